@@ -1,0 +1,4 @@
+@NullMarked
+package dev.holdfast.app;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.holdfast.worker;
+
+import org.jspecify.annotations.NullMarked;
