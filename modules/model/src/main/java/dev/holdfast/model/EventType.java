@@ -1,0 +1,22 @@
+package dev.holdfast.model;
+
+/** The events Holdfast writes itself. Handlers may add their own. */
+public final class EventType {
+  public static final String CREATED = "created";
+  public static final String PROCESSING = "processing";
+  public static final String SOURCE_READY = "source:ready";
+  public static final String PROGRESS = "progress";
+  public static final String UPLOADED = "uploaded";
+  public static final String DONE = "done";
+  public static final String REQUEUED_STALE = "requeued:stale";
+  public static final String RETRY_SCHEDULED = "retry:scheduled";
+  public static final String FAILED = "failed";
+  public static final String CANCEL_REQUESTED = "cancel:requested";
+  public static final String CANCELLED = "cancelled";
+  public static final String ABORTED_SHUTDOWN = "aborted:shutdown";
+  public static final String RELEASED = "released";
+  public static final String SNOOZED = "snoozed";
+  public static final String RETRIED = "retried";
+
+  private EventType() {}
+}

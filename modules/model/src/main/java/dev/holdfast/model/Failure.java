@@ -1,0 +1,73 @@
+package dev.holdfast.model;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The one shape a failure has, from the handler to the page. Texts are cut to their limits. */
+public record Failure(
+    FailureCategory category,
+    String code,
+    String message,
+    @Nullable String stackTrace,
+    boolean retryable) {
+
+  public static final String HEARTBEAT_TIMEOUT = "HEARTBEAT_TIMEOUT";
+  public static final String RETRIES_EXHAUSTED = "RETRIES_EXHAUSTED";
+  public static final String TOXIC_JOB = "TOXIC_JOB";
+  public static final String CANCEL_TIMEOUT = "CANCEL_TIMEOUT";
+  public static final String DEADLINE_EXCEEDED = "DEADLINE_EXCEEDED";
+  public static final String ATTEMPT_TIMEOUT = "ATTEMPT_TIMEOUT";
+  public static final String INPUT_TOO_LARGE = "INPUT_TOO_LARGE";
+  public static final String VALIDATION = "VALIDATION";
+  public static final String NO_HANDLER = "NO_HANDLER";
+  public static final String HANDLER_FAILED = "HANDLER_FAILED";
+
+  private static final Set<String> NEVER_RETRIED =
+      Set.of(INPUT_TOO_LARGE, VALIDATION, NO_HANDLER, DEADLINE_EXCEEDED, CANCEL_TIMEOUT, TOXIC_JOB);
+
+  public Failure {
+    code = Text.excerpt(code, Limits.NAME_CHARS);
+    message = Text.excerpt(message, Limits.MESSAGE_CHARS);
+    stackTrace = stackTrace == null ? null : Text.excerpt(stackTrace, Limits.STACK_TRACE_CHARS);
+  }
+
+  /** Retried or not as its category and code say. */
+  public static Failure of(FailureCategory category, String code, String message) {
+    boolean retryable = category.retryableByDefault() && !NEVER_RETRIED.contains(code);
+    return new Failure(category, code, message, null, retryable);
+  }
+
+  /** What a throwable that left a handler means. */
+  public static Failure from(Throwable thrown) {
+    if (thrown instanceof FailedException failed) {
+      return failed.failure().withStackTrace(stackTraceOf(thrown));
+    }
+    String message = thrown.getMessage();
+    String summary =
+        thrown.getClass().getSimpleName()
+            + (message == null || message.isBlank() ? "" : ": " + message);
+    return of(FailureCategory.USER_CODE, HANDLER_FAILED, summary)
+        .withStackTrace(stackTraceOf(thrown));
+  }
+
+  public Failure withRetryable(boolean value) {
+    return new Failure(category, code, message, stackTrace, value);
+  }
+
+  Failure withStackTrace(@Nullable String trace) {
+    return new Failure(category, code, message, trace, retryable);
+  }
+
+  private static @Nullable String stackTraceOf(Throwable thrown) {
+    try {
+      StringWriter text = new StringWriter();
+      thrown.printStackTrace(new PrintWriter(text));
+      return text.toString();
+    } catch (RuntimeException | Error hostile) {
+      // A handler's exception may override getMessage and throw; its failure still counts.
+      return null;
+    }
+  }
+}

@@ -1,0 +1,270 @@
+package dev.holdfast.model;
+
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job to be enqueued: {@code Job.of("send-mail", mail).queue("mail").delay(ofMinutes(5))}.
+ *
+ * <p>Immutable; each method that sets something gives a new job and checks its value at once. The
+ * id is chosen here, so that enqueueing the same {@code Job} twice makes one job.
+ */
+public final class Job implements Cloneable {
+  public static final String DEFAULT_QUEUE = "default";
+  public static final String DEFAULT_OWNER = "default";
+  public static final int DEFAULT_PRIORITY = 5;
+  public static final int DEFAULT_MAX_ATTEMPTS = 3;
+  public static final int DEFAULT_MAX_CRASHES = 2;
+
+  private final String kind;
+  private final Object payload;
+  private JobId id = JobId.next();
+  private String queue = DEFAULT_QUEUE;
+  private int priority = DEFAULT_PRIORITY;
+  private Duration delay = Duration.ZERO;
+  private @Nullable Instant runAt;
+  private int maxAttempts = DEFAULT_MAX_ATTEMPTS;
+  private int maxCrashes = DEFAULT_MAX_CRASHES;
+  private @Nullable Duration timeout;
+  private @Nullable Instant deadline;
+  private String tenant = DEFAULT_OWNER;
+  private String workspace = DEFAULT_OWNER;
+  private @Nullable JobId run;
+  private @Nullable String runKey;
+  private @Nullable JobId parent;
+  private @Nullable Unique unique;
+  private @Nullable String concurrencyKey;
+  private int concurrencyLimit = 1;
+
+  private Job(String kind, Object payload) {
+    this.kind = Limits.kind(kind);
+    this.payload = payload;
+  }
+
+  /** The payload is a record, or anything else the codec can turn into JSON. */
+  public static Job of(String kind, Object payload) {
+    return new Job(kind, payload);
+  }
+
+  public static Job of(String kind) {
+    return new Job(kind, Json.EMPTY);
+  }
+
+  public Job id(JobId value) {
+    Job job = copy();
+    job.id = value;
+    return job;
+  }
+
+  public Job queue(String value) {
+    Job job = copy();
+    job.queue = Limits.queue(value);
+    return job;
+  }
+
+  /** From 0, first, to 9, last. */
+  public Job priority(int value) {
+    if (value < 0 || value > 9) {
+      throw new RefusedException(
+          Refusal.BAD_PRIORITY,
+          "priority " + value + " must lie between 0 (first) and 9 (last); the default is 5");
+    }
+    Job job = copy();
+    job.priority = value;
+    return job;
+  }
+
+  /** Not before this much time has passed on the database's clock. */
+  public Job delay(Duration value) {
+    if (value.isNegative() || value.toDays() > 36_500) {
+      throw new RefusedException(
+          Refusal.BAD_DELAY, "delay " + value + " must be zero or more, and a century at most");
+    }
+    Job job = copy();
+    job.delay = value;
+    job.runAt = null;
+    return job;
+  }
+
+  /** Not before this moment. */
+  public Job runAt(Instant value) {
+    Job job = copy();
+    job.runAt = moment("runAt", value, Refusal.BAD_DELAY);
+    job.delay = Duration.ZERO;
+    return job;
+  }
+
+  /** How many attempts may fail, the first included. */
+  public Job maxAttempts(int value) {
+    Job job = copy();
+    job.maxAttempts = within("maxAttempts", value, 1, 1_000, Refusal.BAD_BUDGET);
+    return job;
+  }
+
+  /** How often the job is put back after its worker died under it. */
+  public Job maxCrashes(int value) {
+    Job job = copy();
+    job.maxCrashes = within("maxCrashes", value, 0, 1_000, Refusal.BAD_BUDGET);
+    return job;
+  }
+
+  /** How long one attempt may take. */
+  public Job timeout(Duration value) {
+    if (value.toMillis() < 1 || value.toDays() > 365) {
+      throw new RefusedException(
+          Refusal.BAD_TIMING, "timeout " + value + " must be positive, and a year at most");
+    }
+    Job job = copy();
+    job.timeout = value;
+    return job;
+  }
+
+  /** When the job is of no use any more, whether it has started or not. */
+  public Job deadline(Instant value) {
+    Job job = copy();
+    job.deadline = moment("deadline", value, Refusal.BAD_TIMING);
+    return job;
+  }
+
+  public Job owner(String newTenant, String newWorkspace) {
+    Job job = copy();
+    job.tenant = Limits.word("tenant", newTenant);
+    job.workspace = Limits.word("workspace", newWorkspace);
+    return job;
+  }
+
+  /** Makes the job part of a run, under a key of its own there. */
+  public Job run(JobId newRun, String key) {
+    Job job = copy();
+    job.run = newRun;
+    job.runKey = Limits.key("runKey", key);
+    return job;
+  }
+
+  public Job parent(JobId value) {
+    Job job = copy();
+    job.parent = value;
+    return job;
+  }
+
+  public Job unique(Unique value) {
+    Job job = copy();
+    job.unique = value;
+    return job;
+  }
+
+  public Job uniqueKey(String key) {
+    return unique(Unique.by(key));
+  }
+
+  /** At most {@code limit} jobs of this queue with this key run at once, over all workers. */
+  public Job concurrencyKey(String key, int limit) {
+    Job job = copy();
+    job.concurrencyKey = Limits.key("concurrencyKey", key);
+    job.concurrencyLimit = within("concurrency limit", limit, 1, 100_000, Refusal.BAD_LIMIT);
+    return job;
+  }
+
+  public JobId id() {
+    return id;
+  }
+
+  public String kind() {
+    return kind;
+  }
+
+  public Object payload() {
+    return payload;
+  }
+
+  public String queue() {
+    return queue;
+  }
+
+  public int priority() {
+    return priority;
+  }
+
+  public Duration delay() {
+    return delay;
+  }
+
+  public @Nullable Instant runAt() {
+    return runAt;
+  }
+
+  public int maxAttempts() {
+    return maxAttempts;
+  }
+
+  public int maxCrashes() {
+    return maxCrashes;
+  }
+
+  public @Nullable Duration timeout() {
+    return timeout;
+  }
+
+  public @Nullable Instant deadline() {
+    return deadline;
+  }
+
+  public String tenant() {
+    return tenant;
+  }
+
+  public String workspace() {
+    return workspace;
+  }
+
+  /** A job alone is its own run. */
+  public JobId run() {
+    return run == null ? id : run;
+  }
+
+  public String runKey() {
+    return runKey == null ? kind : runKey;
+  }
+
+  public @Nullable JobId parent() {
+    return parent;
+  }
+
+  public @Nullable Unique unique() {
+    return unique;
+  }
+
+  public @Nullable String concurrencyKey() {
+    return concurrencyKey;
+  }
+
+  public int concurrencyLimit() {
+    return concurrencyLimit;
+  }
+
+  private static int within(String what, int value, int min, int max, Refusal refusal) {
+    if (value < min || value > max) {
+      throw new RefusedException(
+          refusal, "%s %,d must lie between %d and %,d".formatted(what, value, min, max));
+    }
+    return value;
+  }
+
+  private static Instant moment(String what, Instant value, Refusal refusal) {
+    // PostgreSQL and Java disagree about the ends of time; nobody needs them.
+    if (value.isBefore(Instant.EPOCH) || value.getEpochSecond() > 253_402_300_799L) {
+      throw new RefusedException(
+          refusal, what + " " + value + " must lie between the years 1970 and 9999");
+    }
+    return value;
+  }
+
+  private Job copy() {
+    try {
+      return (Job) super.clone();
+    } catch (CloneNotSupportedException impossible) {
+      throw new AssertionError(impossible);
+    }
+  }
+}

@@ -1,0 +1,43 @@
+package dev.holdfast.model;
+
+import java.time.Clock;
+import java.util.UUID;
+
+/** Names a job. Chosen by whoever enqueues it, so that an enqueue can be tried again safely. */
+public record JobId(UUID value) implements Comparable<JobId> {
+  private static final Uuid7 NEXT = new Uuid7(Clock.systemUTC());
+
+  public static JobId next() {
+    return new JobId(NEXT.next());
+  }
+
+  /** Reads the one text form an id has everywhere, and refuses every other. */
+  public static JobId parse(String text) {
+    // UUID.fromString also takes "1-1-1-1-1", which would be an id that prints differently.
+    if (text.length() == 36) {
+      try {
+        return new JobId(UUID.fromString(text));
+      } catch (IllegalArgumentException malformed) {
+        // said below
+      }
+    }
+    throw new RefusedException(
+        Refusal.BAD_ID, "'" + Text.excerpt(text, 60) + "' is not a job id (a UUID is expected)");
+  }
+
+  @Override
+  public int compareTo(JobId other) {
+    // The order PostgreSQL gives uuids: as unsigned bytes. UUID.compareTo compares signed longs.
+    int high =
+        Long.compareUnsigned(value.getMostSignificantBits(), other.value.getMostSignificantBits());
+    return high != 0
+        ? high
+        : Long.compareUnsigned(
+            value.getLeastSignificantBits(), other.value.getLeastSignificantBits());
+  }
+
+  @Override
+  public String toString() {
+    return value.toString();
+  }
+}

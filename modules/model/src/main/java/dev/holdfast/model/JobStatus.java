@@ -1,0 +1,39 @@
+package dev.holdfast.model;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** Everything there is to know about a job at one moment, except its timeline. */
+public record JobStatus(
+    JobId id,
+    String kind,
+    String queue,
+    JobState state,
+    int priority,
+    Json payload,
+    @Nullable Json result,
+    @Nullable Failure failure,
+    int attempt,
+    int failures,
+    int maxAttempts,
+    int crashes,
+    int maxCrashes,
+    @Nullable Integer progress,
+    @Nullable String progressMessage,
+    @Nullable String worker,
+    @Nullable Instant heartbeatAt,
+    @Nullable Instant leaseExpiresAt,
+    Instant createdAt,
+    Instant runAt,
+    @Nullable Instant startedAt,
+    @Nullable Instant finishedAt,
+    @Nullable Instant cancelRequestedAt,
+    @Nullable String cancelReason,
+    @Nullable Instant deadline,
+    String tenant,
+    String workspace,
+    JobId run,
+    String runKey,
+    @Nullable JobId parent,
+    @Nullable String uniqueKey,
+    @Nullable String concurrencyKey) {}

@@ -1,0 +1,31 @@
+package dev.holdfast.model;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job as its worker gets it. Times are spans, not instants: they were measured on the database's
+ * clock, and the worker counts them down on its own monotonic one.
+ *
+ * @param failures failed attempts that count against the budget so far
+ * @param timeout how long this attempt may take
+ * @param untilDeadline how long the job has left, from the moment of the claim
+ */
+public record LeasedJob(
+    Lease lease,
+    String kind,
+    String queue,
+    Json payload,
+    String tenant,
+    String workspace,
+    JobId run,
+    int failures,
+    int maxAttempts,
+    Duration queueWait,
+    @Nullable Duration timeout,
+    @Nullable Duration untilDeadline) {
+
+  public JobId id() {
+    return lease.job();
+  }
+}

@@ -1,0 +1,86 @@
+package dev.holdfast.model;
+
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
+
+/** How large things may be. A limit that is hit gives a typed refusal, never a cut payload. */
+public final class Limits {
+  public static final int PAYLOAD_BYTES = 1 << 20;
+  public static final int RESULT_BYTES = 1 << 20;
+  public static final int EVENT_BYTES = 1 << 16;
+  public static final int BULK_JOBS = 10_000;
+  public static final int NAME_CHARS = 100;
+
+  /** A queue is part of a notification channel, and PostgreSQL cuts those at 63 bytes. */
+  public static final int QUEUE_CHARS = 48;
+
+  public static final int KEY_CHARS = 255;
+  public static final int REASON_CHARS = 1_000;
+  public static final int MESSAGE_CHARS = 4_000;
+  public static final int STACK_TRACE_CHARS = 32_000;
+  public static final int PROGRESS_MESSAGE_CHARS = 500;
+
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.:/-]*");
+  // No colon: it separates the parts of a component id, worker:{queue}:{n}.
+  private static final Pattern QUEUE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]*");
+
+  private Limits() {}
+
+  public static String queue(String name) {
+    return name("queue", name, QUEUE, QUEUE_CHARS, "_ . -");
+  }
+
+  public static String kind(String name) {
+    return name("kind", name, NAME, NAME_CHARS, "_ . : / -");
+  }
+
+  /** Event types, tenants, workspaces: the words that appear in routes and topics. */
+  public static String word(String what, String name) {
+    return name(what, name, NAME, NAME_CHARS, "_ . : / -");
+  }
+
+  public static String key(String what, String key) {
+    if (key.isBlank() || key.length() > KEY_CHARS || key.indexOf('\0') >= 0) {
+      throw new RefusedException(
+          Refusal.BAD_KEY,
+          "%s '%s' must have 1 to %d characters and no NUL"
+              .formatted(what, Text.excerpt(key, 60), KEY_CHARS));
+    }
+    return key;
+  }
+
+  public static Json payload(Json json) {
+    return bounded(json, PAYLOAD_BYTES, Refusal.PAYLOAD_TOO_LARGE, "payload");
+  }
+
+  public static Json result(Json json) {
+    return bounded(json, RESULT_BYTES, Refusal.RESULT_TOO_LARGE, "result");
+  }
+
+  public static Json eventData(Json json) {
+    return bounded(json, EVENT_BYTES, Refusal.EVENT_TOO_LARGE, "event data");
+  }
+
+  private static String name(String what, String name, Pattern form, int max, String signs) {
+    if (name.length() > max || !form.matcher(name).matches()) {
+      throw new RefusedException(
+          Refusal.BAD_NAME,
+          "%s '%s' must have 1 to %d characters: letters, digits and %s, starting with a letter or digit"
+              .formatted(what, Text.excerpt(name, 60), max, signs));
+    }
+    return name;
+  }
+
+  private static Json bounded(Json json, int max, Refusal refusal, String what) {
+    String text = json.text();
+    // Every character takes at least one byte, so most documents need no counting.
+    if (text.length() > max
+        || (text.length() > max / 3 && text.getBytes(StandardCharsets.UTF_8).length > max)) {
+      throw new RefusedException(
+          refusal,
+          "%s of %,d characters is over the limit of %,d bytes: store it elsewhere and pass a reference"
+              .formatted(what, text.length(), max));
+    }
+    return json;
+  }
+}

@@ -1,0 +1,10 @@
+package dev.holdfast.model;
+
+import org.jspecify.annotations.Nullable;
+
+/** What a heartbeat learned about one lease. */
+public record Pulse(Lease lease, Ack ack, @Nullable String cancelReason) {
+  public boolean cancelRequested() {
+    return cancelReason != null;
+  }
+}

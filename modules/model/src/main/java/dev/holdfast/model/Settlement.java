@@ -1,0 +1,29 @@
+package dev.holdfast.model;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** The end of one attempt, as its worker tells it. */
+public sealed interface Settlement {
+  Lease lease();
+
+  record Succeed(Lease lease, @Nullable Json result) implements Settlement {
+    public Succeed {
+      if (result != null) {
+        Limits.result(result);
+      }
+    }
+  }
+
+  /** {@code retryAfter} matters only when the failure is retryable and budget is left. */
+  record Fail(Lease lease, Failure failure, Duration retryAfter) implements Settlement {}
+
+  /** The handler stopped because it was asked to. */
+  record Cancel(Lease lease, @Nullable Json partial) implements Settlement {}
+
+  /** Comes back later without using budget. */
+  record Snooze(Lease lease, Duration delay) implements Settlement {}
+
+  /** Gives the job back unharmed, for another worker to claim at once. */
+  record Release(Lease lease, boolean abortedByShutdown) implements Settlement {}
+}

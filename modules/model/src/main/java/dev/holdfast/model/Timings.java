@@ -1,0 +1,91 @@
+package dev.holdfast.model;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * When a worker must be heard, and what follows when it is not.
+ *
+ * @param heartbeat how often a worker extends the leases it holds
+ * @param lease how long a lease lasts without a heartbeat
+ * @param reapGrace how much longer the reaper waits before it takes a job back
+ * @param cancelGrace how long a handler may take to stop once cancelled
+ */
+public record Timings(
+    Duration heartbeat, Duration lease, Duration reapGrace, Duration cancelGrace) {
+  public static final Duration DEFAULT_HEARTBEAT = Duration.ofSeconds(10);
+  public static final Duration DEFAULT_CANCEL_GRACE = Duration.ofSeconds(30);
+  public static final Timings DEFAULT = every(DEFAULT_HEARTBEAT);
+
+  private static final Map<String, Timings> PRESETS =
+      Map.of(
+          "development", preset(10, 60),
+          "production", preset(30, 300),
+          "high-reliability", preset(15, 180));
+
+  public Timings {
+    positive("HEARTBEAT_INTERVAL_SEC", heartbeat);
+    positive("LEASE_TIMEOUT_SEC", lease);
+    positive("CANCEL_GRACE_SEC", cancelGrace);
+    if (reapGrace.isNegative()) {
+      throw refuse("REAP_GRACE_SEC is %s: it must be zero or more".formatted(seconds(reapGrace)));
+    }
+    // One lost heartbeat must not cost the lease.
+    if (lease.compareTo(heartbeat.multipliedBy(2)) < 0) {
+      throw refuse(
+          "LEASE_TIMEOUT_SEC is %s: it must be at least twice HEARTBEAT_INTERVAL_SEC (%s)"
+              .formatted(seconds(lease), seconds(heartbeat)));
+    }
+  }
+
+  /** The defaults that follow from the heartbeat: a lease is three of them. */
+  public static Timings every(Duration heartbeat) {
+    return new Timings(heartbeat, heartbeat.multipliedBy(3), Duration.ZERO, DEFAULT_CANCEL_GRACE);
+  }
+
+  public static Timings preset(String name) {
+    Timings preset = PRESETS.get(name.toLowerCase(Locale.ROOT));
+    if (preset == null) {
+      throw refuse(
+          "timing preset '%s' is unknown: choose development, production or high-reliability"
+              .formatted(name));
+    }
+    return preset;
+  }
+
+  /** How often the reaper looks. */
+  public Duration sweep() {
+    return heartbeat.dividedBy(2);
+  }
+
+  public Timings withLease(Duration value) {
+    return new Timings(heartbeat, value, reapGrace, cancelGrace);
+  }
+
+  public Timings withReapGrace(Duration value) {
+    return new Timings(heartbeat, lease, value, cancelGrace);
+  }
+
+  public Timings withCancelGrace(Duration value) {
+    return new Timings(heartbeat, lease, reapGrace, value);
+  }
+
+  private static Timings preset(int heartbeat, int lease) {
+    return every(Duration.ofSeconds(heartbeat)).withLease(Duration.ofSeconds(lease));
+  }
+
+  private static void positive(String setting, Duration value) {
+    if (value.isNegative() || value.isZero()) {
+      throw refuse("%s is %s: it must be positive".formatted(setting, seconds(value)));
+    }
+  }
+
+  private static String seconds(Duration value) {
+    return value.toMillis() / 1000.0 + " s";
+  }
+
+  private static RefusedException refuse(String message) {
+    return new RefusedException(Refusal.BAD_TIMING, message);
+  }
+}

@@ -1,0 +1,141 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.Claimed;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.LeasedJob;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+
+/** Gives a worker jobs to run, each under a lease and a new attempt number. */
+final class Claim {
+  /** What a claim writes and gives back, once it knows the rows. */
+  static final String TAKE =
+      """
+      UPDATE holdfast.job j
+         SET state = 'RUNNING', attempt = j.attempt + 1, worker_id = ?,
+             started_at = statement_timestamp(), heartbeat_at = statement_timestamp(),
+             lease_expires_at = statement_timestamp() + ? * interval '1 millisecond',
+             events = j.events + 1, started_event = j.events + 1,
+             progress = NULL, progress_message = NULL,
+             unique_states = holdfast.unique_after(j.unique_states, 'RUNNING')
+       WHERE j.ctid = ANY (ARRAY(SELECT p.ctid FROM picked p))
+      RETURNING j.id, j.attempt, j.kind, j.queue, j.payload, j.tenant, j.workspace, j.run_id,
+                j.failures, j.max_attempts, j.timeout_ms, j.priority,
+                extract(epoch FROM j.run_at) AS due,
+                extract(epoch FROM j.deadline - statement_timestamp()) * 1000 AS deadline_ms,
+                extract(epoch FROM statement_timestamp() - greatest(j.run_at, j.created_at)) * 1000
+                  AS wait_ms
+      """;
+
+  // One conditional statement. SKIP LOCKED lets any number of workers claim side by side: a row
+  // another one is taking is not waited for, and a row another one has taken no longer matches, so
+  // no attempt is ever held twice. The CTE must be MATERIALIZED: inlined, the planner may run the
+  // LIMIT once per joined row and claim more than was asked for. Each priority is walked by itself
+  // (equalities plus a range), so a heap of delayed urgent jobs does not stand before a due one.
+  // A row that changed between our snapshot and our lock is found again by the next claim.
+  private static final String SQL =
+      """
+      WITH picked AS MATERIALIZED (
+        SELECT pick.ctid
+          FROM generate_series(0, 9) AS lane(priority)
+         CROSS JOIN LATERAL (
+           SELECT j.ctid
+             FROM holdfast.job j
+            WHERE j.queue = ? AND j.priority = lane.priority
+              AND j.state = 'PENDING' AND j.concurrency_key IS NULL
+              AND j.run_at <= statement_timestamp()
+            ORDER BY j.run_at, j.id
+            LIMIT ?
+              FOR NO KEY UPDATE SKIP LOCKED) AS pick
+         -- A queue with rules goes the longer way, see ClaimByRules.
+         WHERE NOT EXISTS (
+                 SELECT FROM holdfast.queue q
+                  WHERE q.name = ? AND (q.paused_at IS NOT NULL OR q.max_running IS NOT NULL))
+           AND NOT EXISTS (
+                 SELECT FROM holdfast.job k
+                  WHERE k.queue = ? AND k.state = 'PENDING' AND k.concurrency_key IS NOT NULL)
+         LIMIT ?
+      )
+      """
+          + TAKE;
+
+  /** A claimed job with its place in the queue: the update gives rows back in no useful order. */
+  record Taken(LeasedJob job, int priority, double due) {
+    static final Comparator<Taken> ORDER =
+        Comparator.comparingInt(Taken::priority)
+            .thenComparingDouble(Taken::due)
+            .thenComparing(taken -> taken.job().id());
+
+    static Taken read(ResultSet row) throws SQLException {
+      LeasedJob job =
+          new LeasedJob(
+              Rows.lease(row),
+              row.getString("kind"),
+              row.getString("queue"),
+              new Json(row.getString("payload")),
+              row.getString("tenant"),
+              row.getString("workspace"),
+              Rows.id(row, "run_id"),
+              row.getInt("failures"),
+              row.getInt("max_attempts"),
+              Duration.ofMillis(Math.max(0, row.getLong("wait_ms"))),
+              Rows.millisOrNull(row, "timeout_ms"),
+              Rows.millisOrNull(row, "deadline_ms"));
+      return new Taken(job, row.getInt("priority"), row.getDouble("due"));
+    }
+  }
+
+  private final Database database;
+  private final ClaimByRules byRules = new ClaimByRules();
+
+  Claim(Database database) {
+    this.database = database;
+  }
+
+  Claimed from(String queue, int most, String worker, Duration lease) {
+    List<LeasedJob> jobs =
+        database.run("claim", connection -> take(connection, queue, most, worker, lease));
+    if (!jobs.isEmpty()) {
+      return new Claimed(jobs, null);
+    }
+    Survey survey = database.run("survey", connection -> Survey.of(connection, queue));
+    if (survey.paused()) {
+      return Claimed.NOTHING;
+    }
+    if (survey.retryDue()) {
+      Promote.due(database, queue);
+      jobs = database.run("claim", connection -> take(connection, queue, most, worker, lease));
+    }
+    if (jobs.isEmpty() && survey.hasRules()) {
+      jobs =
+          database.transact(
+              "claim", connection -> byRules.take(connection, queue, most, worker, lease));
+    }
+    return new Claimed(jobs, jobs.isEmpty() ? survey.nextDue() : null);
+  }
+
+  private static List<LeasedJob> take(
+      Connection connection, String queue, int most, String worker, Duration lease)
+      throws SQLException {
+    return inOrder(
+        Rows.list(connection, Taken::read, SQL, queue, most, queue, queue, most, worker, lease));
+  }
+
+  static List<LeasedJob> inOrder(List<Taken> taken) {
+    return taken.stream().sorted(Taken.ORDER).map(Taken::job).toList();
+  }
+
+  /** Jobs that lie under this worker's name, for it to tell which of them it knows. */
+  static List<Lease> heldBy(Connection connection, String worker) throws SQLException {
+    return Rows.list(
+        connection,
+        Rows::lease,
+        "SELECT id, attempt FROM holdfast.job WHERE state = 'RUNNING' AND worker_id = ?",
+        worker);
+  }
+}

@@ -1,0 +1,100 @@
+package dev.holdfast.queue;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.locks.ReentrantLock;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** Where a verb gets its connection from. */
+sealed interface Connections extends AutoCloseable {
+  <T extends @Nullable Object> T use(Database.Work<T> work) throws SQLException;
+
+  @Override
+  void close();
+
+  /** A connection of the pool for each call. */
+  record Pooled(DataSource pool) implements Connections {
+    @Override
+    public <T extends @Nullable Object> T use(Database.Work<T> work) throws SQLException {
+      try (Connection connection = pool.getConnection()) {
+        boolean auto = connection.getAutoCommit();
+        if (!auto) {
+          connection.setAutoCommit(true);
+        }
+        try {
+          return work.on(connection);
+        } finally {
+          if (!auto && !connection.isClosed()) {
+            connection.setAutoCommit(false);
+          }
+        }
+      }
+    }
+
+    @Override
+    public void close() {
+      // The pool belongs to whoever made it.
+    }
+  }
+
+  /** One connection for good, opened again after trouble. */
+  final class Dedicated implements Connections {
+    private final DataSource source;
+    private final Duration answerWithin;
+    private final ReentrantLock lock = new ReentrantLock();
+    private @Nullable Connection connection;
+
+    Dedicated(DataSource source, Duration answerWithin) {
+      this.source = source;
+      this.answerWithin = answerWithin;
+    }
+
+    @Override
+    public <T extends @Nullable Object> T use(Database.Work<T> work) throws SQLException {
+      lock.lock();
+      try {
+        return work.on(open());
+      } catch (SQLException trouble) {
+        if (Trouble.passes(trouble)) {
+          drop();
+        }
+        throw trouble;
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    private Connection open() throws SQLException {
+      if (connection == null || connection.isClosed()) {
+        connection = source.getConnection();
+        connection.setAutoCommit(true);
+        // A peer that vanished without a word would otherwise hold this thread for ever.
+        connection.setNetworkTimeout(Runnable::run, Math.toIntExact(answerWithin.toMillis()));
+      }
+      return connection;
+    }
+
+    private void drop() {
+      if (connection != null) {
+        try {
+          connection.close();
+        } catch (SQLException alreadyGone) {
+          // which is what was wanted
+        }
+        connection = null;
+      }
+    }
+
+    @Override
+    public void close() {
+      lock.lock();
+      try {
+        drop();
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+}

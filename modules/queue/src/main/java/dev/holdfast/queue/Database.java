@@ -1,0 +1,140 @@
+package dev.holdfast.queue;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs each verb on a connection, in one place: turns wait in order, trouble that passes is tried
+ * again, every call is observed.
+ *
+ * <p>Every verb may be run twice. A commit whose answer was lost is therefore simply run again, and
+ * finds its own work done: by the id the client chose, or by the attempt it named.
+ */
+final class Database implements AutoCloseable {
+  private static final int TRIES = 4;
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
+  private static final Duration TURN = Duration.ofSeconds(30);
+
+  /** Work on a connection in auto-commit mode. */
+  @FunctionalInterface
+  interface Work<T extends @Nullable Object> {
+    T on(Connection connection) throws SQLException;
+  }
+
+  private final Connections connections;
+  private final VerbObserver observer;
+  // Fair: with many virtual threads on a small pool an unfair queue starves some for seconds.
+  private final Semaphore turns;
+
+  private Database(Connections connections, VerbObserver observer, int turns) {
+    this.connections = connections;
+    this.observer = observer;
+    this.turns = new Semaphore(turns, true);
+  }
+
+  static Database pooled(DataSource pool, VerbObserver observer, int connections) {
+    return new Database(new Connections.Pooled(pool), observer, connections);
+  }
+
+  /** One connection kept to itself, so that nothing else can starve its user. */
+  static Database dedicated(DataSource source, VerbObserver observer, Duration answerWithin) {
+    return new Database(new Connections.Dedicated(source, answerWithin), observer, 1);
+  }
+
+  <T extends @Nullable Object> T run(String verb, Work<T> work) {
+    long start = System.nanoTime();
+    Throwable trouble = null;
+    try {
+      return tried(verb, work);
+    } catch (RuntimeException | Error thrown) {
+      trouble = thrown;
+      throw thrown;
+    } finally {
+      observer.ran(verb, Duration.ofNanos(System.nanoTime() - start), trouble);
+    }
+  }
+
+  /** The same, in one transaction: for verbs of more than one statement. */
+  <T extends @Nullable Object> T transact(String verb, Work<T> work) {
+    return run(verb, connection -> inTransaction(connection, work));
+  }
+
+  private <T extends @Nullable Object> T tried(String verb, Work<T> work) {
+    Duration pause = FIRST_PAUSE;
+    for (int tries = 1; ; tries++) {
+      try {
+        return once(verb, work);
+      } catch (SQLException trouble) {
+        if (!Trouble.passes(trouble) || tries == TRIES) {
+          throw Trouble.thrown(verb, trouble);
+        }
+        pauseFor(pause);
+        pause = pause.multipliedBy(4);
+      }
+    }
+  }
+
+  private <T extends @Nullable Object> T once(String verb, Work<T> work) throws SQLException {
+    takeTurn(verb);
+    try {
+      return connections.use(work);
+    } finally {
+      turns.release();
+    }
+  }
+
+  private void takeTurn(String verb) {
+    try {
+      if (!turns.tryAcquire(TURN.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new DatabaseException(
+            DatabaseException.Reason.UNAVAILABLE,
+            verb + ": no database connection became free within " + TURN.toSeconds() + " s",
+            null);
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new DatabaseException(
+          DatabaseException.Reason.INTERRUPTED,
+          verb + ": interrupted before it began",
+          interrupted);
+    }
+  }
+
+  private static <T extends @Nullable Object> T inTransaction(Connection connection, Work<T> work)
+      throws SQLException {
+    connection.setAutoCommit(false);
+    try {
+      T answer = work.on(connection);
+      connection.commit();
+      return answer;
+    } catch (SQLException | RuntimeException | Error thrown) {
+      try {
+        connection.rollback();
+      } catch (SQLException gone) {
+        thrown.addSuppressed(gone);
+      }
+      throw thrown;
+    } finally {
+      if (!connection.isClosed()) {
+        connection.setAutoCommit(true);
+      }
+    }
+  }
+
+  private static void pauseFor(Duration pause) {
+    long nanos = pause.toNanos();
+    LockSupport.parkNanos(nanos / 2 + ThreadLocalRandom.current().nextLong(nanos / 2 + 1));
+  }
+
+  @Override
+  public void close() {
+    connections.close();
+  }
+}

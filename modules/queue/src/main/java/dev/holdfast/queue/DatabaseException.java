@@ -1,0 +1,38 @@
+package dev.holdfast.queue;
+
+import org.jspecify.annotations.Nullable;
+
+/** The database could not do what was asked. The reason says whether to wait or to mend. */
+public final class DatabaseException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  /** What is wrong. */
+  public enum Reason {
+    /** Away, restarting or out of connections: try again. */
+    UNAVAILABLE,
+    /** The calling thread was interrupted before anything was sent. */
+    INTERRUPTED,
+    LOGIN_REFUSED,
+    TOO_OLD,
+    NOT_DURABLE,
+    SCHEMA_MISSING,
+    SCHEMA_OLD,
+    SCHEMA_NEWER,
+    OTHER
+  }
+
+  private final Reason reason;
+
+  public DatabaseException(Reason reason, String message, @Nullable Throwable cause) {
+    super(message, cause);
+    this.reason = reason;
+  }
+
+  public Reason reason() {
+    return reason;
+  }
+
+  public boolean mayPass() {
+    return reason == Reason.UNAVAILABLE;
+  }
+}

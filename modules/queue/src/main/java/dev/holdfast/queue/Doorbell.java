@@ -1,0 +1,123 @@
+package dev.holdfast.queue;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells waiting workers that a queue has work, after the commit and outside of it.
+ *
+ * <p>A NOTIFY takes a lock that is global to the server at commit, so a busy producer must not send
+ * one per job: rings that arrive while one is under way become a single next one. A ring is a hint;
+ * one that is lost costs a worker its polling interval and nothing else.
+ */
+final class Doorbell implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Doorbell.class);
+  private static final String SQL = "SELECT pg_notify(channel, '') FROM unnest(?) AS channel";
+  private static final long DRAIN_SECONDS = 5;
+
+  private final Database database;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private Set<String> rung = new LinkedHashSet<>();
+  private boolean busy;
+  private boolean closed;
+  private @Nullable Thread ringer;
+
+  Doorbell(Database database) {
+    this.database = database;
+  }
+
+  static String channel(String queue) {
+    return "holdfast." + queue;
+  }
+
+  void ring(Collection<String> queues) {
+    if (queues.isEmpty()) {
+      return;
+    }
+    lock.lock();
+    try {
+      if (closed) {
+        return;
+      }
+      rung.addAll(queues);
+      if (ringer == null) {
+        ringer = Thread.ofPlatform().daemon().name("holdfast-doorbell").start(this::ringAll);
+      }
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Inside the caller's transaction the ring comes with its commit, or not at all. */
+  static void ringWith(Connection connection, Collection<String> queues) throws SQLException {
+    List<String> channels = queues.stream().map(Doorbell::channel).toList();
+    Rows.list(connection, row -> "", SQL, Rows.array(connection, "text", channels, c -> c));
+  }
+
+  private void ringAll() {
+    Set<String> queues;
+    while ((queues = next()) != null) {
+      Set<String> now = queues;
+      try {
+        database.run(
+            "ring",
+            connection -> {
+              ringWith(connection, now);
+              return true;
+            });
+      } catch (RuntimeException trouble) {
+        log.debug("could not ring for {}: workers will find the jobs by polling", now, trouble);
+      }
+    }
+  }
+
+  private @Nullable Set<String> next() {
+    lock.lock();
+    try {
+      busy = false;
+      changed.signalAll();
+      while (rung.isEmpty()) {
+        if (closed) {
+          return null;
+        }
+        changed.awaitUninterruptibly();
+      }
+      Set<String> queues = rung;
+      rung = new LinkedHashSet<>();
+      busy = true;
+      return queues;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Sends what was rung before, so that a short-lived producer leaves no job unannounced. */
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      closed = true;
+      changed.signalAll();
+      long left = TimeUnit.SECONDS.toNanos(DRAIN_SECONDS);
+      while (ringer != null && (busy || !rung.isEmpty()) && left > 0) {
+        left = changed.awaitNanos(left);
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

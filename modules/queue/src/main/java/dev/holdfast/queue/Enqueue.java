@@ -1,0 +1,250 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.Codec;
+import dev.holdfast.model.Enqueued;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Limits;
+import dev.holdfast.model.Refusal;
+import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.Unique;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Writes jobs, all or none. The ids come from the client, so doing it twice makes one job. */
+final class Enqueue {
+  private static final String INSERT =
+      """
+      INSERT INTO holdfast.job
+             (id, queue, kind, state, priority, run_at, created_at, max_attempts, max_crashes,
+              timeout_ms, deadline, unique_key, unique_states, unique_until,
+              concurrency_key, concurrency_limit, tenant, workspace, run_id, run_key, parent_id,
+              payload)
+      SELECT n.id, n.queue, n.kind, 'PENDING', n.priority,
+             coalesce(n.run_at, clock.now + n.delay_ms * interval '1 millisecond'), clock.now,
+             n.max_attempts, n.max_crashes, n.timeout_ms, n.deadline,
+             n.unique_key, n.unique_states, clock.now + n.unique_ms * interval '1 millisecond',
+             n.concurrency_key, n.concurrency_limit, n.tenant, n.workspace, n.run_id, n.run_key,
+             n.parent_id, n.payload::jsonb
+        FROM unnest(?::uuid[], ?::text[], ?::text[], ?::int2[], ?::timestamptz[], ?::int8[],
+                    ?::int4[], ?::int4[], ?::int8[], ?::timestamptz[], ?::text[], ?::int2[],
+                    ?::int8[], ?::text[], ?::int4[], ?::text[], ?::text[], ?::uuid[], ?::text[],
+                    ?::uuid[], ?::text[])
+             AS n(id, queue, kind, priority, run_at, delay_ms,
+                  max_attempts, max_crashes, timeout_ms, deadline, unique_key, unique_states,
+                  unique_ms, concurrency_key, concurrency_limit, tenant, workspace, run_id, run_key,
+                  parent_id, payload),
+             -- Not now(): in a caller's transaction that would be when the transaction began.
+             (SELECT clock_timestamp() AS now) AS clock
+      ON CONFLICT DO NOTHING
+      RETURNING id
+      """;
+
+  /** A key whose time window has passed is given up by its old holder here, when it matters. */
+  private static final String GIVE_UP_OLD_KEYS =
+      """
+      UPDATE holdfast.job j
+         SET unique_states = 0
+        FROM unnest(?::text[], ?::text[], ?::text[]) AS n(tenant, kind, unique_key)
+       WHERE j.tenant = n.tenant AND j.kind = n.kind AND j.unique_key = n.unique_key
+         AND j.unique_states > 0 AND j.unique_until <= clock_timestamp()
+      """;
+
+  private static final String WHO_STANDS_FOR =
+      """
+      SELECT n.id AS asked, coalesce(own.id, holder.id) AS id
+        FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[]) AS n(id, tenant, kind, unique_key)
+        LEFT JOIN holdfast.job own ON own.id = n.id
+        LEFT JOIN holdfast.job holder
+               ON holder.tenant = n.tenant AND holder.kind = n.kind
+              AND holder.unique_key = n.unique_key AND holder.unique_states > 0
+       WHERE coalesce(own.id, holder.id) IS NOT NULL
+      """;
+
+  // Two batches that want the same keys take them in the same order, and so cannot deadlock.
+  private static final Comparator<Job> ORDER =
+      Comparator.comparing(Enqueue::uniqueKey).thenComparing(job -> job.id());
+  private static final int TRIES = 5;
+
+  private final Database database;
+  private final Doorbell doorbell;
+  private final Codec codec;
+
+  Enqueue(Database database, Doorbell doorbell, Codec codec) {
+    this.database = database;
+    this.doorbell = doorbell;
+    this.codec = codec;
+  }
+
+  List<Enqueued> all(List<Job> jobs) {
+    Map<JobId, Json> payloads = checked(jobs);
+    List<Enqueued> enqueued =
+        hasUnique(jobs)
+            ? database.transact("enqueue", connection -> write(connection, jobs, payloads))
+            : database.run("enqueue", connection -> write(connection, jobs, payloads));
+    doorbell.ring(dueQueues(jobs));
+    return enqueued;
+  }
+
+  /** Commits, or not, with the caller's own writes. */
+  List<Enqueued> all(Connection connection, List<Job> jobs) throws SQLException {
+    List<Enqueued> enqueued = write(connection, jobs, checked(jobs));
+    Set<String> due = dueQueues(jobs);
+    if (!due.isEmpty()) {
+      Doorbell.ringWith(connection, due);
+    }
+    return enqueued;
+  }
+
+  private List<Enqueued> write(Connection connection, List<Job> jobs, Map<JobId, Json> payloads)
+      throws SQLException {
+    if (jobs.isEmpty()) {
+      return List.of();
+    }
+    Map<JobId, JobId> standsFor = new HashMap<>();
+    List<Job> left = jobs.stream().sorted(ORDER).toList();
+    // A holder may end between our insert and our look at it; then the key is free after all.
+    for (int tries = 1; !left.isEmpty(); tries++) {
+      if (tries > TRIES) {
+        throw new DatabaseException(
+            DatabaseException.Reason.UNAVAILABLE,
+            "enqueue: uniqueKey '" + uniqueKey(left.getFirst()) + "' kept changing hands",
+            null);
+      }
+      insert(connection, left, payloads, standsFor);
+      left = left.stream().filter(job -> !standsFor.containsKey(job.id())).toList();
+    }
+    return jobs.stream()
+        .map(job -> standsFor.getOrDefault(job.id(), job.id()))
+        .map(id -> new Enqueued(id, !payloads.containsKey(id)))
+        .toList();
+  }
+
+  private static void insert(
+      Connection connection, List<Job> jobs, Map<JobId, Json> payloads, Map<JobId, JobId> standsFor)
+      throws SQLException {
+    List<Job> unique = jobs.stream().filter(job -> job.unique() != null).toList();
+    if (!unique.isEmpty()) {
+      Rows.update(
+          connection,
+          GIVE_UP_OLD_KEYS,
+          Rows.array(connection, "text", unique, Job::tenant),
+          Rows.array(connection, "text", unique, Job::kind),
+          Rows.array(connection, "text", unique, Enqueue::uniqueKey));
+    }
+    try {
+      for (JobId id :
+          Rows.list(
+              connection, row -> Rows.id(row, "id"), INSERT, columns(connection, jobs, payloads))) {
+        standsFor.put(id, id);
+      }
+    } catch (SQLException trouble) {
+      if (Trouble.isBadData(trouble)) {
+        throw notStorable(jobs, trouble);
+      }
+      throw trouble;
+    }
+    List<Job> skipped = jobs.stream().filter(job -> !standsFor.containsKey(job.id())).toList();
+    if (!skipped.isEmpty()) {
+      Rows.list(
+          connection,
+          row -> standsFor.put(Rows.id(row, "asked"), Rows.id(row, "id")),
+          WHO_STANDS_FOR,
+          Rows.array(connection, "uuid", skipped, Job::id),
+          Rows.array(connection, "text", skipped, Job::tenant),
+          Rows.array(connection, "text", skipped, Job::kind),
+          Rows.array(connection, "text", skipped, j -> j.unique() == null ? null : uniqueKey(j)));
+    }
+  }
+
+  private static Object[] columns(Connection c, List<Job> jobs, Map<JobId, Json> payloads)
+      throws SQLException {
+    return new Object[] {
+      Rows.array(c, "uuid", jobs, Job::id),
+      Rows.array(c, "text", jobs, Job::queue),
+      Rows.array(c, "text", jobs, Job::kind),
+      Rows.array(c, "int2", jobs, Job::priority),
+      Rows.array(c, "timestamptz", jobs, Job::runAt),
+      Rows.array(c, "int8", jobs, job -> job.delay().toMillis()),
+      Rows.array(c, "int4", jobs, Job::maxAttempts),
+      Rows.array(c, "int4", jobs, Job::maxCrashes),
+      Rows.array(c, "int8", jobs, Job::timeout),
+      Rows.array(c, "timestamptz", jobs, Job::deadline),
+      Rows.array(c, "text", jobs, job -> job.unique() == null ? null : uniqueKey(job)),
+      Rows.array(c, "int2", jobs, Enqueue::uniqueStates),
+      Rows.array(c, "int8", jobs, job -> job.unique() == null ? null : job.unique().window()),
+      Rows.array(c, "text", jobs, Job::concurrencyKey),
+      Rows.array(c, "int4", jobs, j -> j.concurrencyKey() == null ? null : j.concurrencyLimit()),
+      Rows.array(c, "text", jobs, Job::tenant),
+      Rows.array(c, "text", jobs, Job::workspace),
+      Rows.array(c, "uuid", jobs, Job::run),
+      Rows.array(c, "text", jobs, Job::runKey),
+      Rows.array(c, "uuid", jobs, Job::parent),
+      Rows.array(c, "text", jobs, job -> payloads.get(job.id()))
+    };
+  }
+
+  private Map<JobId, Json> checked(List<Job> jobs) {
+    if (jobs.size() > Limits.BULK_JOBS) {
+      throw new RefusedException(
+          Refusal.TOO_MANY_JOBS,
+          "%,d jobs at once are over the limit of %,d: enqueue them in several calls"
+              .formatted(jobs.size(), Limits.BULK_JOBS));
+    }
+    Map<JobId, Json> payloads = new HashMap<>();
+    for (Job job : jobs) {
+      if (payloads.put(job.id(), Limits.payload(codec.encode(job.payload()))) != null) {
+        throw new RefusedException(
+            Refusal.BAD_ID, "job " + job.id() + " stands twice in one enqueue");
+      }
+    }
+    return payloads;
+  }
+
+  private static RefusedException notStorable(List<Job> jobs, SQLException trouble) {
+    String which =
+        jobs.size() == 1
+            ? "the payload of job " + jobs.getFirst().id()
+            : "a payload among these " + jobs.size() + " jobs";
+    RefusedException refused =
+        new RefusedException(
+            Refusal.PAYLOAD_NOT_JSON,
+            which + " is not JSON that PostgreSQL can store; nothing was enqueued");
+    refused.initCause(trouble);
+    return refused;
+  }
+
+  private static boolean hasUnique(List<Job> jobs) {
+    return jobs.stream().anyMatch(job -> job.unique() != null);
+  }
+
+  private static String uniqueKey(Job job) {
+    Unique unique = job.unique();
+    return unique == null ? "" : unique.key();
+  }
+
+  private static int uniqueStates(Job job) {
+    Unique unique = job.unique();
+    return unique == null ? 0 : JobState.bits(unique.states());
+  }
+
+  private static Set<String> dueQueues(List<Job> jobs) {
+    Set<String> queues = new LinkedHashSet<>();
+    for (Job job : jobs) {
+      // Worth a ring also when due a little later: the worker then learns how long to wait.
+      if (job.delay().compareTo(Duration.ofMinutes(1)) < 0) {
+        queues.add(job.queue());
+      }
+    }
+    return queues;
+  }
+}

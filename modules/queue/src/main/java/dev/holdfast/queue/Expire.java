@@ -1,0 +1,91 @@
+package dev.holdfast.queue;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Ends what has run out of time and did not end by itself: cancellations nobody acknowledged,
+ * attempts past their timeout, jobs past their deadline.
+ *
+ * <p>A worker ends its own handlers in time; this is for those that do not listen, and for jobs
+ * that never started. A running attempt is given the cancel grace period to stop before it is
+ * fenced off.
+ */
+final class Expire {
+  private static final String RUNNING =
+      Ending.sql(
+          """
+          WITH held AS MATERIALIZED (
+            SELECT j.id, j.attempt, j.worker_id, j.failures, j.max_attempts, j.cancel_requested_at,
+                   j.cancel_deadline, j.deadline, j.timeout_ms, late.code,
+                   jsonb_build_object(
+                     'category', CASE late.code WHEN 'CANCEL_TIMEOUT' THEN 'CANCELLED' ELSE 'TIMEOUT' END,
+                     'code', late.code,
+                     'message', CASE late.code
+                       WHEN 'CANCEL_TIMEOUT' THEN format(
+                         'worker %s did not stop by %s', j.worker_id, j.cancel_deadline)
+                       WHEN 'DEADLINE_EXCEEDED' THEN format('the deadline was %s', j.deadline)
+                       ELSE format('the attempt was still running after its timeout of %s ms',
+                                   j.timeout_ms) END,
+                     'retryable', late.code = 'ATTEMPT_TIMEOUT') AS failed_with,
+                   late.code = 'ATTEMPT_TIMEOUT' AS retryable,
+                   0 AS delay_ms
+              FROM holdfast.job j
+             CROSS JOIN LATERAL (
+               SELECT CASE
+                 WHEN j.cancel_deadline < clock_timestamp() THEN 'CANCEL_TIMEOUT'
+                 WHEN j.deadline + ? * interval '1 millisecond' < clock_timestamp()
+                   THEN 'DEADLINE_EXCEEDED'
+                 WHEN j.started_at + (j.timeout_ms + ?) * interval '1 millisecond'
+                      < clock_timestamp() THEN 'ATTEMPT_TIMEOUT' END AS code) AS late
+             WHERE j.state = 'RUNNING' AND late.code IS NOT NULL
+             ORDER BY j.id
+             LIMIT ?
+               FOR NO KEY UPDATE OF j SKIP LOCKED
+          )
+          """
+              + Fail.ENDING_OF_FAILED);
+
+  private static final String NOT_RUNNING =
+      """
+      WITH late AS MATERIALIZED (
+        SELECT j.id
+          FROM holdfast.job j
+         WHERE j.deadline < clock_timestamp() AND j.finished_at IS NULL
+           AND j.state IN ('WAITING', 'PENDING', 'RETRYING')
+         ORDER BY j.id
+         LIMIT ?
+           FOR NO KEY UPDATE SKIP LOCKED
+      ), failed AS (
+        UPDATE holdfast.job j
+           SET state = 'FAILED', finished_at = clock_timestamp(), events = j.events + 1,
+               unique_states = holdfast.unique_after(j.unique_states, 'FAILED'),
+               failure = jsonb_build_object(
+                 'category', 'TIMEOUT', 'code', 'DEADLINE_EXCEEDED',
+                 'message', format('the deadline was %s; the job was %s', j.deadline, j.state),
+                 'retryable', false)
+          FROM late
+         WHERE j.id = late.id AND j.state IN ('WAITING', 'PENDING', 'RETRYING')
+        RETURNING j.id, j.attempt, j.events, j.failure, j.queue, j.state
+      ), told AS (
+        INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
+        SELECT id, events, 'failed', attempt, clock_timestamp(),
+               jsonb_build_object('code', failure ->> 'code', 'message', failure ->> 'message')
+          FROM failed
+      )
+      SELECT id, queue, state FROM failed
+      """;
+
+  private Expire() {}
+
+  static List<Reap.Reaped> late(Connection connection, Duration grace, int most)
+      throws SQLException {
+    List<Reap.Reaped> ended =
+        new ArrayList<>(Rows.list(connection, Reap.Reaped::read, RUNNING, grace, grace, most));
+    ended.addAll(Rows.list(connection, Reap.Reaped::read, NOT_RUNNING, most));
+    return ended;
+  }
+}

@@ -1,0 +1,84 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.AttemptOutcome;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.Settlement;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** Ends attempts that failed: retried while the budget lasts, else FAILED with the cause kept. */
+final class Fail {
+  /**
+   * Turns failed rows (id, attempt, failure, retryable, delay_ms) joined to their locked jobs into
+   * the {@code ending} CTE. A job that was asked to cancel never goes back to the queue.
+   */
+  static final String ENDING_OF_FAILED =
+      """
+      , ending AS MATERIALIZED (
+        SELECT h.id, h.attempt, h.worker_id, 'FAILED' AS outcome, h.failed_with AS failure,
+               CASE WHEN NOT h.retryable THEN 'FAILED'
+                    WHEN h.cancel_requested_at IS NOT NULL THEN 'CANCELLED'
+                    WHEN h.failures + 1 >= h.max_attempts THEN 'FAILED'
+                    ELSE 'RETRYING' END AS next,
+               CASE WHEN h.retryable THEN 1 ELSE 0 END AS failed,
+               0 AS crashed,
+               CASE WHEN h.retryable AND h.failures + 1 >= h.max_attempts
+                     AND h.cancel_requested_at IS NULL THEN
+                 h.failed_with || jsonb_build_object(
+                   'code', 'RETRIES_EXHAUSTED',
+                   'message', format('%s of %s attempts failed, the last with %s: %s',
+                                     h.failures + 1, h.max_attempts,
+                                     h.failed_with ->> 'code', h.failed_with ->> 'message'),
+                   'retryable', false,
+                   'cause', h.failed_with - 'stackTrace')
+                 ELSE h.failed_with END AS job_failure,
+               CASE WHEN h.retryable AND h.failures + 1 < h.max_attempts
+                     AND h.cancel_requested_at IS NULL
+                    THEN clock_timestamp() + h.delay_ms * interval '1 millisecond' END AS run_at,
+               NULL::text AS event, NULL::jsonb AS data
+          FROM held h
+      )
+      """;
+
+  private static final String SQL =
+      Ending.sql(
+          """
+          WITH failed AS (
+            SELECT * FROM unnest(?::uuid[], ?::int4[], ?::text[], ?::bool[], ?::int8[])
+              AS f(id, attempt, failure, retryable, delay_ms)
+          ), held AS MATERIALIZED (
+            SELECT j.id, j.attempt, j.worker_id, j.failures, j.max_attempts, j.cancel_requested_at,
+                   f.failure::jsonb AS failed_with, f.retryable, f.delay_ms
+              FROM holdfast.job j JOIN failed f ON f.id = j.id AND f.attempt = j.attempt
+             WHERE j.state = 'RUNNING'
+             ORDER BY j.id
+               FOR NO KEY UPDATE OF j
+          )
+          """
+              + ENDING_OF_FAILED);
+
+  private Fail() {}
+
+  static Set<Lease> all(Connection connection, List<Settlement.Fail> settlements)
+      throws SQLException {
+    List<Lease> leases = settlements.stream().map(Settlement.Fail::lease).toList();
+    Set<Lease> settled =
+        new HashSet<>(
+            Rows.list(
+                connection,
+                Rows::lease,
+                SQL,
+                Rows.ids(connection, leases),
+                Rows.attempts(connection, leases),
+                Rows.array(connection, "text", settlements, s -> FailureJson.write(s.failure())),
+                Rows.array(connection, "bool", settlements, s -> s.failure().retryable()),
+                Rows.array(connection, "int8", settlements, Settlement.Fail::retryAfter)));
+    if (settled.size() < leases.size()) {
+      settled.addAll(Ending.before(connection, leases, AttemptOutcome.FAILED));
+    }
+    return settled;
+  }
+}

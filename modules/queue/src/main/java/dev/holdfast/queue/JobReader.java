@@ -1,0 +1,172 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.Attempt;
+import dev.holdfast.model.AttemptOutcome;
+import dev.holdfast.model.JobEvent;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Json;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+
+/** Reads jobs as people and programs want to see them. */
+final class JobReader {
+  private static final String COLUMNS =
+      """
+      SELECT id, kind, queue, state, priority, payload, result, failure, attempt, failures,
+             max_attempts, crashes, max_crashes, progress, progress_message, worker_id, heartbeat_at,
+             lease_expires_at, created_at, run_at, started_at, finished_at, cancel_requested_at,
+             cancel_reason, deadline, tenant, workspace, run_id, run_key, parent_id, unique_key,
+             concurrency_key
+        FROM holdfast.job
+      """;
+
+  // Newest first by id. A null filter lets everything through; the state is always an array so that
+  // the planner can see it.
+  private static final String LIST =
+      COLUMNS
+          + """
+            WHERE (?::text[] IS NULL OR state = ANY (?::text[]))
+              AND (?::text IS NULL OR queue = ?::text)
+              AND (?::text IS NULL OR kind = ?::text)
+              AND (?::uuid IS NULL OR id < ?::uuid)
+            ORDER BY id DESC
+            LIMIT ?
+            """;
+
+  // 'created', 'processing' and 'done' have no rows of their own; their numbers are kept where
+  // the facts are, so the timeline reads as one list without gaps.
+  private static final String TIMELINE =
+      """
+      SELECT number, type, attempt, at, data
+        FROM holdfast.event WHERE job_id = ?
+      UNION ALL
+      SELECT 1, 'created', 0, created_at, '{}'
+        FROM holdfast.job WHERE id = ?
+      UNION ALL
+      SELECT started_event, 'processing', attempt, started_at, jsonb_build_object('worker', worker_id)
+        FROM holdfast.attempt WHERE job_id = ?
+      UNION ALL
+      SELECT started_event, 'processing', attempt, started_at, jsonb_build_object('worker', worker_id)
+        FROM holdfast.job WHERE id = ? AND state IN ('RUNNING', 'SUCCEEDED')
+      UNION ALL
+      SELECT events, 'done', attempt, finished_at, '{}'
+        FROM holdfast.job WHERE id = ? AND state = 'SUCCEEDED'
+       ORDER BY number
+      """;
+
+  private static final String ATTEMPTS =
+      """
+      SELECT attempt, outcome, worker_id, started_at, ended_at, failure
+        FROM holdfast.attempt WHERE job_id = ?
+      UNION ALL
+      SELECT attempt, state, worker_id, started_at, finished_at, NULL
+        FROM holdfast.job WHERE id = ? AND state IN ('RUNNING', 'SUCCEEDED')
+       ORDER BY attempt
+      """;
+
+  private JobReader() {}
+
+  static Optional<JobStatus> find(Connection connection, JobId job) throws SQLException {
+    return Rows.list(connection, JobReader::status, COLUMNS + " WHERE id = ?", job).stream()
+        .findFirst();
+  }
+
+  static List<JobStatus> list(Connection connection, JobFilter filter) throws SQLException {
+    Object[] states =
+        filter.states().isEmpty()
+            ? new Object[] {null, null}
+            : new Object[] {
+              Rows.array(connection, "text", List.copyOf(filter.states()), JobState::name),
+              Rows.array(connection, "text", List.copyOf(filter.states()), JobState::name)
+            };
+    return Rows.list(
+        connection,
+        JobReader::status,
+        LIST,
+        states[0],
+        states[1],
+        filter.queue(),
+        filter.queue(),
+        filter.kind(),
+        filter.kind(),
+        filter.before(),
+        filter.before(),
+        filter.limit());
+  }
+
+  static List<JobEvent> timeline(Connection connection, JobId job) throws SQLException {
+    return Rows.list(
+        connection,
+        row ->
+            new JobEvent(
+                job,
+                row.getInt("number"),
+                row.getString("type"),
+                row.getInt("attempt"),
+                Rows.instant(row, "at"),
+                new Json(row.getString("data"))),
+        TIMELINE,
+        job,
+        job,
+        job,
+        job,
+        job);
+  }
+
+  static List<Attempt> attempts(Connection connection, JobId job) throws SQLException {
+    return Rows.list(
+        connection,
+        row ->
+            new Attempt(
+                row.getInt("attempt"),
+                AttemptOutcome.valueOf(row.getString("outcome")),
+                row.getString("worker_id"),
+                Rows.instant(row, "started_at"),
+                Rows.instantOrNull(row, "ended_at"),
+                FailureJson.read(row.getString("failure"))),
+        ATTEMPTS,
+        job,
+        job);
+  }
+
+  private static JobStatus status(ResultSet row) throws SQLException {
+    return new JobStatus(
+        Rows.id(row, "id"),
+        row.getString("kind"),
+        row.getString("queue"),
+        JobState.valueOf(row.getString("state")),
+        row.getInt("priority"),
+        new Json(row.getString("payload")),
+        Rows.jsonOrNull(row, "result"),
+        FailureJson.read(row.getString("failure")),
+        row.getInt("attempt"),
+        row.getInt("failures"),
+        row.getInt("max_attempts"),
+        row.getInt("crashes"),
+        row.getInt("max_crashes"),
+        Rows.intOrNull(row, "progress"),
+        row.getString("progress_message"),
+        row.getString("worker_id"),
+        Rows.instantOrNull(row, "heartbeat_at"),
+        Rows.instantOrNull(row, "lease_expires_at"),
+        Rows.instant(row, "created_at"),
+        Rows.instant(row, "run_at"),
+        Rows.instantOrNull(row, "started_at"),
+        Rows.instantOrNull(row, "finished_at"),
+        Rows.instantOrNull(row, "cancel_requested_at"),
+        row.getString("cancel_reason"),
+        Rows.instantOrNull(row, "deadline"),
+        row.getString("tenant"),
+        row.getString("workspace"),
+        Rows.id(row, "run_id"),
+        row.getString("run_key"),
+        Rows.idOrNull(row, "parent_id"),
+        row.getString("unique_key"),
+        row.getString("concurrency_key"));
+  }
+}

@@ -1,0 +1,132 @@
+package dev.holdfast.queue;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Hears the doorbell, on a connection of its own that it opens again whenever it is lost.
+ *
+ * <p>What is rung while it is not listening is not lost: it wakes everyone each time it begins to
+ * listen, and workers poll underneath.
+ */
+final class Listener implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Listener.class);
+  private static final int WAIT_MILLIS = 1_000;
+  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
+  private static final int PROBE_MILLIS = 2_000;
+
+  private final DataSource source;
+  private final List<String> queues;
+  private final Consumer<String> wake;
+  private final Thread thread;
+  private volatile boolean closed;
+  private volatile @Nullable Connection current;
+  private boolean probed;
+
+  Listener(DataSource source, Collection<String> queues, Consumer<String> wake) {
+    this.source = source;
+    this.queues = List.copyOf(queues);
+    this.wake = wake;
+    this.thread = Thread.ofPlatform().daemon().name("holdfast-listener").start(this::listen);
+  }
+
+  private void listen() {
+    Duration pause = Duration.ofMillis(100);
+    while (!closed) {
+      try (Connection connection = source.getConnection()) {
+        current = connection;
+        begin(connection);
+        pause = Duration.ofMillis(100);
+        hear(connection);
+      } catch (SQLException | RuntimeException trouble) {
+        if (!closed) {
+          log.debug("not listening for {} ms, polling instead", pause.toMillis(), trouble);
+          LockSupport.parkNanos(
+              pause.toNanos() / 2 + ThreadLocalRandom.current().nextLong(pause.toNanos()));
+          pause =
+              pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0
+                  ? pause.multipliedBy(2)
+                  : LONGEST_PAUSE;
+        }
+      } finally {
+        current = null;
+      }
+    }
+  }
+
+  private void begin(Connection connection) throws SQLException {
+    connection.setAutoCommit(true);
+    try (Statement statement = connection.createStatement()) {
+      for (String queue : queues) {
+        statement.execute("LISTEN \"" + Doorbell.channel(queue) + "\"");
+      }
+    }
+    if (!probed) {
+      probed = true;
+      probe(connection);
+    }
+    queues.forEach(wake);
+  }
+
+  /** A pooler in transaction mode takes LISTEN and delivers nothing; better to say so once. */
+  private void probe(Connection connection) throws SQLException {
+    String channel = "holdfast.probe." + UUID.randomUUID();
+    try (Statement statement = connection.createStatement()) {
+      statement.execute("LISTEN \"" + channel + "\"");
+      try (Connection other = source.getConnection()) {
+        other.setAutoCommit(true);
+        Rows.list(other, row -> "", "SELECT pg_notify(?, '')", channel);
+      }
+      PGNotification[] heard = connection.unwrap(PGConnection.class).getNotifications(PROBE_MILLIS);
+      if (heard == null || heard.length == 0) {
+        log.warn(
+            "notifications do not arrive (a pooler in transaction mode?): new jobs are found by polling");
+      }
+      statement.execute("UNLISTEN \"" + channel + "\"");
+    }
+  }
+
+  private void hear(Connection connection) throws SQLException {
+    PGConnection notified = connection.unwrap(PGConnection.class);
+    while (!closed) {
+      PGNotification[] rung = notified.getNotifications(WAIT_MILLIS);
+      if (rung != null) {
+        for (PGNotification ring : rung) {
+          wake.accept(ring.getName().substring(Doorbell.channel("").length()));
+        }
+      } else if (!connection.isValid(5)) {
+        // Silence and a dead peer look the same from here.
+        throw new SQLException("the listening connection is gone", "08006");
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    Connection listening = current;
+    if (listening != null) {
+      try {
+        // Ends the wait at once; closing would queue behind it.
+        listening.abort(Runnable::run);
+      } catch (SQLException alreadyGone) {
+        // which is what was wanted
+      }
+    }
+    LockSupport.unpark(thread);
+  }
+}

@@ -1,0 +1,42 @@
+package dev.holdfast.queue;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.FlywayException;
+import org.flywaydb.core.api.output.MigrateResult;
+
+/**
+ * Brings the schema up to date. Needs Flyway on the class path, which the library does not bring: a
+ * service leaves this to {@code holdfast migrate}, or adds Flyway and calls it.
+ */
+public final class Migrations {
+  private Migrations() {}
+
+  /** How many migrations were applied, and the version the schema has now. */
+  public record Result(int applied, int version) {}
+
+  public static Result apply(DataSource dataSource, boolean allowUnsafe) {
+    try (Connection connection = dataSource.getConnection()) {
+      Schema.checkServer(connection, allowUnsafe);
+    } catch (SQLException trouble) {
+      throw Trouble.thrown("migrate", trouble);
+    }
+    try {
+      MigrateResult result =
+          Flyway.configure(Migrations.class.getClassLoader())
+              .dataSource(dataSource)
+              .schemas(Schema.NAME)
+              .table(Schema.HISTORY)
+              .locations("classpath:dev/holdfast/queue/migrations")
+              .loggers("slf4j")
+              .load()
+              .migrate();
+      return new Result(result.migrationsExecuted, Schema.VERSION);
+    } catch (FlywayException failed) {
+      throw new DatabaseException(
+          DatabaseException.Reason.OTHER, "migrate: " + failed.getMessage(), failed);
+    }
+  }
+}

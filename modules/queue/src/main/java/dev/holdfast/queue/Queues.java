@@ -1,0 +1,98 @@
+package dev.holdfast.queue;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Queues and their settings. A queue without settings has no row. */
+final class Queues {
+  private static final String PAUSE =
+      """
+      INSERT INTO holdfast.queue (name, paused_at) VALUES (?, clock_timestamp())
+      ON CONFLICT (name) DO UPDATE
+         SET paused_at = coalesce(holdfast.queue.paused_at, excluded.paused_at)
+      """;
+
+  private static final String RESUME =
+      "UPDATE holdfast.queue SET paused_at = NULL WHERE name = ? AND paused_at IS NOT NULL";
+
+  private static final String LIMIT =
+      """
+      INSERT INTO holdfast.queue (name, max_running) VALUES (?, ?)
+      ON CONFLICT (name) DO UPDATE SET max_running = excluded.max_running
+      """;
+
+  private static final String LIST =
+      """
+      SELECT coalesce(q.name, j.queue) AS name, q.max_running, q.paused_at,
+             coalesce(j.due, 0) AS due, coalesce(j.delayed, 0) AS delayed,
+             coalesce(j.retrying, 0) AS retrying, coalesce(j.waiting, 0) AS waiting,
+             coalesce(j.running, 0) AS running,
+             extract(epoch FROM statement_timestamp() - j.oldest) * 1000 AS oldest_ms
+        FROM holdfast.queue q
+        FULL JOIN (
+          SELECT queue,
+                 count(*) FILTER (WHERE state = 'PENDING' AND run_at <= statement_timestamp()) AS due,
+                 count(*) FILTER (WHERE state = 'PENDING' AND run_at > statement_timestamp()) AS delayed,
+                 count(*) FILTER (WHERE state = 'RETRYING') AS retrying,
+                 count(*) FILTER (WHERE state = 'WAITING') AS waiting,
+                 count(*) FILTER (WHERE state = 'RUNNING') AS running,
+                 min(run_at) FILTER (WHERE state = 'PENDING' AND run_at <= statement_timestamp()) AS oldest
+            FROM holdfast.job
+           WHERE finished_at IS NULL
+           GROUP BY queue) AS j ON j.queue = q.name
+       ORDER BY 1
+      """;
+
+  // Counting stops where the answer is known: a million waiting jobs are just as much "too many".
+  private static final String DEPTH =
+      """
+      SELECT count(*) AS depth
+        FROM (SELECT FROM holdfast.job
+               WHERE queue = ANY (?) AND state = 'PENDING' AND run_at <= statement_timestamp()
+               LIMIT ?) AS due
+      """;
+
+  private Queues() {}
+
+  static boolean pause(Connection connection, String queue) throws SQLException {
+    return Rows.update(connection, PAUSE, queue) > 0;
+  }
+
+  static boolean resume(Connection connection, String queue) throws SQLException {
+    return Rows.update(connection, RESUME, queue) > 0;
+  }
+
+  static boolean limit(Connection connection, String queue, @Nullable Integer maxRunning)
+      throws SQLException {
+    return Rows.update(connection, LIMIT, queue, maxRunning) > 0;
+  }
+
+  static List<QueueStatus> list(Connection connection) throws SQLException {
+    return Rows.list(
+        connection,
+        row ->
+            new QueueStatus(
+                row.getString("name"),
+                row.getLong("due"),
+                row.getLong("delayed"),
+                row.getLong("retrying"),
+                row.getLong("waiting"),
+                row.getLong("running"),
+                Rows.intOrNull(row, "max_running"),
+                Rows.instantOrNull(row, "paused_at"),
+                Rows.millisOrNull(row, "oldest_ms")),
+        LIST);
+  }
+
+  static long depth(Connection connection, List<String> queues, long most) throws SQLException {
+    return Rows.list(
+            connection,
+            row -> row.getLong("depth"),
+            DEPTH,
+            Rows.array(connection, "text", queues, q -> q),
+            most)
+        .getFirst();
+  }
+}

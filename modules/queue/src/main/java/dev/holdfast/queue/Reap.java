@@ -1,0 +1,70 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+
+/** Takes back jobs whose lease ran out. Any number of reapers may run at once. */
+final class Reap {
+  // The condition stands inside the locking select, so it is checked again on the newest version
+  // of each row: a heartbeat that was first keeps its job. A lease is never judged before the
+  // server
+  // has been up for a whole one, or a restart of the database would look like the death of every
+  // worker; how long a lease is, each row tells itself.
+  private static final String SQL =
+      Ending.sql(
+          """
+          WITH lost AS MATERIALIZED (
+            SELECT j.id, j.attempt, j.worker_id, j.crashes, j.max_crashes, j.cancel_requested_at,
+                   jsonb_build_object(
+                     'category', 'INFRASTRUCTURE', 'code', 'HEARTBEAT_TIMEOUT',
+                     'message', format('worker %s was last heard at %s; its lease ran out at %s',
+                                       j.worker_id, j.heartbeat_at, j.lease_expires_at),
+                     'retryable', true) AS failure
+              FROM holdfast.job j
+             WHERE j.state = 'RUNNING'
+               AND greatest(j.lease_expires_at,
+                            pg_postmaster_start_time() + (j.lease_expires_at - j.heartbeat_at))
+                   + ? * interval '1 millisecond' < clock_timestamp()
+             ORDER BY j.id
+             LIMIT ?
+               FOR NO KEY UPDATE SKIP LOCKED
+          ), ending AS MATERIALIZED (
+            SELECT l.id, l.attempt, l.worker_id, 'CRASHED' AS outcome, l.failure,
+                   CASE WHEN l.cancel_requested_at IS NOT NULL THEN 'CANCELLED'
+                        WHEN l.crashes + 1 > l.max_crashes THEN 'FAILED'
+                        ELSE 'PENDING' END AS next,
+                   0 AS failed, 1 AS crashed,
+                   CASE WHEN l.crashes + 1 > l.max_crashes AND l.cancel_requested_at IS NULL
+                        THEN l.failure || jsonb_build_object(
+                          'code', 'TOXIC_JOB',
+                          'message', format('%s workers died running this job; the last was %s',
+                                            l.crashes + 1, l.worker_id),
+                          'retryable', false,
+                          'cause', l.failure)
+                        ELSE l.failure END AS job_failure,
+                   NULL::timestamptz AS run_at,
+                   'requeued:stale' AS event,
+                   NULL::jsonb AS data
+              FROM lost l
+          )
+          """);
+
+  private Reap() {}
+
+  /** What became of one job. */
+  record Reaped(JobId job, String queue, JobState state) {
+    static Reaped read(ResultSet row) throws SQLException {
+      return new Reaped(
+          Rows.id(row, "id"), row.getString("queue"), JobState.valueOf(row.getString("state")));
+    }
+  }
+
+  static List<Reaped> lost(Connection connection, Duration grace, int most) throws SQLException {
+    return Rows.list(connection, Reaped::read, SQL, grace, most);
+  }
+}

@@ -1,0 +1,52 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.JobId;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * An operator's second chance: a fresh budget for FAILED and CANCELLED jobs, the fence untouched.
+ */
+final class Retry {
+  private static final String SQL =
+      """
+      WITH held AS MATERIALIZED (
+        SELECT j.id
+          FROM holdfast.job j
+         WHERE j.id = ANY (?) AND j.state IN ('FAILED', 'CANCELLED')
+         ORDER BY j.id
+           FOR NO KEY UPDATE
+      ), moved AS (
+        UPDATE holdfast.job j
+           SET state = 'PENDING', failures = 0, crashes = 0, run_at = clock_timestamp(),
+               finished_at = NULL, progress = NULL, progress_message = NULL,
+               cancel_requested_at = NULL, cancel_deadline = NULL, cancel_reason = NULL,
+               -- A deadline that has passed would fail the job again before it could run.
+               deadline = CASE WHEN j.deadline > clock_timestamp() THEN j.deadline END,
+               unique_states = holdfast.unique_after(j.unique_states, 'PENDING'),
+               events = j.events + 1
+          FROM held
+         WHERE j.id = held.id AND j.state IN ('FAILED', 'CANCELLED')
+        RETURNING j.id, j.attempt, j.events
+      ), told AS (
+        INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
+        SELECT id, events, 'retried', attempt, clock_timestamp(), '{}' FROM moved
+      )
+      SELECT id FROM moved
+      """;
+
+  private Retry() {}
+
+  /** The jobs that were put back; the others had not ended in failure or cancellation. */
+  static Set<JobId> all(Connection connection, List<JobId> jobs) throws SQLException {
+    return new HashSet<>(
+        Rows.list(
+            connection,
+            row -> Rows.id(row, "id"),
+            SQL,
+            Rows.array(connection, "uuid", jobs, id -> id)));
+  }
+}

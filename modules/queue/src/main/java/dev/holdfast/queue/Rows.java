@@ -1,0 +1,129 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The little that plain JDBC lacks: values in, rows out, a time limit on every statement. */
+final class Rows {
+  private static final int STATEMENT_SECONDS = 30;
+
+  /** Makes a value of the current row. */
+  @FunctionalInterface
+  interface Reader<T> {
+    T read(ResultSet row) throws SQLException;
+  }
+
+  private Rows() {}
+
+  static PreparedStatement prepare(Connection connection, String sql, @Nullable Object... values)
+      throws SQLException {
+    PreparedStatement statement = connection.prepareStatement(sql);
+    statement.setQueryTimeout(STATEMENT_SECONDS);
+    for (int i = 0; i < values.length; i++) {
+      statement.setObject(i + 1, forJdbc(values[i]));
+    }
+    return statement;
+  }
+
+  static <T> List<T> list(
+      Connection connection, Reader<T> reader, String sql, @Nullable Object... values)
+      throws SQLException {
+    try (PreparedStatement statement = prepare(connection, sql, values);
+        ResultSet rows = statement.executeQuery()) {
+      List<T> read = new ArrayList<>();
+      while (rows.next()) {
+        read.add(reader.read(rows));
+      }
+      return read;
+    }
+  }
+
+  static int update(Connection connection, String sql, @Nullable Object... values)
+      throws SQLException {
+    try (PreparedStatement statement = prepare(connection, sql, values)) {
+      return statement.executeUpdate();
+    }
+  }
+
+  private static @Nullable Object forJdbc(@Nullable Object value) {
+    return switch (value) {
+      case null -> null;
+      case JobId id -> id.value();
+      case Json json -> json.text();
+      case Instant instant -> instant.atOffset(ZoneOffset.UTC);
+      case Duration duration -> duration.toMillis();
+      default -> value;
+    };
+  }
+
+  static <T> Array array(
+      Connection connection, String type, List<T> rows, Function<T, @Nullable Object> column)
+      throws SQLException {
+    Object[] values = new Object[rows.size()];
+    for (int i = 0; i < values.length; i++) {
+      @Nullable Object value = forJdbc(column.apply(rows.get(i)));
+      values[i] = value instanceof OffsetDateTime time ? time.toString() : value;
+    }
+    return connection.createArrayOf(type, values);
+  }
+
+  static Array ids(Connection connection, List<Lease> leases) throws SQLException {
+    return array(connection, "uuid", leases, Lease::job);
+  }
+
+  static Array attempts(Connection connection, List<Lease> leases) throws SQLException {
+    return array(connection, "int4", leases, Lease::attempt);
+  }
+
+  static JobId id(ResultSet row, String column) throws SQLException {
+    return new JobId(row.getObject(column, UUID.class));
+  }
+
+  static @Nullable JobId idOrNull(ResultSet row, String column) throws SQLException {
+    UUID value = row.getObject(column, UUID.class);
+    return value == null ? null : new JobId(value);
+  }
+
+  static Lease lease(ResultSet row) throws SQLException {
+    return new Lease(id(row, "id"), row.getInt("attempt"));
+  }
+
+  static Instant instant(ResultSet row, String column) throws SQLException {
+    return row.getObject(column, OffsetDateTime.class).toInstant();
+  }
+
+  static @Nullable Instant instantOrNull(ResultSet row, String column) throws SQLException {
+    OffsetDateTime value = row.getObject(column, OffsetDateTime.class);
+    return value == null ? null : value.toInstant();
+  }
+
+  static @Nullable Json jsonOrNull(ResultSet row, String column) throws SQLException {
+    String value = row.getString(column);
+    return value == null ? null : new Json(value);
+  }
+
+  static @Nullable Integer intOrNull(ResultSet row, String column) throws SQLException {
+    int value = row.getInt(column);
+    return row.wasNull() ? null : value;
+  }
+
+  static @Nullable Duration millisOrNull(ResultSet row, String column) throws SQLException {
+    long value = row.getLong(column);
+    return row.wasNull() ? null : Duration.ofMillis(value);
+  }
+}

@@ -1,0 +1,64 @@
+package dev.holdfast.queue;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Why a claim came back empty: asked only then, so that a busy queue never pays for it.
+ *
+ * @param hasRules the queue has a limit, or jobs with concurrency keys
+ * @param retryDue a job in RETRYING has waited out its backoff
+ * @param nextDue how long until the next delayed or retrying job is due
+ */
+record Survey(boolean paused, boolean hasRules, boolean retryDue, @Nullable Duration nextDue) {
+  private static final String SQL =
+      """
+      SELECT q.paused_at IS NOT NULL AS paused,
+             q.max_running IS NOT NULL OR EXISTS (
+               SELECT FROM holdfast.job k
+                WHERE k.queue = name.queue AND k.state = 'PENDING'
+                  AND k.concurrency_key IS NOT NULL) AS has_rules,
+             EXISTS (
+               SELECT FROM holdfast.job r
+                WHERE r.queue = name.queue AND r.state = 'RETRYING'
+                  AND r.run_at <= statement_timestamp()) AS retry_due,
+             extract(epoch FROM least(delayed.run_at, retrying.run_at) - statement_timestamp()) * 1000
+               AS next_ms
+        FROM (SELECT ?::text AS queue) AS name
+        LEFT JOIN holdfast.queue q ON q.name = name.queue
+        LEFT JOIN LATERAL (
+          SELECT min(first.run_at) AS run_at
+            FROM generate_series(0, 9) AS lane(priority)
+           CROSS JOIN LATERAL (
+             SELECT j.run_at
+               FROM holdfast.job j
+              WHERE j.queue = name.queue AND j.priority = lane.priority
+                AND j.state = 'PENDING' AND j.concurrency_key IS NULL
+                AND j.run_at > statement_timestamp()
+              ORDER BY j.run_at
+              LIMIT 1) AS first) AS delayed ON true
+        LEFT JOIN LATERAL (
+          SELECT r.run_at
+            FROM holdfast.job r
+           WHERE r.queue = name.queue AND r.state = 'RETRYING'
+             AND r.run_at > statement_timestamp()
+           ORDER BY r.run_at
+           LIMIT 1) AS retrying ON true
+      """;
+
+  static Survey of(Connection connection, String queue) throws SQLException {
+    return Rows.list(
+            connection,
+            row ->
+                new Survey(
+                    row.getBoolean("paused"),
+                    row.getBoolean("has_rules"),
+                    row.getBoolean("retry_due"),
+                    Rows.millisOrNull(row, "next_ms")),
+            SQL,
+            queue)
+        .getFirst();
+  }
+}

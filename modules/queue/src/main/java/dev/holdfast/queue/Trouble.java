@@ -1,0 +1,54 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.queue.DatabaseException.Reason;
+import java.sql.SQLException;
+import java.sql.SQLRecoverableException;
+import java.sql.SQLTransientException;
+import java.util.Set;
+
+/** What an SQLException means for the one who got it. */
+final class Trouble {
+  // Serialization failure, deadlock; server shutting down, crashed, starting; too many connections.
+  private static final Set<String> PASSING =
+      Set.of("40001", "40P01", "57P01", "57P02", "57P03", "53300", "25006");
+  private static final Set<String> WRONG_LOGIN = Set.of("28000", "28P01");
+  private static final Set<String> NO_SCHEMA = Set.of("42P01", "3F000", "42703", "42883");
+
+  private Trouble() {}
+
+  /** True when the same call may well succeed in a moment. */
+  static boolean passes(SQLException trouble) {
+    String state = state(trouble);
+    return state.startsWith("08")
+        || PASSING.contains(state)
+        || trouble instanceof SQLTransientException
+        || trouble instanceof SQLRecoverableException;
+  }
+
+  /** True when what was sent cannot be stored: not JSON, or text PostgreSQL has no room for. */
+  static boolean isBadData(SQLException trouble) {
+    String state = state(trouble);
+    return state.startsWith("22") || state.equals("54001");
+  }
+
+  static RuntimeException thrown(String verb, SQLException trouble) {
+    return new DatabaseException(reason(trouble), verb + ": " + trouble.getMessage(), trouble);
+  }
+
+  private static Reason reason(SQLException trouble) {
+    String state = state(trouble);
+    if (passes(trouble)) {
+      return Reason.UNAVAILABLE;
+    } else if (WRONG_LOGIN.contains(state)) {
+      return Reason.LOGIN_REFUSED;
+    } else if (NO_SCHEMA.contains(state)) {
+      return Reason.SCHEMA_MISSING;
+    } else {
+      return Reason.OTHER;
+    }
+  }
+
+  private static String state(SQLException trouble) {
+    return trouble.getSQLState() == null ? "" : trouble.getSQLState();
+  }
+}

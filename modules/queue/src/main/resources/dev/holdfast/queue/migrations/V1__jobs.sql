@@ -1,0 +1,140 @@
+-- The queue. State lives in one row a job; what happened besides lies in attempt and event.
+
+CREATE TABLE holdfast.job (
+  id                   uuid        PRIMARY KEY,
+  queue                text        NOT NULL,
+  kind                 text        NOT NULL,
+  state                text        NOT NULL,
+  priority             smallint    NOT NULL,
+  run_at               timestamptz NOT NULL,
+  created_at           timestamptz NOT NULL,
+
+  -- The fence. Every claim raises it; nothing ever lowers it.
+  attempt              integer     NOT NULL DEFAULT 0,
+  failures             integer     NOT NULL DEFAULT 0,
+  crashes              integer     NOT NULL DEFAULT 0,
+  max_attempts         integer     NOT NULL,
+  max_crashes          integer     NOT NULL,
+
+  -- The lease. No index may name heartbeat_at or lease_expires_at: a heartbeat
+  -- is then a HOT update, which touches one page and no index.
+  worker_id            text,
+  started_at           timestamptz,
+  heartbeat_at         timestamptz,
+  lease_expires_at     timestamptz,
+  finished_at          timestamptz,
+
+  -- How many events the timeline has, and which of them is this attempt's 'processing'.
+  events               integer     NOT NULL DEFAULT 1,
+  started_event        integer,
+
+  progress             smallint,
+  progress_message     text,
+  timeout_ms           bigint,
+  deadline             timestamptz,
+  cancel_requested_at  timestamptz,
+  cancel_deadline      timestamptz,
+  cancel_reason        text,
+
+  -- The states, as bits, in which unique_key is held; 0 once it was given up.
+  unique_key           text,
+  unique_states        smallint    NOT NULL DEFAULT 0,
+  unique_until         timestamptz,
+  concurrency_key      text,
+  concurrency_limit    integer,
+
+  tenant               text        NOT NULL,
+  workspace            text        NOT NULL,
+  run_id               uuid        NOT NULL,
+  run_key              text        NOT NULL,
+  parent_id            uuid,
+
+  payload              jsonb       NOT NULL,
+  result               jsonb,
+  failure              jsonb,
+
+  CONSTRAINT job_state_known CHECK (state IN
+    ('WAITING', 'PENDING', 'RUNNING', 'RETRYING', 'SUCCEEDED', 'FAILED', 'CANCELLED')),
+  CONSTRAINT job_running_is_leased CHECK (
+    (state = 'RUNNING') = (lease_expires_at IS NOT NULL)
+    AND (state = 'RUNNING') = (heartbeat_at IS NOT NULL)),
+  CONSTRAINT job_terminal_is_finished CHECK (
+    (state IN ('SUCCEEDED', 'FAILED', 'CANCELLED')) = (finished_at IS NOT NULL)),
+  CONSTRAINT job_priority_in_range CHECK (priority BETWEEN 0 AND 9),
+  CONSTRAINT job_progress_in_range CHECK (progress BETWEEN 0 AND 100),
+  CONSTRAINT job_budgets_sane CHECK (
+    attempt >= 0 AND failures >= 0 AND crashes >= 0 AND max_attempts >= 1 AND max_crashes >= 0),
+  CONSTRAINT job_cancel_has_reason CHECK (
+    (cancel_requested_at IS NULL) = (cancel_deadline IS NULL)
+    AND (cancel_requested_at IS NULL OR cancel_reason IS NOT NULL)),
+  CONSTRAINT job_limit_has_key CHECK ((concurrency_key IS NULL) = (concurrency_limit IS NULL)),
+  CONSTRAINT job_unique_has_key CHECK (unique_states = 0 OR unique_key IS NOT NULL)
+);
+
+-- Only claimable rows are in the claim indexes, so finished jobs cost a claim nothing.
+-- Jobs with a concurrency key lie apart: a thousand of them behind a full key must
+-- not stand in the way of those that can run.
+CREATE INDEX job_claim ON holdfast.job (queue, priority, run_at, id)
+  WHERE state = 'PENDING' AND concurrency_key IS NULL;
+CREATE INDEX job_claim_keyed ON holdfast.job (queue, concurrency_key, priority, run_at, id)
+  WHERE state = 'PENDING' AND concurrency_key IS NOT NULL;
+CREATE INDEX job_running ON holdfast.job (queue, concurrency_key)
+  WHERE state = 'RUNNING';
+CREATE INDEX job_retrying ON holdfast.job (queue, run_at)
+  WHERE state = 'RETRYING';
+CREATE INDEX job_cancelling ON holdfast.job (worker_id)
+  WHERE state = 'RUNNING' AND cancel_requested_at IS NOT NULL;
+CREATE INDEX job_deadline ON holdfast.job (deadline)
+  WHERE deadline IS NOT NULL AND finished_at IS NULL;
+CREATE INDEX job_failed ON holdfast.job (id)
+  WHERE state = 'FAILED';
+CREATE INDEX job_parent ON holdfast.job (parent_id)
+  WHERE parent_id IS NOT NULL;
+CREATE INDEX job_run ON holdfast.job (run_id)
+  WHERE run_id <> id;
+-- Rows finish in about the order they lie in, which is all a BRIN index asks for.
+CREATE INDEX job_finished ON holdfast.job USING brin (finished_at) WITH (autosummarize = on);
+CREATE UNIQUE INDEX job_unique ON holdfast.job (tenant, kind, unique_key)
+  WHERE unique_states > 0;
+
+-- The states that still hold a unique key after a job became next: all or none.
+CREATE FUNCTION holdfast.unique_after(states smallint, next text) RETURNS smallint
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN CASE WHEN states = 0 OR states & CASE next
+      WHEN 'WAITING' THEN 1 WHEN 'PENDING' THEN 2 WHEN 'RUNNING' THEN 4 WHEN 'RETRYING' THEN 8
+      WHEN 'SUCCEEDED' THEN 16 WHEN 'FAILED' THEN 32 WHEN 'CANCELLED' THEN 64 END <> 0
+    THEN states ELSE 0::smallint END;
+
+-- Attempts that did not succeed. The one that runs, or succeeded, is read from its job.
+CREATE TABLE holdfast.attempt (
+  job_id        uuid        NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
+  attempt       integer     NOT NULL,
+  outcome       text        NOT NULL,
+  worker_id     text        NOT NULL,
+  started_at    timestamptz NOT NULL,
+  ended_at      timestamptz NOT NULL,
+  started_event integer     NOT NULL,
+  failure       jsonb,
+  PRIMARY KEY (job_id, attempt),
+  CONSTRAINT attempt_outcome_known CHECK (outcome IN
+    ('FAILED', 'CRASHED', 'RELEASED', 'SNOOZED', 'CANCELLED'))
+);
+
+-- Events besides 'created', 'processing' and 'done', which are read from job and attempt.
+CREATE TABLE holdfast.event (
+  job_id  uuid        NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
+  number  integer     NOT NULL,
+  type    text        NOT NULL,
+  attempt integer     NOT NULL,
+  at      timestamptz NOT NULL,
+  data    jsonb       NOT NULL,
+  PRIMARY KEY (job_id, number)
+);
+
+-- Settings of queues that have any. A queue needs no row to exist.
+CREATE TABLE holdfast.queue (
+  name        text        PRIMARY KEY,
+  paused_at   timestamptz,
+  max_running integer,
+  CONSTRAINT queue_max_running_sane CHECK (max_running >= 1)
+);

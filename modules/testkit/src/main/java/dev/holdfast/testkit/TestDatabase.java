@@ -1,0 +1,131 @@
+package dev.holdfast.testkit;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import java.sql.Connection;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** A database of its own for one test or one test class. */
+public final class TestDatabase implements AutoCloseable {
+  private static final AtomicInteger NUMBER = new AtomicInteger();
+  private static final int POOL_SIZE = 10;
+
+  private final TestServer server;
+  private final String name;
+  private final Sql sql;
+  private final Deque<Runnable> closers = new ArrayDeque<>();
+  private @Nullable HikariDataSource pool;
+
+  private TestDatabase(TestServer server) {
+    this.server = server;
+    this.name = "test_" + NUMBER.incrementAndGet();
+    this.sql = new Sql(this::connection);
+  }
+
+  static TestDatabase migrated(TestServer server) {
+    TestDatabase database = new TestDatabase(server);
+    server.createMigrated(database.name);
+    return database;
+  }
+
+  /** Another database on the same server, without the schema; it goes when this one goes. */
+  public synchronized TestDatabase empty() {
+    TestDatabase database = new TestDatabase(server);
+    server.createEmpty(database.name);
+    closers.push(database::close);
+    return database;
+  }
+
+  public String name() {
+    return name;
+  }
+
+  public String url() {
+    return server.url(name);
+  }
+
+  /** The server's port, to put a fault proxy before it. */
+  public int port() {
+    return server.server().port();
+  }
+
+  public String user() {
+    return server.server().user();
+  }
+
+  public String password() {
+    return server.server().password();
+  }
+
+  /** The major version of the server under test. */
+  public int serverVersion() {
+    return Integer.parseInt(server.server().version().replaceFirst("\\D.*", ""));
+  }
+
+  /** One pool per database, of ten connections in autocommit. */
+  public synchronized DataSource dataSource() {
+    HikariDataSource made = pool;
+    if (made == null) {
+      made = pool(url(), POOL_SIZE);
+      pool = made;
+    }
+    return made;
+  }
+
+  /** A further pool, such as one of another size or through a proxy's port. */
+  public synchronized DataSource dataSource(String url, int size) {
+    return pool(url, size);
+  }
+
+  private HikariDataSource pool(String url, int size) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(url);
+    config.setUsername(user());
+    config.setPassword(password());
+    config.setMaximumPoolSize(size);
+    config.setMinimumIdle(0);
+    config.setConnectionTimeout(5_000);
+    HikariDataSource made = new HikariDataSource(config);
+    closers.push(made::close);
+    return made;
+  }
+
+  /** A connection outside of any pool; whoever asks closes it. */
+  public Connection connection() {
+    return server.connect(name);
+  }
+
+  /** Runs a statement in autocommit and returns how many rows it touched. */
+  public int sql(String statement, Object... arguments) {
+    return sql.update(statement, arguments);
+  }
+
+  public List<Map<String, @Nullable Object>> query(String query, Object... arguments) {
+    return sql.query(query, arguments);
+  }
+
+  /** The first column of the only row. */
+  public <T> @Nullable T queryOne(Class<T> type, String query, Object... arguments) {
+    return type.cast(sql.only(query, arguments));
+  }
+
+  /** The first column of the only row, as a number. */
+  public long count(String query, Object... arguments) {
+    return sql.only(query, arguments) instanceof Number number ? number.longValue() : 0;
+  }
+
+  @Override
+  public synchronized void close() {
+    sql.close();
+    while (!closers.isEmpty()) {
+      closers.pop().run();
+    }
+    server.drop(name);
+  }
+}

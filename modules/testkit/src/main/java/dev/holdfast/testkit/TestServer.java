@@ -1,0 +1,123 @@
+package dev.holdfast.testkit;
+
+import dev.holdfast.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Map;
+import org.flywaydb.core.Flyway;
+import org.jspecify.annotations.Nullable;
+
+/** The server all tests of this JVM share, and the template their databases are copied from. */
+public final class TestServer {
+  /** Names the bin directory of another server to test against. */
+  public static final String BIN_PROPERTY = "holdfast.test.pg.bin";
+
+  private static final String TEMPLATE = "migrated";
+  private static final Map<String, String> FAST =
+      Map.of("fsync", "off", "full_page_writes", "off", "autovacuum_naptime", "10min");
+
+  private final EmbeddedPostgres server;
+  private final Connection admin;
+  private boolean templateMade;
+
+  private TestServer(Map<String, String> settings) {
+    Path folder = ServerFolders.fresh();
+    server = EmbeddedPostgres.start(options(folder).settings(settings).stopOnExit(false));
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> end(folder), "test-server-stop"));
+    admin = connect("postgres");
+  }
+
+  // Holders, so that a server is started by the first test that needs it and by no other.
+  private static final class Fast {
+    static final TestServer SERVER = new TestServer(FAST);
+  }
+
+  private static final class Durable {
+    static final TestServer SERVER = new TestServer(Map.of());
+  }
+
+  /** Loses data in a power cut and nothing otherwise. */
+  static TestServer fast() {
+    return Fast.SERVER;
+  }
+
+  /** Flushes every commit to the disk, as in production. */
+  static TestServer durable() {
+    return Durable.SERVER;
+  }
+
+  /** For a test that needs a server to itself: same binaries, already unpacked. */
+  public static EmbeddedPostgres.Options options(Path folder) {
+    @Nullable String bin = System.getProperty(BIN_PROPERTY);
+    return EmbeddedPostgres.Options.in(folder)
+        .cache(ServerFolders.cache())
+        .binaries(bin == null || bin.isBlank() ? null : Path.of(bin));
+  }
+
+  String url(String database) {
+    return "jdbc:postgresql://127.0.0.1:" + server.port() + "/" + database;
+  }
+
+  EmbeddedPostgres server() {
+    return server;
+  }
+
+  Connection connect(String database) {
+    try {
+      return DriverManager.getConnection(url(database), server.user(), server.password());
+    } catch (SQLException e) {
+      throw new IllegalStateException("cannot connect to " + url(database), e);
+    }
+  }
+
+  synchronized void createMigrated(String name) {
+    if (!templateMade) {
+      createEmpty(TEMPLATE);
+      migrate(url(TEMPLATE));
+      templateMade = true;
+    }
+    run("CREATE DATABASE " + name + " TEMPLATE " + TEMPLATE);
+  }
+
+  synchronized void createEmpty(String name) {
+    run("CREATE DATABASE " + name);
+  }
+
+  synchronized void drop(String name) {
+    run("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)");
+  }
+
+  private void migrate(String url) {
+    Flyway.configure()
+        .dataSource(url, server.user(), server.password())
+        .schemas("holdfast")
+        .table("flyway_schema_history")
+        .locations("classpath:dev/holdfast/queue/migrations")
+        .failOnMissingLocations(true)
+        .load()
+        .migrate();
+  }
+
+  private void run(String sql) {
+    try (Statement statement = admin.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new IllegalStateException(sql, e);
+    }
+  }
+
+  private void end(Path folder) {
+    // No graceful stop for data that is deleted in the next line.
+    server.kill();
+    try {
+      ServerFolders.delete(folder);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
