@@ -18,7 +18,7 @@ public final class FailedException extends RuntimeException {
   public FailedException(Failure failure, @Nullable Duration retryAfter) {
     super(failure.message());
     this.failure = failure;
-    this.retryAfter = retryAfter;
+    this.retryAfter = retryAfter == null ? null : Limits.delay("retryAfter", retryAfter);
   }
 
   public static FailedException of(FailureCategory category, String code, String message) {

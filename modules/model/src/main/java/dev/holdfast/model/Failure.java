@@ -44,10 +44,8 @@ public record Failure(
     if (thrown instanceof FailedException failed) {
       return failed.failure().withStackTrace(stackTraceOf(thrown));
     }
-    String message = thrown.getMessage();
-    String summary =
-        thrown.getClass().getSimpleName()
-            + (message == null || message.isBlank() ? "" : ": " + message);
+    String message = messageOf(thrown);
+    String summary = nameOf(thrown) + (message.isBlank() ? "" : ": " + message);
     return of(FailureCategory.USER_CODE, HANDLER_FAILED, summary)
         .withStackTrace(stackTraceOf(thrown));
   }
@@ -56,8 +54,28 @@ public record Failure(
     return new Failure(category, code, message, stackTrace, value);
   }
 
+  /** The same failure under a more telling code, which retrying would not change. */
+  public Failure withCode(String newCode) {
+    return new Failure(category, newCode, message, stackTrace, false);
+  }
+
   Failure withStackTrace(@Nullable String trace) {
     return new Failure(category, code, message, trace, retryable);
+  }
+
+  private static String nameOf(Throwable thrown) {
+    String simple = thrown.getClass().getSimpleName();
+    return simple.isEmpty() ? thrown.getClass().getName() : simple;
+  }
+
+  // A handler's exception may override what is called here and throw; its failure still counts.
+  private static String messageOf(Throwable thrown) {
+    try {
+      String message = thrown.getMessage();
+      return message == null ? "" : message;
+    } catch (RuntimeException | Error hostile) {
+      return "its message could not be read: " + hostile.getClass().getName();
+    }
   }
 
   private static @Nullable String stackTraceOf(Throwable thrown) {
@@ -66,7 +84,6 @@ public record Failure(
       thrown.printStackTrace(new PrintWriter(text));
       return text.toString();
     } catch (RuntimeException | Error hostile) {
-      // A handler's exception may override getMessage and throw; its failure still counts.
       return null;
     }
   }

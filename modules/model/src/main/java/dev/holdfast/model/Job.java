@@ -77,12 +77,8 @@ public final class Job implements Cloneable {
 
   /** Not before this much time has passed on the database's clock. */
   public Job delay(Duration value) {
-    if (value.isNegative() || value.toDays() > 36_500) {
-      throw new RefusedException(
-          Refusal.BAD_DELAY, "delay " + value + " must be zero or more, and a century at most");
-    }
     Job job = copy();
-    job.delay = value;
+    job.delay = Limits.delay("delay", value);
     job.runAt = null;
     return job;
   }
@@ -111,9 +107,10 @@ public final class Job implements Cloneable {
 
   /** How long one attempt may take. */
   public Job timeout(Duration value) {
-    if (value.toMillis() < 1 || value.toDays() > 365) {
+    if (value.toDays() > 365 || value.compareTo(Duration.ofMillis(1)) < 0) {
       throw new RefusedException(
-          Refusal.BAD_TIMING, "timeout " + value + " must be positive, and a year at most");
+          Refusal.BAD_TIMING,
+          "timeout " + value + " must be a millisecond or more, and a year at most");
     }
     Job job = copy();
     job.timeout = value;

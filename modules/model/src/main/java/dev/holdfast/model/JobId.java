@@ -11,15 +11,16 @@ public record JobId(UUID value) implements Comparable<JobId> {
     return new JobId(NEXT.next());
   }
 
-  /** Reads the one text form an id has everywhere, and refuses every other. */
+  /** Reads the one text form an id has everywhere, in either case, and refuses every other. */
   public static JobId parse(String text) {
-    // UUID.fromString also takes "1-1-1-1-1", which would be an id that prints differently.
-    if (text.length() == 36) {
-      try {
-        return new JobId(UUID.fromString(text));
-      } catch (IllegalArgumentException malformed) {
-        // said below
+    try {
+      UUID read = UUID.fromString(text);
+      // It also takes "1-1-1-1-1" and signs, which would be an id that prints differently.
+      if (read.toString().equalsIgnoreCase(text)) {
+        return new JobId(read);
       }
+    } catch (IllegalArgumentException malformed) {
+      // said below
     }
     throw new RefusedException(
         Refusal.BAD_ID, "'" + Text.excerpt(text, 60) + "' is not a job id (a UUID is expected)");

@@ -1,5 +1,6 @@
 package dev.holdfast.model;
 
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Map;
@@ -15,8 +16,10 @@ public enum JobState {
   FAILED(32),
   CANCELLED(64);
 
-  public static final Set<JobState> TERMINAL = EnumSet.of(SUCCEEDED, FAILED, CANCELLED);
-  public static final Set<JobState> ACTIVE = EnumSet.complementOf(EnumSet.copyOf(TERMINAL));
+  public static final Set<JobState> TERMINAL =
+      Collections.unmodifiableSet(EnumSet.of(SUCCEEDED, FAILED, CANCELLED));
+  public static final Set<JobState> ACTIVE =
+      Collections.unmodifiableSet(EnumSet.complementOf(EnumSet.copyOf(TERMINAL)));
 
   private static final Map<JobState, Set<JobState>> NEXT = new EnumMap<>(JobState.class);
 

@@ -1,6 +1,7 @@
 package dev.holdfast.model;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.regex.Pattern;
 
 /** How large things may be. A limit that is hit gives a typed refusal, never a cut payload. */
@@ -9,6 +10,8 @@ public final class Limits {
   public static final int RESULT_BYTES = 1 << 20;
   public static final int EVENT_BYTES = 1 << 16;
   public static final int BULK_JOBS = 10_000;
+  public static final int BULK_BYTES = 64 << 20;
+  public static final int DELAY_DAYS = 36_500;
   public static final int NAME_CHARS = 100;
 
   /** A queue is part of a notification channel, and PostgreSQL cuts those at 63 bytes. */
@@ -40,24 +43,39 @@ public final class Limits {
   }
 
   public static String key(String what, String key) {
-    if (key.isBlank() || key.length() > KEY_CHARS || key.indexOf('\0') >= 0) {
+    if (key.isBlank()
+        || key.length() > KEY_CHARS
+        || key.indexOf('\0') >= 0
+        || !Text.isWellFormed(key)) {
       throw new RefusedException(
           Refusal.BAD_KEY,
-          "%s '%s' must have 1 to %d characters and no NUL"
+          "%s '%s' must have 1 to %d characters, no NUL and no half of a surrogate pair"
               .formatted(what, Text.excerpt(key, 60), KEY_CHARS));
     }
     return key;
   }
 
+  /** How long something may be put off. */
+  public static Duration delay(String what, Duration value) {
+    if (value.isNegative() || value.toDays() > DELAY_DAYS) {
+      throw new RefusedException(
+          Refusal.BAD_DELAY, what + " " + value + " must be zero or more, and a century at most");
+    }
+    return value;
+  }
+
   public static Json payload(Json json) {
+    wellFormed(json, Refusal.PAYLOAD_NOT_JSON, "payload");
     return bounded(json, PAYLOAD_BYTES, Refusal.PAYLOAD_TOO_LARGE, "payload");
   }
 
   public static Json result(Json json) {
+    wellFormed(json, Refusal.RESULT_NOT_JSON, "result");
     return bounded(json, RESULT_BYTES, Refusal.RESULT_TOO_LARGE, "result");
   }
 
   public static Json eventData(Json json) {
+    wellFormed(json, Refusal.EVENT_NOT_JSON, "event data");
     return bounded(json, EVENT_BYTES, Refusal.EVENT_TOO_LARGE, "event data");
   }
 
@@ -69,6 +87,13 @@ public final class Limits {
               .formatted(what, Text.excerpt(name, 60), max, signs));
     }
     return name;
+  }
+
+  /** What is not would reach the database changed, and without a word. */
+  private static void wellFormed(Json json, Refusal refusal, String what) {
+    if (!Text.isWellFormed(json.text())) {
+      throw new RefusedException(refusal, what + " holds half of a surrogate pair");
+    }
   }
 
   private static Json bounded(Json json, int max, Refusal refusal, String what) {

@@ -15,10 +15,10 @@ public record RetryPolicy(Duration base, double factor, Duration max) {
   public static final RetryPolicy NONE = new RetryPolicy(Duration.ZERO, 1.0, Duration.ZERO);
 
   public RetryPolicy {
-    if (base.isNegative() || max.compareTo(base) < 0) {
+    if (base.isNegative() || max.compareTo(base) < 0 || max.toDays() > Limits.DELAY_DAYS) {
       throw new RefusedException(
           Refusal.BAD_TIMING,
-          "retry delay: base %s must be zero or more and max %s at least base"
+          "retry delay: base %s must be zero or more, and max %s at least base and a century at most"
               .formatted(base, max));
     }
     if (!(factor >= 1.0 && factor <= 100.0)) {

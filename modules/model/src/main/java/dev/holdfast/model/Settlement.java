@@ -16,13 +16,27 @@ public sealed interface Settlement {
   }
 
   /** {@code retryAfter} matters only when the failure is retryable and budget is left. */
-  record Fail(Lease lease, Failure failure, Duration retryAfter) implements Settlement {}
+  record Fail(Lease lease, Failure failure, Duration retryAfter) implements Settlement {
+    public Fail {
+      Limits.delay("retryAfter", retryAfter);
+    }
+  }
 
   /** The handler stopped because it was asked to. */
-  record Cancel(Lease lease, @Nullable Json partial) implements Settlement {}
+  record Cancel(Lease lease, @Nullable Json partial) implements Settlement {
+    public Cancel {
+      if (partial != null) {
+        Limits.result(partial);
+      }
+    }
+  }
 
   /** Comes back later without using budget. */
-  record Snooze(Lease lease, Duration delay) implements Settlement {}
+  record Snooze(Lease lease, Duration delay) implements Settlement {
+    public Snooze {
+      Limits.delay("snooze", delay);
+    }
+  }
 
   /** Gives the job back unharmed, for another worker to claim at once. */
   record Release(Lease lease, boolean abortedByShutdown) implements Settlement {}

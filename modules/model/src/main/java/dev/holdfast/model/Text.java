@@ -4,6 +4,20 @@ package dev.holdfast.model;
 public final class Text {
   private Text() {}
 
+  /** Whether every surrogate has its other half; encoded as UTF-8, one alone becomes '?'. */
+  static boolean isWellFormed(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (Character.isSurrogate(c)
+          && (Character.isLowSurrogate(c)
+              || ++i == text.length()
+              || !Character.isLowSurrogate(text.charAt(i)))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /**
    * At most {@code max} characters, marked when cut, and without the NUL PostgreSQL cannot hold.
    */

@@ -28,8 +28,10 @@ public record Timings(
     positive("HEARTBEAT_INTERVAL_SEC", heartbeat);
     positive("LEASE_TIMEOUT_SEC", lease);
     positive("CANCEL_GRACE_SEC", cancelGrace);
-    if (reapGrace.isNegative()) {
-      throw refuse("REAP_GRACE_SEC is %s: it must be zero or more".formatted(seconds(reapGrace)));
+    if (reapGrace.isNegative() || reapGrace.toDays() > 365) {
+      throw refuse(
+          "REAP_GRACE_SEC is %s: it must be zero or more, and a year at most"
+              .formatted(seconds(reapGrace)));
     }
     // One lost heartbeat must not cost the lease.
     if (lease.compareTo(heartbeat.multipliedBy(2)) < 0) {
@@ -76,13 +78,15 @@ public record Timings(
   }
 
   private static void positive(String setting, Duration value) {
-    if (value.isNegative() || value.isZero()) {
-      throw refuse("%s is %s: it must be positive".formatted(setting, seconds(value)));
+    if (value.toDays() > 365 || value.compareTo(Duration.ofMillis(1)) < 0) {
+      throw refuse(
+          "%s is %s: it must be at least 0.001 s, and a year at most"
+              .formatted(setting, seconds(value)));
     }
   }
 
   private static String seconds(Duration value) {
-    return value.toMillis() / 1000.0 + " s";
+    return value.getSeconds() + value.getNano() / 1e9 + " s";
   }
 
   private static RefusedException refuse(String message) {

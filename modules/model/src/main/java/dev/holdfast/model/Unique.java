@@ -19,9 +19,10 @@ public record Unique(String key, Set<JobState> states, @Nullable Duration window
       throw new RefusedException(
           Refusal.BAD_UNIQUE, "uniqueKey '" + key + "': its states must include PENDING");
     }
-    if (window != null && (window.isNegative() || window.isZero())) {
+    if (window != null && (window.toDays() > Limits.DELAY_DAYS || window.compareTo(Duration.ofMillis(1)) < 0)) {
       throw new RefusedException(
-          Refusal.BAD_UNIQUE, "uniqueKey '" + key + "': its time window must be positive");
+          Refusal.BAD_UNIQUE,
+          "uniqueKey '" + key + "': its time window must be positive, and a century at most");
     }
   }
 

@@ -56,9 +56,11 @@ final class Claim {
          WHERE NOT EXISTS (
                  SELECT FROM holdfast.queue q
                   WHERE q.name = ? AND (q.paused_at IS NOT NULL OR q.max_running IS NOT NULL))
-           AND NOT EXISTS (
-                 SELECT FROM holdfast.job k
-                  WHERE k.queue = ? AND k.state = 'PENDING' AND k.concurrency_key IS NOT NULL)
+           -- Not EXISTS: it ignores the order, and with statistics of a busier hour the planner
+           -- then expects the first row it meets to match and reads the whole table.
+           AND (SELECT k.queue FROM holdfast.job k
+                 WHERE k.queue = ? AND k.state = 'PENDING' AND k.concurrency_key IS NOT NULL
+                 ORDER BY k.concurrency_key LIMIT 1) IS NULL
          LIMIT ?
       )
       """

@@ -19,10 +19,9 @@ final class ClaimByRules {
   private static final String TURN =
       "SELECT pg_advisory_xact_lock(hashtext('holdfast.claim'), hashtext(?))";
 
-  // The keys are found by hopping from one to the next along the index, a bounded number each
-  // time and going on where the last claim stopped, so that a key with a million jobs costs one
-  // hop.
-  private static final String SQL =
+  // The keys are found by hopping from one to the next along the index, so that a key with a
+  // million jobs costs one hop.
+  private static final String KEYS =
       """
       WITH RECURSIVE hop(key, n) AS (
         (SELECT j.concurrency_key, 1
@@ -36,19 +35,27 @@ final class ClaimByRules {
                  ORDER BY j.concurrency_key LIMIT 1), hop.n + 1
           FROM hop
          WHERE hop.key IS NOT NULL AND hop.n < ?
-      ), room AS MATERIALIZED (
-        SELECT least(?, (SELECT q.max_running - (SELECT count(*) FROM holdfast.job r
-                                                  WHERE r.queue = q.name AND r.state = 'RUNNING')
-                           FROM holdfast.queue q WHERE q.name = ? AND q.max_running IS NOT NULL)) AS places
+      )
+      SELECT key FROM hop WHERE key IS NOT NULL ORDER BY n
+      """;
+
+  private static final String SQL =
+      """
+      WITH room AS MATERIALIZED (
+        SELECT least(?, (SELECT CASE
+                           WHEN q.paused_at IS NOT NULL THEN 0
+                           WHEN q.max_running IS NOT NULL THEN q.max_running
+                             - (SELECT count(*) FROM holdfast.job r
+                                 WHERE r.queue = q.name AND r.state = 'RUNNING') END
+                           FROM holdfast.queue q WHERE q.name = ?)) AS places
       ), keyed AS MATERIALIZED (
         SELECT hop.key,
-               (SELECT j.concurrency_limit FROM holdfast.job j
-                 WHERE j.queue = ? AND j.state = 'PENDING' AND j.concurrency_key = hop.key
-                 ORDER BY j.priority, j.run_at, j.id LIMIT 1)
+               coalesce((SELECT j.concurrency_limit FROM holdfast.job j
+                          WHERE j.queue = ? AND j.state = 'PENDING' AND j.concurrency_key = hop.key
+                          ORDER BY j.priority, j.run_at, j.id LIMIT 1), 0)
                - (SELECT count(*) FROM holdfast.job r
                    WHERE r.queue = ? AND r.state = 'RUNNING' AND r.concurrency_key = hop.key) AS places
-          FROM hop
-         WHERE hop.key IS NOT NULL
+          FROM unnest(?::text[]) AS hop(key)
       ), free AS MATERIALIZED (
         SELECT pick.*
           FROM generate_series(0, 9) AS lane(priority)
@@ -83,69 +90,68 @@ final class ClaimByRules {
       """
           + Claim.TAKE;
 
-  private static final String LAST_HOP =
-      """
-      SELECT max(page.concurrency_key) AS key
-        FROM (SELECT DISTINCT concurrency_key FROM holdfast.job
-               WHERE queue = ? AND state = 'PENDING' AND concurrency_key > ?
-               ORDER BY concurrency_key LIMIT ?) AS page
-      """;
+  private static final int KEYS_A_PAGE = 200;
 
-  private static final int KEYS_A_CLAIM = 200;
+  /** Bounds the time the turn is held; the next claim goes on where this one stopped. */
+  private static final int PAGES_A_CLAIM = 10;
 
   private final Map<String, String> lastKey = new ConcurrentHashMap<>();
-  private final int keysAClaim;
+  private final int keysAPage;
 
   ClaimByRules() {
-    this(KEYS_A_CLAIM);
+    this(KEYS_A_PAGE);
   }
 
-  ClaimByRules(int keysAClaim) {
-    this.keysAClaim = keysAClaim;
+  ClaimByRules(int keysAPage) {
+    this.keysAPage = keysAPage;
   }
 
   List<LeasedJob> take(Connection connection, String queue, int most, String worker, Duration lease)
       throws SQLException {
     Rows.list(connection, row -> "", TURN, queue);
     String from = lastKey.getOrDefault(queue, "");
-    List<Claim.Taken> taken = take(connection, queue, from, most, worker, lease);
-    if (taken.isEmpty() && !from.isEmpty()) {
-      lastKey.remove(queue);
-      taken = take(connection, queue, "", most, worker, lease);
+    boolean fromTheFirst = from.isEmpty();
+    List<Claim.Taken> taken = List.of();
+    for (int page = 0; page < PAGES_A_CLAIM && taken.isEmpty(); page++) {
+      List<String> keys =
+          Rows.list(
+              connection, row -> row.getString("key"), KEYS, queue, from, queue, keysAPage);
+      taken = take(connection, queue, keys, most, worker, lease);
+      if (keys.size() == keysAPage) {
+        from = keys.getLast();
+      } else {
+        from = "";
+        if (fromTheFirst) {
+          break;
+        }
+        fromTheFirst = true;
+      }
     }
+    lastKey.put(queue, from);
     return Claim.inOrder(taken);
   }
 
-  private List<Claim.Taken> take(
-      Connection connection, String queue, String from, int most, String worker, Duration lease)
+  private static List<Claim.Taken> take(
+      Connection connection,
+      String queue,
+      List<String> keys,
+      int most,
+      String worker,
+      Duration lease)
       throws SQLException {
-    List<String> last =
-        Rows.list(
-            connection,
-            row -> row.getString("key") == null ? "" : row.getString("key"),
-            LAST_HOP,
-            queue,
-            from,
-            keysAClaim);
-    List<Claim.Taken> taken =
-        Rows.list(
-            connection,
-            Claim.Taken::read,
-            SQL,
-            queue,
-            from,
-            queue,
-            keysAClaim,
-            most,
-            queue,
-            queue,
-            queue,
-            queue,
-            most,
-            queue,
-            worker,
-            lease);
-    lastKey.put(queue, last.getFirst());
-    return taken;
+    return Rows.list(
+        connection,
+        Claim.Taken::read,
+        SQL,
+        most,
+        queue,
+        queue,
+        queue,
+        Rows.array(connection, "text", keys, key -> key),
+        queue,
+        most,
+        queue,
+        worker,
+        lease);
   }
 }

@@ -13,6 +13,8 @@ import java.util.List;
  * <p>A worker ends its own handlers in time; this is for those that do not listen, and for jobs
  * that never started. A running attempt is given the cancel grace period to stop before it is
  * fenced off.
+ *
+ * <p>Both look in the order of an index, for the reason {@link Reap} has.
  */
 final class Expire {
   private static final String RUNNING =
@@ -42,7 +44,7 @@ final class Expire {
                  WHEN j.started_at + (j.timeout_ms + ?) * interval '1 millisecond'
                       < clock_timestamp() THEN 'ATTEMPT_TIMEOUT' END AS code) AS late
              WHERE j.state = 'RUNNING' AND late.code IS NOT NULL
-             ORDER BY j.id
+             ORDER BY j.queue, j.concurrency_key
              LIMIT ?
                FOR NO KEY UPDATE OF j SKIP LOCKED
           )
@@ -54,9 +56,9 @@ final class Expire {
       WITH late AS MATERIALIZED (
         SELECT j.id
           FROM holdfast.job j
-         WHERE j.deadline < clock_timestamp() AND j.finished_at IS NULL
+         WHERE j.deadline < statement_timestamp() AND j.finished_at IS NULL
            AND j.state IN ('WAITING', 'PENDING', 'RETRYING')
-         ORDER BY j.id
+         ORDER BY j.deadline
          LIMIT ?
            FOR NO KEY UPDATE SKIP LOCKED
       ), failed AS (

@@ -23,6 +23,7 @@ final class Queues {
       ON CONFLICT (name) DO UPDATE SET max_running = excluded.max_running
       """;
 
+  // Each part has the condition of an index, so that finished jobs cost nothing here either.
   private static final String LIST =
       """
       SELECT coalesce(q.name, j.queue) AS name, q.max_running, q.paused_at,
@@ -32,15 +33,29 @@ final class Queues {
              extract(epoch FROM statement_timestamp() - j.oldest) * 1000 AS oldest_ms
         FROM holdfast.queue q
         FULL JOIN (
-          SELECT queue,
-                 count(*) FILTER (WHERE state = 'PENDING' AND run_at <= statement_timestamp()) AS due,
-                 count(*) FILTER (WHERE state = 'PENDING' AND run_at > statement_timestamp()) AS delayed,
-                 count(*) FILTER (WHERE state = 'RETRYING') AS retrying,
-                 count(*) FILTER (WHERE state = 'WAITING') AS waiting,
-                 count(*) FILTER (WHERE state = 'RUNNING') AS running,
-                 min(run_at) FILTER (WHERE state = 'PENDING' AND run_at <= statement_timestamp()) AS oldest
-            FROM holdfast.job
-           WHERE finished_at IS NULL
+          SELECT queue, sum(due) AS due, sum(delayed) AS delayed, sum(retrying) AS retrying,
+                 sum(waiting) AS waiting, sum(running) AS running, min(oldest) AS oldest
+            FROM (SELECT queue, count(*) FILTER (WHERE run_at <= statement_timestamp()) AS due,
+                         count(*) FILTER (WHERE run_at > statement_timestamp()) AS delayed,
+                         0 AS retrying, 0 AS waiting, 0 AS running,
+                         min(run_at) FILTER (WHERE run_at <= statement_timestamp()) AS oldest
+                    FROM holdfast.job
+                   WHERE state = 'PENDING' AND concurrency_key IS NULL GROUP BY queue
+                  UNION ALL
+                  SELECT queue, count(*) FILTER (WHERE run_at <= statement_timestamp()),
+                         count(*) FILTER (WHERE run_at > statement_timestamp()), 0, 0, 0,
+                         min(run_at) FILTER (WHERE run_at <= statement_timestamp())
+                    FROM holdfast.job
+                   WHERE state = 'PENDING' AND concurrency_key IS NOT NULL GROUP BY queue
+                  UNION ALL
+                  SELECT queue, 0, 0, count(*), 0, 0, NULL
+                    FROM holdfast.job WHERE state = 'RETRYING' GROUP BY queue
+                  UNION ALL
+                  SELECT queue, 0, 0, 0, count(*), 0, NULL
+                    FROM holdfast.job WHERE state = 'WAITING' GROUP BY queue
+                  UNION ALL
+                  SELECT queue, 0, 0, 0, 0, count(*), NULL
+                    FROM holdfast.job WHERE state = 'RUNNING' GROUP BY queue) AS part
            GROUP BY queue) AS j ON j.queue = q.name
        ORDER BY 1
       """;
@@ -49,9 +64,26 @@ final class Queues {
   private static final String DEPTH =
       """
       SELECT count(*) AS depth
-        FROM (SELECT FROM holdfast.job
-               WHERE queue = ANY (?) AND state = 'PENDING' AND run_at <= statement_timestamp()
-               LIMIT ?) AS due
+        FROM (SELECT
+                FROM unnest(?::text[]) AS name(queue)
+               CROSS JOIN LATERAL (
+                 (SELECT j.run_at
+                    FROM generate_series(0, 9) AS lane(priority)
+                   CROSS JOIN LATERAL (
+                     SELECT j.run_at
+                       FROM holdfast.job j
+                      WHERE j.queue = name.queue AND j.priority = lane.priority
+                        AND j.state = 'PENDING' AND j.concurrency_key IS NULL
+                        AND j.run_at <= statement_timestamp()
+                      ORDER BY j.run_at) AS j)
+                 UNION ALL
+                 (SELECT k.run_at
+                    FROM holdfast.job k
+                   WHERE k.queue = name.queue
+                     AND k.state = 'PENDING' AND k.concurrency_key IS NOT NULL
+                     AND k.run_at <= statement_timestamp()
+                   ORDER BY k.run_at)) AS due
+               LIMIT ?) AS counted
       """;
 
   private Queues() {}

@@ -7,12 +7,13 @@ import java.time.Duration;
 
 /** Deletes jobs that ended long ago: the only thing in Holdfast that deletes a job. */
 final class Retain {
+  // statement_timestamp(), because no index can be searched for what changes while it is read.
   private static final String SQL =
       """
       WITH old AS MATERIALIZED (
         SELECT j.id
           FROM holdfast.job j
-         WHERE j.finished_at < clock_timestamp() - ? * interval '1 millisecond'
+         WHERE j.finished_at < statement_timestamp() - ? * interval '1 millisecond'
            AND j.state = ?
          LIMIT ?
            FOR UPDATE SKIP LOCKED

@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Why a claim came back empty: asked only then, so that a busy queue never pays for it.
  *
+ * <p>Every look is the first row in the order of an index, never EXISTS: see {@link Claim}.
+ *
  * @param hasRules the queue has a limit, or jobs with concurrency keys
  * @param retryDue a job in RETRYING has waited out its backoff
  * @param nextDue how long until the next delayed or retrying job is due
@@ -16,16 +18,18 @@ record Survey(boolean paused, boolean hasRules, boolean retryDue, @Nullable Dura
   private static final String SQL =
       """
       SELECT q.paused_at IS NOT NULL AS paused,
-             q.max_running IS NOT NULL OR EXISTS (
-               SELECT FROM holdfast.job k
+             q.max_running IS NOT NULL OR (
+               SELECT k.queue FROM holdfast.job k
                 WHERE k.queue = name.queue AND k.state = 'PENDING'
-                  AND k.concurrency_key IS NOT NULL) AS has_rules,
-             EXISTS (
-               SELECT FROM holdfast.job r
-                WHERE r.queue = name.queue AND r.state = 'RETRYING'
-                  AND r.run_at <= statement_timestamp()) AS retry_due,
-             extract(epoch FROM least(delayed.run_at, retrying.run_at) - statement_timestamp()) * 1000
-               AS next_ms
+                  AND k.concurrency_key IS NOT NULL
+                ORDER BY k.concurrency_key
+                LIMIT 1) IS NOT NULL AS has_rules,
+             (SELECT r.run_at FROM holdfast.job r
+               WHERE r.queue = name.queue AND r.state = 'RETRYING'
+               ORDER BY r.run_at
+               LIMIT 1) <= statement_timestamp() AS retry_due,
+             extract(epoch FROM least(delayed.run_at, keyed.run_at, retrying.run_at)
+                                - statement_timestamp()) * 1000 AS next_ms
         FROM (SELECT ?::text AS queue) AS name
         LEFT JOIN holdfast.queue q ON q.name = name.queue
         LEFT JOIN LATERAL (
@@ -39,6 +43,13 @@ record Survey(boolean paused, boolean hasRules, boolean retryDue, @Nullable Dura
                 AND j.run_at > statement_timestamp()
               ORDER BY j.run_at
               LIMIT 1) AS first) AS delayed ON true
+        LEFT JOIN LATERAL (
+          SELECT k.run_at
+            FROM holdfast.job k
+           WHERE k.queue = name.queue AND k.state = 'PENDING' AND k.concurrency_key IS NOT NULL
+             AND k.run_at > statement_timestamp()
+           ORDER BY k.run_at
+           LIMIT 1) AS keyed ON true
         LEFT JOIN LATERAL (
           SELECT r.run_at
             FROM holdfast.job r

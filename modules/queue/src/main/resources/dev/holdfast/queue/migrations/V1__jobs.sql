@@ -78,6 +78,10 @@ CREATE INDEX job_claim ON holdfast.job (queue, priority, run_at, id)
   WHERE state = 'PENDING' AND concurrency_key IS NULL;
 CREATE INDEX job_claim_keyed ON holdfast.job (queue, concurrency_key, priority, run_at, id)
   WHERE state = 'PENDING' AND concurrency_key IS NOT NULL;
+CREATE INDEX job_due_keyed ON holdfast.job (queue, run_at)
+  WHERE state = 'PENDING' AND concurrency_key IS NOT NULL;
+CREATE INDEX job_waiting ON holdfast.job (queue)
+  WHERE state = 'WAITING';
 CREATE INDEX job_running ON holdfast.job (queue, concurrency_key)
   WHERE state = 'RUNNING';
 CREATE INDEX job_retrying ON holdfast.job (queue, run_at)

@@ -1,0 +1,103 @@
+package dev.holdfast;
+
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.Claimed;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.Pulse;
+import dev.holdfast.model.Report;
+import dev.holdfast.model.Settlement;
+import dev.holdfast.model.Timings;
+import dev.holdfast.queue.DatabaseException;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.Swept;
+import dev.holdfast.worker.JobSource;
+import dev.holdfast.worker.SourceUnavailableException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** Jobs straight from PostgreSQL. */
+final class DirectSource implements JobSource {
+  private final Queue queue;
+
+  DirectSource(Queue queue) {
+    this.queue = queue;
+  }
+
+  @Override
+  public Claimed claim(String queueName, int most, String worker, Duration lease) {
+    return asked(() -> queue.claim(queueName, most, worker, lease));
+  }
+
+  @Override
+  public List<Pulse> heartbeat(List<Lease> leases, Duration lease) {
+    return asked(() -> queue.heartbeat(leases, lease));
+  }
+
+  @Override
+  public List<Pulse> cancelling(String worker) {
+    return asked(() -> queue.cancelling(worker));
+  }
+
+  @Override
+  public List<Ack> report(List<Report> reports) {
+    return asked(() -> queue.report(reports));
+  }
+
+  @Override
+  public List<Ack> settle(List<Settlement> settlements) {
+    return asked(() -> queue.settle(settlements));
+  }
+
+  @Override
+  public boolean succeeded(Lease lease) {
+    return asked(() -> queue.succeeded(lease));
+  }
+
+  @Override
+  public List<Lease> heldBy(String worker) {
+    return asked(() -> queue.heldBy(worker));
+  }
+
+  @Override
+  public long depth(List<String> queues, long most) {
+    return asked(() -> queue.depth(queues, most));
+  }
+
+  @Override
+  public Map<String, Integer> sweep(Timings timings, boolean judge) {
+    return asked(
+        () -> {
+          queue.promote();
+          if (!judge) {
+            return Map.of();
+          }
+          Swept lost = queue.reap(timings.reapGrace());
+          Swept late = queue.expire(timings.cancelGrace());
+          return Map.of(
+              "stale", lost.requeued().size(),
+              "ended", lost.ended().size(),
+              "timeout", late.requeued().size() + late.ended().size());
+        });
+  }
+
+  @Override
+  public AutoCloseable listen(Collection<String> queues, Consumer<String> wake) {
+    return queue.listen(queues, wake);
+  }
+
+  /** Only what may pass is worth another try; the rest is for whoever can mend it. */
+  private static <T> T asked(Supplier<T> question) {
+    try {
+      return question.get();
+    } catch (DatabaseException trouble) {
+      if (trouble.mayPass()) {
+        throw new SourceUnavailableException(String.valueOf(trouble.getMessage()), trouble);
+      }
+      throw trouble;
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package dev.holdfast;
+
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.Codec;
+import dev.holdfast.model.Enqueued;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Settlement;
+import dev.holdfast.model.Timings;
+import dev.holdfast.queue.Cancellation;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.worker.JobContext;
+import dev.holdfast.worker.LeaseLostException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one door of the library: give it a DataSource and hand it work.
+ *
+ * <pre>{@code
+ * Holdfast holdfast = Holdfast.on(dataSource);
+ * holdfast.enqueue(Job.of("send-mail", new Mail("ada@example.org", "Hello")).queue("mail"));
+ * Worker worker = holdfast.worker("mail")
+ *     .handle("send-mail", Mail.class, (mail, context) -> smtp.send(mail))
+ *     .start();
+ * }</pre>
+ */
+public final class Holdfast implements AutoCloseable {
+  private final DataSource dataSource;
+  private final Codec codec;
+  private final Queue queue;
+
+  private Holdfast(DataSource dataSource, Codec codec, Queue.Options options) {
+    this.dataSource = dataSource;
+    this.codec = codec;
+    this.queue = new Queue(dataSource, codec, options);
+  }
+
+  /** A worker keeps two connections of the pool for itself: to heartbeat and to listen. */
+  public static Holdfast on(DataSource dataSource) {
+    return on(dataSource, new JacksonCodec(), Queue.Options.DEFAULT);
+  }
+
+  public static Holdfast on(DataSource dataSource, Codec codec, Queue.Options options) {
+    return new Holdfast(dataSource, codec, options);
+  }
+
+  /** Returns once the job is durable. When the answer is lost, it is asked for by the job's id. */
+  public Enqueued enqueue(Job job) {
+    return queue.enqueue(job);
+  }
+
+  /** All of them or none. */
+  public List<Enqueued> enqueue(List<Job> jobs) {
+    return queue.enqueue(jobs);
+  }
+
+  /** Commits with the caller's own writes, or not at all. */
+  public Enqueued enqueue(Connection connection, Job job) throws SQLException {
+    return queue.enqueue(connection, List.of(job)).getFirst();
+  }
+
+  public List<Enqueued> enqueue(Connection connection, List<Job> jobs) throws SQLException {
+    return queue.enqueue(connection, jobs);
+  }
+
+  /**
+   * Settles the attempt inside the handler's own transaction: its effect and the end of its job
+   * happen together, exactly once. Throws when the attempt has lost its lease, so that the
+   * transaction rolls back.
+   */
+  public void succeed(Connection connection, JobContext context, @Nullable Object result)
+      throws SQLException {
+    Json json = result == null ? null : codec.encode(result);
+    context.settlingInTransaction();
+    if (queue.succeed(connection, new Settlement.Succeed(context.lease(), json))
+        == Ack.LEASE_LOST) {
+      throw new LeaseLostException(context.lease());
+    }
+  }
+
+  /** Empty when there is no such job. */
+  public Optional<Cancellation> cancel(JobId job, String reason) {
+    return queue.cancel(job, false, reason, Timings.DEFAULT_CANCEL_GRACE).stream().findFirst();
+  }
+
+  public Optional<JobStatus> find(JobId job) {
+    return queue.find(job);
+  }
+
+  /** Everything else an operator may do. */
+  public Queue queue() {
+    return queue;
+  }
+
+  public DataSource dataSource() {
+    return dataSource;
+  }
+
+  /** A worker for these queues, to be given handlers and started. */
+  public WorkerBuilder worker(String... queues) {
+    return new WorkerBuilder(new DirectSource(queue), codec, List.of(queues));
+  }
+
+  /** Throws a message that says what to do when the database is not fit for use. */
+  public Holdfast check() {
+    queue.check(false);
+    return this;
+  }
+
+  @Override
+  public void close() {
+    queue.close();
+  }
+}

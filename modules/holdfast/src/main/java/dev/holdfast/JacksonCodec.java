@@ -1,0 +1,77 @@
+package dev.holdfast;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.holdfast.model.Codec;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Refusal;
+import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.Text;
+
+/** Records to JSON and back, by Jackson. Fields a handler does not know yet are passed over. */
+public final class JacksonCodec implements Codec {
+  private final ObjectMapper mapper;
+
+  public JacksonCodec() {
+    this(
+        JsonMapper.builder()
+            .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .build());
+  }
+
+  public JacksonCodec(ObjectMapper mapper) {
+    this.mapper = mapper;
+  }
+
+  @Override
+  public Json encode(Object value) {
+    if (value instanceof Json json) {
+      return json;
+    }
+    try {
+      return new Json(mapper.writeValueAsString(value));
+    } catch (JsonProcessingException trouble) {
+      throw new RefusedException(
+          Refusal.PAYLOAD_NOT_JSON,
+          value.getClass().getName() + " cannot be turned into JSON: " + first(trouble));
+    }
+  }
+
+  @Override
+  public <T> T decode(Json json, Class<T> type) {
+    if (type == Json.class) {
+      return type.cast(json);
+    }
+    if (type == String.class && !json.text().startsWith("\"")) {
+      throw mismatch(type, "it is not a JSON string");
+    }
+    try {
+      T value = mapper.readValue(json.text(), type);
+      if (value == null) {
+        throw mismatch(type, "it is null");
+      }
+      return value;
+    } catch (JsonProcessingException trouble) {
+      throw mismatch(type, first(trouble));
+    }
+  }
+
+  /** For those who want to look around in a payload. */
+  public JsonNode tree(Json json) {
+    return decode(json, JsonNode.class);
+  }
+
+  private static RefusedException mismatch(Class<?> type, String why) {
+    return new RefusedException(
+        Refusal.PAYLOAD_MISMATCH, "the payload is no " + type.getSimpleName() + ": " + why);
+  }
+
+  private static String first(JsonProcessingException trouble) {
+    return Text.excerpt(trouble.getOriginalMessage(), 300);
+  }
+}

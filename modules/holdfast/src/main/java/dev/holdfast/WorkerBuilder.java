@@ -1,0 +1,137 @@
+package dev.holdfast;
+
+import dev.holdfast.model.Codec;
+import dev.holdfast.model.RetryPolicy;
+import dev.holdfast.model.Timings;
+import dev.holdfast.worker.Backpressure;
+import dev.holdfast.worker.Handler;
+import dev.holdfast.worker.JobListener;
+import dev.holdfast.worker.JobSource;
+import dev.holdfast.worker.Kind;
+import dev.holdfast.worker.Metrics;
+import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.WorkerOptions;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** Collects what a worker needs, and starts it. */
+public final class WorkerBuilder {
+  private final JobSource source;
+  private final Codec codec;
+  private final List<String> queues;
+  private final Map<String, Kind<?>> kinds = new LinkedHashMap<>();
+  private final List<JobListener> listeners = new ArrayList<>();
+  private final Metrics metrics = new Metrics();
+  private String component;
+  private int concurrency = WorkerOptions.DEFAULT_CONCURRENCY;
+  private Timings timings = Timings.DEFAULT;
+  private Duration poll = WorkerOptions.DEFAULT_POLL;
+  private Duration shutdownTimeout = WorkerOptions.DEFAULT_SHUTDOWN_TIMEOUT;
+  private Backpressure.Settings backpressure = Backpressure.Settings.OFF;
+
+  WorkerBuilder(JobSource source, Codec codec, List<String> queues) {
+    this.source = source;
+    this.codec = codec;
+    this.queues = queues;
+    this.component = "worker:" + (queues.isEmpty() ? "" : queues.getFirst()) + ":0";
+  }
+
+  /** What the handler returns is the job's result. */
+  public <T> WorkerBuilder handle(String kind, Class<T> payload, Handler<T> handler) {
+    return handle(Kind.of(kind, payload, handler));
+  }
+
+  public <T> WorkerBuilder handle(
+      String kind, Class<T> payload, RetryPolicy retry, Handler<T> handler) {
+    return handle(Kind.of(kind, payload, handler).retry(retry));
+  }
+
+  public WorkerBuilder handle(Kind<?> kind) {
+    if (kinds.putIfAbsent(kind.name(), kind) != null) {
+      throw new IllegalArgumentException("kind '" + kind.name() + "' has two handlers");
+    }
+    return this;
+  }
+
+  public WorkerBuilder handle(Collection<? extends Kind<?>> more) {
+    more.forEach(this::handle);
+    return this;
+  }
+
+  /** How many jobs at once. */
+  public WorkerBuilder concurrency(int value) {
+    concurrency = value;
+    return this;
+  }
+
+  public WorkerBuilder timings(Timings value) {
+    timings = value;
+    return this;
+  }
+
+  /** How often to look for jobs that no notification announced. */
+  public WorkerBuilder poll(Duration value) {
+    poll = value;
+    return this;
+  }
+
+  public WorkerBuilder shutdownTimeout(Duration value) {
+    shutdownTimeout = value;
+    return this;
+  }
+
+  public WorkerBuilder backpressure(Backpressure.Settings value) {
+    backpressure = value;
+    return this;
+  }
+
+  /** The component id, {@code worker:{queue}:{n}}. */
+  public WorkerBuilder component(String value) {
+    component = value;
+    return this;
+  }
+
+  public WorkerBuilder listener(JobListener listener) {
+    listeners.add(listener);
+    return this;
+  }
+
+  public Worker start() {
+    return build().start();
+  }
+
+  /**
+   * For tests: runs every job that is due, and those they enqueue, on real handlers and returns
+   * when none is left. Jobs that wait for a later time are left alone.
+   */
+  public void drain() {
+    build().drain();
+  }
+
+  private Worker build() {
+    WorkerOptions options =
+        new WorkerOptions(
+            name(), queues, concurrency, timings, poll, shutdownTimeout, backpressure);
+    return new Worker(source, options, codec, List.copyOf(kinds.values()), listeners, metrics);
+  }
+
+  private String name() {
+    String unique = Long.toString(ThreadLocalRandom.current().nextLong(36L * 36 * 36 * 36), 36);
+    return component + "@" + host() + "." + ProcessHandle.current().pid() + "." + unique;
+  }
+
+  private static String host() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException nameless) {
+      return "localhost";
+    }
+  }
+}

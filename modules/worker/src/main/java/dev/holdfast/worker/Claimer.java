@@ -1,0 +1,137 @@
+package dev.holdfast.worker;
+
+import dev.holdfast.model.Claimed;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Settlement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Fills free slots with jobs, queue after queue in turn. */
+final class Claimer {
+  private static final Logger log = LoggerFactory.getLogger(Claimer.class);
+  private static final int BATCH = 200;
+  private static final Duration UNTIL_A_SLOT_IS_FREE = Duration.ofSeconds(10);
+
+  /** Takes over what was claimed. */
+  interface Starter {
+    void start(LeasedJob job, long claimedAt);
+  }
+
+  private final JobSource source;
+  private final WorkerOptions options;
+  private final Slots slots;
+  private final Backpressure backpressure;
+  private final Metrics metrics;
+  private final Starter starter;
+  private final AtomicBoolean rung = new AtomicBoolean();
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private int turn;
+  private boolean unsure;
+  private int claimedLast;
+
+  Claimer(JobSource source, WorkerOptions options, Slots slots, Metrics metrics, Starter starter) {
+    this.source = source;
+    this.options = options;
+    this.slots = slots;
+    this.metrics = metrics;
+    this.starter = starter;
+    this.backpressure =
+        new Backpressure(
+            options.backpressure(), source, options.queues(), metrics, System::nanoTime);
+  }
+
+  void ring() {
+    rung.set(true);
+  }
+
+  /** What is claimed from now on is handed over to nobody, so nothing is claimed. */
+  void close() {
+    closed.set(true);
+  }
+
+  /** One round over the queues; the answer is how long to wait for the next. */
+  Duration runOnce() {
+    if (closed.get()) {
+      return UNTIL_A_SLOT_IS_FREE;
+    }
+    if (unsure) {
+      releaseUnknown();
+    }
+    if (slots.free() <= 0) {
+      return UNTIL_A_SLOT_IS_FREE;
+    }
+    Duration pause = backpressure.pause();
+    return pause.isPositive() ? pause : round();
+  }
+
+  /** How many jobs the last round brought. */
+  int claimedLast() {
+    return claimedLast;
+  }
+
+  private Duration round() {
+    boolean wasRung = rung.getAndSet(false);
+    boolean more = false;
+    int claimed = 0;
+    Duration wait = Loop.jittered(options.poll());
+    List<String> queues = options.queues();
+    turn = (turn + 1) % queues.size();
+    for (int i = 0; i < queues.size() && slots.free() > 0 && !closed.get(); i++) {
+      int most = Math.min(slots.free(), BATCH);
+      Claimed answer = claim(queues.get((turn + i) % queues.size()), most);
+      claimed += answer.jobs().size();
+      more |= answer.jobs().size() == most;
+      Duration due = answer.nextDue();
+      if (due != null && due.compareTo(wait) < 0) {
+        // The next millisecond: the answer was cut to whole ones.
+        wait = due.isNegative() ? Duration.ofMillis(1) : due.plusMillis(1);
+      }
+    }
+    claimedLast = claimed;
+    if (wasRung && claimed == 0) {
+      metrics.count(Metrics.ACQUIRE_FAILS, 1);
+    }
+    return more ? Duration.ZERO : wait;
+  }
+
+  private Claimed claim(String queue, int most) {
+    long sentAt = System.nanoTime();
+    Claimed answer;
+    try {
+      answer = source.claim(queue, most, options.worker(), options.timings().lease());
+    } catch (RuntimeException trouble) {
+      // Perhaps it was done and only the answer was lost.
+      unsure = true;
+      throw trouble;
+    }
+    metrics.time(Metrics.CLAIM_TIME, Duration.ofNanos(System.nanoTime() - sentAt));
+    for (LeasedJob job : answer.jobs()) {
+      starter.start(job, sentAt);
+    }
+    return answer;
+  }
+
+  /** Gives back jobs that lie under this worker's name though it never heard of them. */
+  private void releaseUnknown() {
+    Set<Lease> known = new HashSet<>();
+    slots.all().forEach(run -> known.add(run.lease()));
+    List<Settlement> unknown = new ArrayList<>();
+    for (Lease lease : source.heldBy(options.worker())) {
+      if (!known.contains(lease)) {
+        unknown.add(new Settlement.Release(lease, false));
+      }
+    }
+    if (!unknown.isEmpty()) {
+      log.info("{} claims whose answer was lost are given back", unknown.size());
+      source.settle(unknown);
+    }
+    unsure = false;
+  }
+}

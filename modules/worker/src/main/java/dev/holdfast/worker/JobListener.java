@@ -1,0 +1,22 @@
+package dev.holdfast.worker;
+
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Settlement;
+
+/**
+ * Told what a worker does, on the worker's own threads: be quick. What a listener throws is logged
+ * and goes no further.
+ */
+public interface JobListener {
+  /** A handler begins. */
+  default void started(LeasedJob job, String worker) {}
+
+  /**
+   * An attempt ended; {@link Ack#LEASE_LOST} means that the ending came too late and was refused.
+   */
+  default void settled(LeasedJob job, Settlement settlement, Ack ack) {}
+
+  /** The attempt lost its lease and had nothing to settle. */
+  default void lost(LeasedJob job) {}
+}

@@ -1,0 +1,229 @@
+package dev.holdfast.worker;
+
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.Codec;
+import dev.holdfast.model.FailedException;
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Limits;
+import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.RetryPolicy;
+import dev.holdfast.model.Settlement;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One attempt under way: perform → verdict → settle.
+ *
+ * <p>Three things may race: the handler leaving, somebody telling it to stop, and the grace period
+ * running out. Whichever of leaving and giving up is first ends the attempt; the database's fence
+ * decides all that is left.
+ */
+final class JobRun {
+  private static final Logger log = LoggerFactory.getLogger(JobRun.class);
+
+  /** What an attempt needs from its worker. */
+  interface Host {
+    Codec codec();
+
+    Outbox outbox();
+
+    /** Asks until it knows whether the handler's own transaction has settled the attempt. */
+    boolean succeeded(Lease lease);
+
+    void stopping(JobRun run);
+
+    void ended(JobRun run, @Nullable Settlement settlement, Ack ack);
+  }
+
+  private final LeasedJob job;
+  private final @Nullable Kind<?> kind;
+  private final Host host;
+  private final RunContext context;
+  private final AtomicReference<@Nullable StopReason> stop = new AtomicReference<>();
+  private final AtomicBoolean ended = new AtomicBoolean();
+  private @Nullable Thread handling;
+  private volatile long leaseFrom;
+
+  JobRun(LeasedJob job, @Nullable Kind<?> kind, long claimedAt, Host host) {
+    this.job = job;
+    this.kind = kind;
+    this.host = host;
+    this.leaseFrom = claimedAt;
+    this.context = new RunContext(job, host.codec(), host.outbox(), System::nanoTime);
+  }
+
+  LeasedJob job() {
+    return job;
+  }
+
+  Lease lease() {
+    return job.lease();
+  }
+
+  boolean isStrict() {
+    return kind != null && kind.strict();
+  }
+
+  /** When the heartbeat that last extended this lease was sent, on the monotonic clock. */
+  long leaseFrom() {
+    return leaseFrom;
+  }
+
+  void extended(long sentAt) {
+    leaseFrom = sentAt;
+  }
+
+  @Nullable StopReason stopReason() {
+    return stop.get();
+  }
+
+  void run() {
+    end(perform());
+  }
+
+  private Outcome perform() {
+    if (kind == null) {
+      return failed(
+          FailureCategory.CONFIGURATION,
+          Failure.NO_HANDLER,
+          "no handler for kind '" + job.kind() + "' on this worker");
+    }
+    try {
+      enter();
+      return handled(kind);
+    } catch (Throwable thrown) {
+      // Whatever a handler throws, even an Error, hurts its own job and no other.
+      return outcomeOf(thrown);
+    } finally {
+      leave();
+    }
+  }
+
+  private <T> Outcome handled(Kind<T> how) throws Exception {
+    T payload;
+    try {
+      payload = host.codec().decode(job.payload(), how.payload());
+    } catch (RefusedException mismatch) {
+      return failed(
+          FailureCategory.DATA_QUALITY, Failure.VALIDATION, String.valueOf(mismatch.getMessage()));
+    }
+    Object result = how.handler().handle(payload, context);
+    if (context.isSettling()) {
+      leave();
+      return host.succeeded(lease())
+          ? new Outcome.SettledItself()
+          : failed(
+              FailureCategory.USER_CODE,
+              Failure.HANDLER_FAILED,
+              "the handler settled in a transaction that it did not commit");
+    }
+    Json json = result == null ? null : Limits.result(host.codec().encode(result));
+    return new Outcome.Succeeded(json);
+  }
+
+  private Outcome outcomeOf(Throwable thrown) {
+    leave();
+    // A commit whose answer was lost throws, and has settled the job all the same.
+    if (context.isSettling() && host.succeeded(lease())) {
+      return new Outcome.SettledItself();
+    }
+    return switch (thrown) {
+      case SnoozeException snooze -> new Outcome.Snoozed(snooze.delay());
+      case FailedException failed -> new Outcome.Failed(Failure.from(failed), failed.retryAfter());
+      case RefusedException refused ->
+          new Outcome.Failed(Failure.from(refused).withCode(refused.refusal().name()), null);
+      case OutOfMemoryError memory ->
+          failed(FailureCategory.INFRASTRUCTURE, "OUT_OF_MEMORY", String.valueOf(memory));
+      default -> new Outcome.Failed(Failure.from(thrown), null);
+    };
+  }
+
+  private static Outcome failed(FailureCategory category, String code, String message) {
+    return new Outcome.Failed(Failure.of(category, code, message), null);
+  }
+
+  private synchronized void enter() {
+    handling = Thread.currentThread();
+    if (stop.get() != null) {
+      handling.interrupt();
+    }
+  }
+
+  /** From here on an interrupt would hit the worker's own work, so none comes any more. */
+  private synchronized void leave() {
+    handling = null;
+    Thread.interrupted();
+  }
+
+  void stop(StopReason reason) {
+    StopReason before =
+        stop.getAndUpdate(old -> old == null || reason.outranks(old) ? reason : old);
+    if (before != null) {
+      return; // the handler knows already
+    }
+    log.info("{} {}: {}", job.kind(), lease(), reason.text());
+    context.stop(reason);
+    synchronized (this) {
+      if (handling != null) {
+        handling.interrupt();
+      }
+    }
+    host.stopping(this);
+  }
+
+  /** Does not wait for the handler any longer. */
+  void abandon() {
+    end(new Outcome.Abandoned());
+  }
+
+  boolean isEnded() {
+    return ended.get();
+  }
+
+  private void end(Outcome outcome) {
+    if (!ended.compareAndSet(false, true)) {
+      return;
+    }
+    RetryPolicy policy = kind == null ? RetryPolicy.DEFAULT : kind.retry();
+    Verdict verdict = new Verdict(job, policy, ThreadLocalRandom.current());
+    verdict
+        .on(outcome, stop.get())
+        .ifPresentOrElse(
+            this::settle,
+            () ->
+                host.ended(
+                    this,
+                    null,
+                    outcome instanceof Outcome.SettledItself ? Ack.ACCEPTED : Ack.LEASE_LOST));
+  }
+
+  private void settle(Settlement settlement) {
+    CompletableFuture<?> unused =
+        host.outbox()
+            .settle(settlement)
+            .whenComplete((ack, trouble) -> answered(settlement, ack, trouble));
+  }
+
+  private void answered(Settlement settlement, Ack ack, @Nullable Throwable trouble) {
+    if (trouble == null) {
+      host.ended(this, settlement, ack);
+    } else if (trouble instanceof RefusedException refused
+        && !(settlement instanceof Settlement.Fail)) {
+      Failure failure = Failure.from(refused).withCode(refused.refusal().name());
+      settle(new Settlement.Fail(lease(), failure, Duration.ZERO));
+    } else {
+      log.error("{} could not be settled; its lease will run out", lease(), trouble);
+      host.ended(this, null, Ack.LEASE_LOST);
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package dev.holdfast.worker;
+
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.Claimed;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.Pulse;
+import dev.holdfast.model.Report;
+import dev.holdfast.model.Settlement;
+import dev.holdfast.model.Timings;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * Where a worker gets its jobs from, and all it knows of the world: PostgreSQL directly, or a
+ * server over HTTP.
+ *
+ * <p>Every call may be made again when its answer was lost. {@link SourceUnavailableException}
+ * means that trying again may help; any other exception means that it will not.
+ */
+public interface JobSource {
+  Claimed claim(String queue, int most, String worker, Duration lease);
+
+  /** Extends the leases; one pulse each, in no particular order. */
+  List<Pulse> heartbeat(List<Lease> leases, Duration lease);
+
+  /** The running jobs of this worker that were asked to cancel. */
+  List<Pulse> cancelling(String worker);
+
+  /** One answer per report, in their order. */
+  List<Ack> report(List<Report> reports);
+
+  /** One answer per settlement, in their order. */
+  List<Ack> settle(List<Settlement> settlements);
+
+  /** Whether this attempt has succeeded, by a settle in the handler's own transaction. */
+  boolean succeeded(Lease lease);
+
+  /** Every lease under the worker's name, those it never heard of included. */
+  List<Lease> heldBy(String worker);
+
+  /** Due jobs in the queues, counted up to {@code most}. */
+  long depth(List<String> queues, long most);
+
+  /**
+   * Keeps the queue in order: takes back lost leases and ends what is out of time, but only if
+   * {@code judge}; answers how many jobs were recovered, by reason. Nothing to do where a server
+   * does it.
+   */
+  Map<String, Integer> sweep(Timings timings, boolean judge);
+
+  /** Calls {@code wake} with a queue's name whenever it may have work. A hint: polling goes on. */
+  AutoCloseable listen(Collection<String> queues, Consumer<String> wake);
+}

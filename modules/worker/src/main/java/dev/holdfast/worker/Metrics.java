@@ -1,0 +1,73 @@
+package dev.holdfast.worker;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+
+/** Counts what happens, by the names operators know. Read as one flat map. */
+public final class Metrics {
+  public static final String INFLIGHT = "worker.inflight_jobs";
+  public static final String PAUSES = "worker.pauses_total";
+  public static final String HEARTBEATS = "worker.heartbeats_total";
+  public static final String RECOVERED = "worker.recovered_jobs_total";
+  public static final String RETRIES = "worker.retry_attempts_total";
+  public static final String DUPLICATE_SKIPS = "worker.duplicate_skips_total";
+  public static final String ACQUIRE_FAILS = "worker.atomic_acquire_fail_total";
+  public static final String LATE_RESULTS = "worker.late_results_total";
+  public static final String ABANDONED = "worker.abandoned_handlers_total";
+  public static final String CLAIM_TIME = "worker.claim_seconds";
+  public static final String RUN_TIME = "worker.run_seconds";
+  public static final String QUEUE_WAIT = "worker.queue_wait_seconds";
+
+  private final Map<String, LongAdder> counters = new ConcurrentHashMap<>();
+  private final Map<String, LongAdder> nanos = new ConcurrentHashMap<>();
+  private final Map<String, LongSupplier> gauges = new ConcurrentHashMap<>();
+
+  public Metrics() {
+    for (String name :
+        new String[] {
+          PAUSES, HEARTBEATS, DUPLICATE_SKIPS, ACQUIRE_FAILS, LATE_RESULTS, ABANDONED
+        }) {
+      count(name, 0);
+    }
+  }
+
+  void count(String name, long more) {
+    counters.computeIfAbsent(name, n -> new LongAdder()).add(more);
+  }
+
+  /** A counter with one tag, written {@code name{tag="value"}}. */
+  void count(String name, String tag, String value, long more) {
+    count(name + "{" + tag + "=\"" + value.replace("\"", "'") + "\"}", more);
+  }
+
+  void time(String name, Duration took) {
+    count(name + "_count", 1);
+    nanos.computeIfAbsent(name + "_sum", n -> new LongAdder()).add(took.toNanos());
+  }
+
+  void gauge(String name, LongSupplier value) {
+    gauges.put(name, value);
+  }
+
+  public long value(String name) {
+    LongAdder counter = counters.get(name);
+    if (counter != null) {
+      return counter.sum();
+    }
+    LongSupplier gauge = gauges.get(name);
+    return gauge == null ? 0 : gauge.getAsLong();
+  }
+
+  /** Everything, by name; times in seconds. */
+  public Map<String, Double> snapshot() {
+    Map<String, Double> all = new TreeMap<>();
+    counters.forEach((name, count) -> all.put(name, (double) count.sum()));
+    nanos.forEach((name, sum) -> all.put(name, sum.sum() / 1e9));
+    gauges.forEach((name, value) -> all.put(name, (double) value.getAsLong()));
+    return all;
+  }
+}

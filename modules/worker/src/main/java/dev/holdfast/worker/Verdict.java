@@ -1,0 +1,81 @@
+package dev.holdfast.worker;
+
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.RetryPolicy;
+import dev.holdfast.model.Settlement;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What to settle, given how the handler left and why it was told to stop.
+ *
+ * <p>Finished work counts, whatever was asked meanwhile: running it again, or calling it cancelled,
+ * would be untrue. Anything else that happens after a stop is taken as the consequence of the stop.
+ */
+record Verdict(LeasedJob job, RetryPolicy policy, RandomGenerator random) {
+
+  /** Empty when there is nothing to settle. */
+  Optional<Settlement> on(Outcome outcome, @Nullable StopReason stop) {
+    Lease lease = job.lease();
+    return switch (outcome) {
+      case Outcome.SettledItself() -> Optional.empty();
+      case Outcome.Succeeded(var result) ->
+          stop instanceof StopReason.LeaseLost
+              ? Optional.empty()
+              : Optional.of(new Settlement.Succeed(lease, result));
+      case Outcome.Failed(var failure, var after) ->
+          stop == null ? Optional.of(failed(failure, after)) : stopped(stop, false);
+      case Outcome.Snoozed(var delay) ->
+          stop == null ? Optional.of(new Settlement.Snooze(lease, delay)) : stopped(stop, false);
+      case Outcome.Abandoned() -> stop == null ? Optional.empty() : stopped(stop, true);
+    };
+  }
+
+  private Optional<Settlement> stopped(StopReason stop, boolean abandoned) {
+    Lease lease = job.lease();
+    return switch (stop) {
+      case StopReason.LeaseLost() -> Optional.empty();
+      case StopReason.Shutdown() -> Optional.of(new Settlement.Release(lease, true));
+      case StopReason.Cancelled(var reason) ->
+          abandoned
+              ? Optional.of(
+                  failed(
+                      Failure.of(
+                          FailureCategory.CANCELLED,
+                          Failure.CANCEL_TIMEOUT,
+                          "the handler did not stop within the grace period (" + reason + ")"),
+                      null))
+              : Optional.of(new Settlement.Cancel(lease, null));
+      case StopReason.TimedOut() ->
+          Optional.of(
+              failed(
+                  Failure.of(
+                      FailureCategory.TIMEOUT,
+                      Failure.ATTEMPT_TIMEOUT,
+                      "the attempt took longer than its timeout of " + millis(job.timeout())),
+                  null));
+      case StopReason.PastDeadline() ->
+          Optional.of(
+              failed(
+                  Failure.of(
+                      FailureCategory.TIMEOUT,
+                      Failure.DEADLINE_EXCEEDED,
+                      "the job's deadline passed while it was running"),
+                  null));
+    };
+  }
+
+  private Settlement failed(Failure failure, @Nullable Duration after) {
+    Duration delay = after == null ? policy.delay(job.failures() + 1, random) : after;
+    return new Settlement.Fail(job.lease(), failure, delay);
+  }
+
+  private static String millis(@Nullable Duration duration) {
+    return duration == null ? "?" : duration.toMillis() + " ms";
+  }
+}

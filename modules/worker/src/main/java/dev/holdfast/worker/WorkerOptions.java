@@ -1,0 +1,51 @@
+package dev.holdfast.worker;
+
+import dev.holdfast.model.Limits;
+import dev.holdfast.model.Refusal;
+import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.Timings;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * How a worker works.
+ *
+ * @param worker the name its leases carry; another one for every process, or a crash would hide
+ *     behind the name of its successor
+ * @param queues served in turn
+ * @param concurrency how many jobs it runs at once
+ * @param poll how often it looks for jobs that no notification announced
+ * @param shutdownTimeout how long it waits for running jobs when it stops
+ */
+public record WorkerOptions(
+    String worker,
+    List<String> queues,
+    int concurrency,
+    Timings timings,
+    Duration poll,
+    Duration shutdownTimeout,
+    Backpressure.Settings backpressure) {
+  public static final int DEFAULT_CONCURRENCY = 10;
+  public static final Duration DEFAULT_POLL = Duration.ofSeconds(1);
+  public static final Duration DEFAULT_SHUTDOWN_TIMEOUT = Duration.ofSeconds(30);
+
+  public WorkerOptions {
+    Limits.key("worker", worker);
+    queues = List.copyOf(queues);
+    queues.forEach(Limits::queue);
+    if (queues.isEmpty()) {
+      throw new RefusedException(Refusal.BAD_NAME, "a worker needs at least one queue");
+    }
+    if (concurrency < 1 || concurrency > 100_000) {
+      throw new RefusedException(
+          Refusal.BAD_LIMIT,
+          "MAX_CONCURRENCY is " + concurrency + ": it must lie between 1 and 100000");
+    }
+    if (poll.toMillis() < 1) {
+      throw new RefusedException(Refusal.BAD_TIMING, "the polling interval must be positive");
+    }
+    if (shutdownTimeout.isNegative()) {
+      throw new RefusedException(Refusal.BAD_TIMING, "SHUTDOWN_TIMEOUT_SEC must be zero or more");
+    }
+  }
+}
