@@ -19,7 +19,8 @@ public record Unique(String key, Set<JobState> states, @Nullable Duration window
       throw new RefusedException(
           Refusal.BAD_UNIQUE, "uniqueKey '" + key + "': its states must include PENDING");
     }
-    if (window != null && (window.toDays() > Limits.DELAY_DAYS || window.compareTo(Duration.ofMillis(1)) < 0)) {
+    if (window != null
+        && (window.toDays() > Limits.DELAY_DAYS || window.compareTo(Duration.ofMillis(1)) < 0)) {
       throw new RefusedException(
           Refusal.BAD_UNIQUE,
           "uniqueKey '" + key + "': its time window must be positive, and a century at most");

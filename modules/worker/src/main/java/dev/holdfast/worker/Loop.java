@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -12,7 +13,7 @@ import org.slf4j.LoggerFactory;
  * Runs something again and again, on a thread of its own that user code cannot starve. What is run
  * says how long to wait; what it throws is logged and waited off, and never ends the loop.
  */
-final class Loop implements AutoCloseable {
+final class Loop {
   private static final Logger log = LoggerFactory.getLogger(Loop.class);
   private static final Duration FIRST_BACKOFF = Duration.ofMillis(200);
   private static final Duration LONGEST_BACKOFF = Duration.ofSeconds(5);
@@ -29,7 +30,7 @@ final class Loop implements AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private boolean woken;
-  private boolean closed;
+  private volatile boolean ended;
   private Duration backoff = FIRST_BACKOFF;
 
   Loop(String name, Work work) {
@@ -44,8 +45,13 @@ final class Loop implements AutoCloseable {
   }
 
   private void run() {
-    while (waitFor(round())) {
-      // on to the next round
+    while (!ended) {
+      try {
+        waitFor(round());
+      } catch (Throwable notEvenLogged) {
+        // As when there is no memory left for the log line; there may be some in a moment.
+        LockSupport.parkNanos(FIRST_BACKOFF.toNanos());
+      }
     }
   }
 
@@ -56,7 +62,7 @@ final class Loop implements AutoCloseable {
       return wait;
     } catch (SourceUnavailableException away) {
       log.warn("{}: {} (trying again)", name, away.getMessage());
-    } catch (RuntimeException | Error trouble) {
+    } catch (Throwable trouble) {
       log.error("{} failed (trying again)", name, trouble);
     }
     Duration wait = backoff;
@@ -70,7 +76,7 @@ final class Loop implements AutoCloseable {
   /** Between three quarters and five quarters: loops of many workers do not stay in step. */
   static Duration jittered(Duration wait) {
     long nanos = wait.toNanos();
-    return Duration.ofNanos(nanos * 3 / 4 + ThreadLocalRandom.current().nextLong(nanos / 2 + 1));
+    return Duration.ofNanos(nanos / 4 * 3 + ThreadLocalRandom.current().nextLong(nanos / 2 + 1));
   }
 
   /** The next round begins at once. */
@@ -84,39 +90,36 @@ final class Loop implements AutoCloseable {
     }
   }
 
-  private boolean waitFor(Duration wait) {
+  private void waitFor(Duration wait) {
     lock.lock();
     try {
-      long left = wait.toNanos();
-      while (!woken && !closed && left > 0) {
+      long left = TimeUnit.NANOSECONDS.convert(wait);
+      while (!woken && !ended && left > 0) {
         left = changed.awaitNanos(left);
       }
       woken = false;
-      return !closed;
-    } catch (InterruptedException unexpected) {
-      // Nobody interrupts this thread but a handler gone astray; it must not end the loop.
-      return !closed;
+    } catch (InterruptedException astray) {
+      // Nobody has reason to interrupt this thread, and it must not end the loop.
     } finally {
       lock.unlock();
     }
   }
 
-  /** Begins no further round, and waits for the one under way. */
-  @Override
-  public void close() {
+  /** Begins no further round. The one under way goes on. */
+  void end() {
     lock.lock();
     try {
-      closed = true;
+      ended = true;
       changed.signalAll();
     } finally {
       lock.unlock();
     }
-    if (!thread.equals(Thread.currentThread()) && thread.getState() != Thread.State.NEW) {
-      try {
-        thread.join(TimeUnit.SECONDS.toMillis(60));
-      } catch (InterruptedException interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
+  }
+
+  /** True once no round is under way any more, after {@link #end}; false when the time is up. */
+  boolean awaitEnd(Duration atMost) throws InterruptedException {
+    return thread.getState() == Thread.State.NEW
+        || thread.equals(Thread.currentThread())
+        || thread.join(atMost);
   }
 }

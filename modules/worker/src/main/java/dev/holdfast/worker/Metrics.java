@@ -22,6 +22,8 @@ public final class Metrics {
   public static final String RUN_TIME = "worker.run_seconds";
   public static final String QUEUE_WAIT = "worker.queue_wait_seconds";
 
+  private static final int MOST_COUNTERS = 500;
+
   private final Map<String, LongAdder> counters = new ConcurrentHashMap<>();
   private final Map<String, LongAdder> nanos = new ConcurrentHashMap<>();
   private final Map<String, LongSupplier> gauges = new ConcurrentHashMap<>();
@@ -41,7 +43,14 @@ public final class Metrics {
 
   /** A counter with one tag, written {@code name{tag="value"}}. */
   void count(String name, String tag, String value, long more) {
-    count(name + "{" + tag + "=\"" + value.replace("\"", "'") + "\"}", more);
+    String tagged = tagged(name, tag, value);
+    // Codes come from handlers, and one that makes a new code for each failure fills the memory.
+    boolean known = counters.containsKey(tagged) || counters.size() < MOST_COUNTERS;
+    count(known ? tagged : tagged(name, tag, "other"), more);
+  }
+
+  private static String tagged(String name, String tag, String value) {
+    return name + "{" + tag + "=\"" + value.replace("\"", "'") + "\"}";
   }
 
   void time(String name, Duration took) {

@@ -1,13 +1,18 @@
 package dev.holdfast.worker;
 
 import dev.holdfast.model.Ack;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -19,17 +24,30 @@ import org.jspecify.annotations.Nullable;
  * <p>What a job reports is written before it is settled. While the source is away entries wait
  * here; there are no more of them than jobs in flight and their unanswered reports.
  */
-final class Outbox implements AutoCloseable {
+final class Outbox {
   private static final int BATCH = 500;
+  private static final int BATCH_CHARS = 8 << 20;
   private static final Duration IDLE = Duration.ofMinutes(1);
+  private static final int TRIES_APART = 5;
+  private static final Duration FIRST_PAUSE_APART = Duration.ofMillis(200);
+  private static final Duration LONGEST_PAUSE_APART = Duration.ofSeconds(5);
 
   private record Entry(
-      @Nullable Report report, @Nullable Settlement settlement, CompletableFuture<Ack> answer) {}
+      @Nullable Report report, @Nullable Settlement settlement, CompletableFuture<Ack> answer) {
+    int chars() {
+      Json json =
+          settlement instanceof Settlement.Succeed succeed
+              ? succeed.result()
+              : report instanceof Report.Event event ? event.data() : null;
+      return json == null ? 0 : json.text().length();
+    }
+  }
 
   private final JobSource source;
   private final ConcurrentLinkedQueue<Entry> entries = new ConcurrentLinkedQueue<>();
+  private final Set<Entry> apart = ConcurrentHashMap.newKeySet();
   private final Loop loop = new Loop("outbox", this::runOnce);
-  private List<Entry> batch = List.of();
+  private volatile List<Entry> batch = List.of();
   private volatile boolean closed;
 
   Outbox(JobSource source) {
@@ -48,21 +66,34 @@ final class Outbox implements AutoCloseable {
     return add(new Entry(null, settlement, new CompletableFuture<>()));
   }
 
-  private CompletableFuture<Ack> add(Entry entry) {
-    if (closed) {
-      entry.answer.completeExceptionally(new IllegalStateException("the worker has stopped"));
-    } else {
-      entries.add(entry);
-      loop.wake();
-    }
+  /** For a row that the handler's own transaction may hold locked: nobody else waits with it. */
+  CompletableFuture<Ack> settleApart(Settlement settlement) {
+    Entry entry = new Entry(null, settlement, new CompletableFuture<>());
+    sendApart(entry);
     return entry.answer;
   }
 
-  private Duration runOnce() {
+  private CompletableFuture<Ack> add(Entry entry) {
+    entries.add(entry);
+    loop.wake();
+    failIfClosed(List.of(entry));
+    return entry.answer;
+  }
+
+  /** Asked after an entry was put anywhere: either close() finds it there, or this finds that. */
+  private void failIfClosed(Iterable<Entry> unanswered) {
+    if (closed) {
+      unanswered.forEach(entry -> entry.answer.completeExceptionally(new StoppedException()));
+    }
+  }
+
+  /** Writes what is there, as one batch; package-private for tests. */
+  Duration runOnce() {
     // A batch that could not be sent is kept, and sent again before anything newer.
-    batch = batch.stream().filter(e -> !e.answer.isDone()).toList();
+    batch = batch.stream().filter(entry -> !entry.answer.isDone()).toList();
     if (batch.isEmpty()) {
       batch = next();
+      failIfClosed(batch);
     }
     if (batch.isEmpty()) {
       return IDLE;
@@ -74,9 +105,11 @@ final class Outbox implements AutoCloseable {
 
   private List<Entry> next() {
     List<Entry> taken = new ArrayList<>();
+    long chars = 0;
     Entry entry;
-    while (taken.size() < BATCH && (entry = entries.poll()) != null) {
+    while (taken.size() < BATCH && chars < BATCH_CHARS && (entry = entries.poll()) != null) {
       taken.add(entry);
+      chars += entry.chars();
     }
     return taken;
   }
@@ -97,15 +130,15 @@ final class Outbox implements AutoCloseable {
     }
   }
 
-  private static <I> void send(List<Entry> mine, List<I> items, Function<List<I>, List<Ack>> verb) {
+  private <I> void send(List<Entry> mine, List<I> items, Function<List<I>, List<Ack>> verb) {
     try {
       List<Ack> acks = verb.apply(items);
-      for (int i = 0; i < acks.size(); i++) {
+      for (int i = 0; i < mine.size(); i++) {
         mine.get(i).answer.complete(acks.get(i));
       }
     } catch (SourceUnavailableException away) {
       throw away;
-    } catch (RuntimeException refused) {
+    } catch (RefusedException refused) {
       if (mine.size() == 1) {
         mine.getFirst().answer.completeExceptionally(refused);
         return;
@@ -114,15 +147,70 @@ final class Outbox implements AutoCloseable {
       for (int i = 0; i < mine.size(); i++) {
         send(List.of(mine.get(i)), List.of(items.get(i)), verb);
       }
+    } catch (RuntimeException trouble) {
+      // Nor keep them waiting: a row that somebody holds locked, or whatever else this may be.
+      mine.forEach(this::sendApart);
     }
   }
 
-  @Override
-  public void close() {
+  private void sendApart(Entry entry) {
+    apart.add(entry);
+    Thread.ofVirtual().name("holdfast-outbox-apart").start(() -> tryApart(entry));
+  }
+
+  private void tryApart(Entry entry) {
+    Duration pause = FIRST_PAUSE_APART;
+    for (int failed = 0; !entry.answer.isDone(); ) {
+      try {
+        entry.answer.complete(ask(entry));
+      } catch (SourceUnavailableException away) {
+        // goes on as long as the worker does
+      } catch (RuntimeException trouble) {
+        if (trouble instanceof RefusedException || ++failed == TRIES_APART) {
+          entry.answer.completeExceptionally(trouble);
+        }
+      }
+      failIfClosed(List.of(entry));
+      if (!entry.answer.isDone()) {
+        LockSupport.parkNanos(Loop.jittered(pause).toNanos());
+        pause = pause.compareTo(LONGEST_PAUSE_APART) < 0 ? pause.multipliedBy(2) : pause;
+      }
+    }
+    apart.remove(entry);
+  }
+
+  private Ack ask(Entry entry) {
+    List<Ack> acks =
+        entry.settlement != null
+            ? source.settle(List.of(entry.settlement))
+            : entry.report != null ? source.report(List.of(entry.report)) : List.of();
+    return acks.getFirst();
+  }
+
+  /** Writes no further batch. */
+  void end() {
+    loop.end();
+  }
+
+  boolean awaitEnd(Duration atMost) throws InterruptedException {
+    return loop.awaitEnd(atMost);
+  }
+
+  /** Nothing is written any more, and whoever waits for an answer learns it. */
+  void close() {
     closed = true;
-    loop.close();
-    IllegalStateException stopped = new IllegalStateException("the worker has stopped");
-    batch.forEach(entry -> entry.answer.completeExceptionally(stopped));
-    entries.forEach(entry -> entry.answer.completeExceptionally(stopped));
+    loop.end();
+    failIfClosed(batch);
+    failIfClosed(entries);
+    failIfClosed(apart);
+  }
+
+  /** The answer to what was not written before the worker stopped. */
+  static final class StoppedException extends IllegalStateException {
+    private static final long serialVersionUID = 1L;
+
+    StoppedException() {
+      super("the worker has stopped");
+    }
   }
 }

@@ -1,5 +1,6 @@
 package dev.holdfast.worker;
 
+import dev.holdfast.model.Limits;
 import java.time.Duration;
 
 /** Thrown by a handler to come back later without using any budget. */
@@ -10,7 +11,7 @@ public final class SnoozeException extends RuntimeException {
 
   public SnoozeException(Duration delay) {
     super("snoozed for " + delay);
-    this.delay = delay;
+    this.delay = Limits.delay("snooze", delay);
   }
 
   public Duration delay() {

@@ -8,6 +8,9 @@ sealed interface StopReason {
   /** The job belongs to another attempt now, or to nobody. */
   record LeaseLost() implements StopReason {}
 
+  /** The lease of a strict kind was not extended in time; nobody has said yet that it is lost. */
+  record LeaseRanOut() implements StopReason {}
+
   /** The attempt's own timeout. */
   record TimedOut() implements StopReason {}
 
@@ -26,6 +29,7 @@ sealed interface StopReason {
     return switch (this) {
       case LeaseLost() -> true;
       case Shutdown() -> !(other instanceof LeaseLost);
+      case LeaseRanOut() -> false;
       case Cancelled(var reason) -> false;
       case TimedOut() -> false;
       case PastDeadline() -> false;
@@ -36,6 +40,7 @@ sealed interface StopReason {
     return switch (this) {
       case Cancelled(String reason) -> "cancelled: " + reason;
       case LeaseLost() -> "the lease was lost";
+      case LeaseRanOut() -> "the lease could not be extended in time";
       case TimedOut() -> "the attempt's timeout has passed";
       case PastDeadline() -> "the job's deadline has passed";
       case Shutdown() -> "the worker is shutting down";

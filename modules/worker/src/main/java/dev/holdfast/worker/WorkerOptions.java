@@ -41,11 +41,17 @@ public record WorkerOptions(
           Refusal.BAD_LIMIT,
           "MAX_CONCURRENCY is " + concurrency + ": it must lie between 1 and 100000");
     }
-    if (poll.toMillis() < 1) {
-      throw new RefusedException(Refusal.BAD_TIMING, "the polling interval must be positive");
+    if (poll.toDays() > 1 || poll.compareTo(Duration.ofMillis(1)) < 0) {
+      throw new RefusedException(
+          Refusal.BAD_TIMING,
+          "the polling interval is " + poll + ": it must be a millisecond or more, and a day at most");
     }
-    if (shutdownTimeout.isNegative()) {
-      throw new RefusedException(Refusal.BAD_TIMING, "SHUTDOWN_TIMEOUT_SEC must be zero or more");
+    if (shutdownTimeout.isNegative() || shutdownTimeout.toDays() > 365) {
+      throw new RefusedException(
+          Refusal.BAD_TIMING,
+          "SHUTDOWN_TIMEOUT_SEC is "
+              + shutdownTimeout
+              + ": it must be zero or more, and a year at most");
     }
   }
 }

@@ -1,0 +1,150 @@
+package dev.holdfast.app;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.pool.HikariPool;
+import dev.holdfast.Holdfast;
+import dev.holdfast.embedded.EmbeddedPostgres;
+import dev.holdfast.embedded.Running;
+import dev.holdfast.queue.DatabaseException;
+import dev.holdfast.queue.DatabaseException.Reason;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.Optional;
+import javax.sql.DataSource;
+
+/** The way into the database: a small pool with a time limit on everything. */
+final class Access implements AutoCloseable {
+  private final HikariDataSource pool;
+  private final Holdfast holdfast;
+  private final boolean allowUnsafe;
+
+  private Access(HikariDataSource pool, boolean allowUnsafe) {
+    this.pool = pool;
+    this.holdfast = Holdfast.on(pool);
+    this.allowUnsafe = allowUnsafe;
+  }
+
+  /** Opens the database that the settings name, else the embedded one that runs in the folder. */
+  static Access open(Settings settings) {
+    return open(settings, locate(settings));
+  }
+
+  static Access open(Settings settings, DatabaseUrl url) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(url.jdbc());
+    if (!url.user().isEmpty()) {
+      config.setUsername(url.user());
+    }
+    if (!url.password().isEmpty()) {
+      config.setPassword(url.password());
+    }
+    config.setPoolName("holdfast");
+    config.setMaximumPoolSize(poolSize(settings));
+    config.setMinimumIdle(1);
+    config.setConnectionTimeout(5_000);
+    config.setValidationTimeout(3_000);
+    config.setInitializationFailTimeout(1);
+    config.addDataSourceProperty("ApplicationName", "holdfast");
+    config.addDataSourceProperty("connectTimeout", "5");
+    config.addDataSourceProperty("socketTimeout", "60");
+    config.addDataSourceProperty("tcpKeepAlive", "true");
+    config.addDataSourceProperty(
+        "options",
+        "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=60s");
+    try {
+      return new Access(new HikariDataSource(config), settings.flag(Setting.ALLOW_UNSAFE_DATABASE));
+    } catch (HikariPool.PoolInitializationException failed) {
+      throw cannotConnect(url, failed);
+    } catch (RuntimeException malformed) {
+      throw new CommandException(
+          ExitCode.CONFIGURATION, "the database URL is not usable: " + malformed.getMessage());
+    }
+  }
+
+  private static int poolSize(Settings settings) {
+    int size = settings.whole(Setting.DATABASE_POOL);
+    // A worker keeps two for itself, and needs some to work with.
+    if (size < 4 || size > 1_000) {
+      throw new CommandException(
+          ExitCode.CONFIGURATION,
+          Setting.DATABASE_POOL.variable() + " is " + size + ": it must lie between 4 and 1000");
+    }
+    return size;
+  }
+
+  static DatabaseUrl locate(Settings settings) {
+    if (settings.isGiven(Setting.DATABASE_URL)) {
+      return DatabaseUrl.parse(
+          settings.text(Setting.DATABASE_URL),
+          settings.text(Setting.DATABASE_USER),
+          settings.text(Setting.DATABASE_PASSWORD));
+    }
+    Path folder = Path.of(settings.text(Setting.FOLDER));
+    Optional<Running> running = EmbeddedPostgres.find(folder);
+    if (running.isEmpty()) {
+      throw new CommandException(
+          ExitCode.DATABASE_AWAY,
+          "no database: set "
+              + Setting.DATABASE_URL.variable()
+              + ", or start 'holdfast dev' (nothing runs in "
+              + folder.toAbsolutePath().normalize()
+              + ")");
+    }
+    return new DatabaseUrl(running.get().jdbcUrl(), running.get().user(), running.get().password());
+  }
+
+  private static RuntimeException cannotConnect(DatabaseUrl url, Throwable failed) {
+    Throwable cause = failed;
+    while (cause.getCause() != null && !(cause instanceof SQLException)) {
+      cause = cause.getCause();
+    }
+    String state =
+        cause instanceof SQLException sql && sql.getSQLState() != null ? sql.getSQLState() : "";
+    String why = Failures.oneLine(String.valueOf(cause.getMessage()));
+    return switch (state) {
+      case "28P01", "28000" ->
+          new DatabaseException(
+              Reason.LOGIN_REFUSED,
+              url.shown() + " refused the login: check user and password (" + why + ")",
+              cause);
+      case "3D000" ->
+          new CommandException(
+              ExitCode.DATABASE_UNFIT,
+              url.shown() + " has no such database: create it with createdb (" + why + ")");
+      default ->
+          new CommandException(
+              ExitCode.DATABASE_AWAY,
+              "cannot reach " + url.shown() + ": is the server running there? (" + why + ")");
+    };
+  }
+
+  /** Throws unless the database is fit and its schema is ours. */
+  Access checked() {
+    try {
+      holdfast.queue().check(allowUnsafe);
+      return this;
+    } catch (RuntimeException unfit) {
+      close();
+      throw unfit;
+    }
+  }
+
+  Holdfast holdfast() {
+    return holdfast;
+  }
+
+  DataSource dataSource() {
+    return pool;
+  }
+
+  boolean allowsUnsafe() {
+    return allowUnsafe;
+  }
+
+  @Override
+  public void close() {
+    holdfast.close();
+    pool.close();
+  }
+}

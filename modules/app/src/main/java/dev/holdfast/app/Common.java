@@ -1,0 +1,65 @@
+package dev.holdfast.app;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options every command has: where the settings and the database are. */
+final class Common {
+  private static final Path FILE = Path.of("holdfast.yaml");
+
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description = "settings file (default: holdfast.yaml, when there is one)")
+  @Nullable Path config;
+
+  @Option(
+      names = "--database",
+      paramLabel = "URL",
+      description = "PostgreSQL to use instead of the one the settings name")
+  @Nullable String database;
+
+  @Option(
+      names = "--folder",
+      paramLabel = "DIR",
+      description = "folder of the embedded PostgreSQL (default: .holdfast)")
+  @Nullable Path folder;
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "show this help")
+  boolean help;
+
+  private final Map<Setting, String> options = new EnumMap<>(Setting.class);
+
+  /** What a command's own option says about a setting. */
+  Common with(Setting setting, @Nullable Object value) {
+    if (value != null) {
+      options.put(setting, value.toString());
+    }
+    return this;
+  }
+
+  Settings settings() {
+    with(Setting.DATABASE_URL, database).with(Setting.FOLDER, folder);
+    Settings settings = Settings.load(options, System.getenv(), file());
+    Logs.configure(settings);
+    return settings;
+  }
+
+  private @Nullable Path file() {
+    if (config != null) {
+      return config;
+    }
+    String named = System.getenv("HOLDFAST_CONFIG");
+    if (named != null && !named.isBlank()) {
+      return Path.of(named);
+    }
+    return Files.exists(FILE) ? FILE : null;
+  }
+}

@@ -1,0 +1,24 @@
+package dev.holdfast.app;
+
+import java.util.concurrent.Callable;
+import picocli.AutoComplete;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Shell completion. */
+@Command(
+    name = "completion",
+    description = "Print a completion script for bash and zsh: source <(holdfast completion)")
+final class CompletionCommand implements Callable<Integer> {
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "show this help")
+  boolean help;
+
+  @Override
+  public Integer call() {
+    System.out.print(AutoComplete.bash("holdfast", Main.commandLine()));
+    return ExitCode.OK;
+  }
+}

@@ -1,0 +1,106 @@
+package dev.holdfast.app;
+
+import dev.holdfast.embedded.EmbeddedPostgres;
+import dev.holdfast.queue.Migrations;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Everything on one machine: database, schema, worker. */
+@Command(
+    name = "dev",
+    description = {
+      "Run everything on this machine: an embedded PostgreSQL (or the one of",
+      "HOLDFAST_DATABASE_URL), the schema, and a worker with example kinds."
+    })
+final class DevCommand implements Callable<Integer> {
+  @Mixin final Common common = new Common();
+
+  @Option(
+      names = {"-q", "--queue"},
+      split = ",",
+      paramLabel = "QUEUE",
+      description = "queues to serve")
+  @Nullable List<String> queues;
+
+  @Option(
+      names = {"-c", "--concurrency"},
+      paramLabel = "N",
+      description = "jobs at once")
+  @Nullable Integer concurrency;
+
+  @Option(names = "--port", paramLabel = "PORT", description = "port of the embedded PostgreSQL")
+  @Nullable Integer port;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    Signals signals = Signals.install();
+    Settings settings =
+        common
+            .with(Setting.QUEUES, queues == null ? null : String.join(",", queues))
+            .with(Setting.MAX_CONCURRENCY, concurrency)
+            .with(Setting.DATABASE_PORT, port)
+            .settings();
+    if (settings.isGiven(Setting.DATABASE_URL)) {
+      DatabaseUrl url = Access.locate(settings);
+      run(settings, url, url.shown(), signals);
+    } else {
+      try (EmbeddedPostgres postgres = embedded(settings)) {
+        DatabaseUrl url = new DatabaseUrl(postgres.jdbcUrl(), postgres.user(), postgres.password());
+        String where =
+            url.shown()
+                + " (embedded PostgreSQL "
+                + postgres.version()
+                + " in "
+                + postgres.folder()
+                + ")";
+        run(settings, url, where, signals);
+      }
+    }
+    System.out.println("stopped");
+    return ExitCode.OK;
+  }
+
+  private static EmbeddedPostgres embedded(Settings settings) {
+    Path folder = Path.of(settings.text(Setting.FOLDER));
+    return EmbeddedPostgres.start(
+        EmbeddedPostgres.Options.in(folder)
+            .port(settings.whole(Setting.DATABASE_PORT))
+            .revive(true));
+  }
+
+  private static void run(Settings settings, DatabaseUrl url, String where, Signals signals)
+      throws InterruptedException {
+    try (Access access = Access.open(settings, url)) {
+      Migrations.apply(access.dataSource(), access.allowsUnsafe());
+      try (WorkerProcess worker = WorkerProcess.start(settings, access, null, true)) {
+        System.out.println("holdfast " + Version.text());
+        System.out.println("  database  " + where);
+        System.out.println("  worker    " + worker.describe());
+        System.out.println("  try       ./holdfast enqueue sleep '{\"seconds\": 5}' --watch");
+        System.out.println("            ./holdfast jobs list");
+        System.out.printf(
+            Locale.ROOT,
+            "ready in %.1f s; Ctrl-C stops everything%n",
+            sinceStart().toMillis() / 1000.0);
+        signals.await();
+        System.out.println("stopping; a second Ctrl-C ends it at once");
+      }
+    }
+  }
+
+  private static Duration sinceStart() {
+    return ProcessHandle.current()
+        .info()
+        .startInstant()
+        .map(start -> Duration.between(start, Instant.now()))
+        .orElse(Duration.ZERO);
+  }
+}

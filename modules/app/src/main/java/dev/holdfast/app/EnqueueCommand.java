@@ -1,0 +1,219 @@
+package dev.holdfast.app;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.model.Enqueued;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Limits;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Hands in a job, or one for each line of a file. */
+@Command(
+    name = "enqueue",
+    description = "Hand in a job and print its id.",
+    footer = {
+      "",
+      "Examples:",
+      "  holdfast enqueue sleep '{\"seconds\": 3}' --watch",
+      "  holdfast enqueue send-mail @mail.json --queue mail --delay 5m",
+      "  holdfast enqueue ingest --each-line < payloads.ndjson"
+    })
+final class EnqueueCommand implements Callable<Integer> {
+  @Mixin final Common common = new Common();
+
+  @Parameters(index = "0", paramLabel = "KIND", description = "the kind of job")
+  String kind = "";
+
+  @Parameters(
+      index = "1",
+      arity = "0..1",
+      paramLabel = "PAYLOAD",
+      description = "JSON, @FILE, or - for standard input (default: {})")
+  @Nullable String payload;
+
+  @Option(
+      names = {"-q", "--queue"},
+      paramLabel = "QUEUE",
+      description = "default: default")
+  String queue = Job.DEFAULT_QUEUE;
+
+  @Option(
+      names = {"-p", "--priority"},
+      paramLabel = "0-9",
+      description = "0 first; default: 5")
+  int priority = Job.DEFAULT_PRIORITY;
+
+  @Option(names = "--delay", paramLabel = "TIME", description = "not before, such as 90s or 2h")
+  @Nullable String delay;
+
+  @Option(names = "--run-at", paramLabel = "INSTANT", description = "not before, in ISO 8601")
+  @Nullable String runAt;
+
+  @Option(names = "--timeout", paramLabel = "TIME", description = "how long an attempt may take")
+  @Nullable String timeout;
+
+  @Option(
+      names = "--deadline",
+      paramLabel = "INSTANT",
+      description = "of no use after, in ISO 8601")
+  @Nullable String deadline;
+
+  @Option(names = "--max-attempts", paramLabel = "N", description = "default: MAX_ATTEMPTS, 3")
+  @Nullable Integer maxAttempts;
+
+  @Option(
+      names = "--unique-key",
+      paramLabel = "KEY",
+      description = "one active job per kind and key")
+  @Nullable String uniqueKey;
+
+  @Option(
+      names = "--concurrency-key",
+      paramLabel = "KEY",
+      description = "jobs of this key take turns")
+  @Nullable String concurrencyKey;
+
+  @Option(names = "--key-limit", paramLabel = "N", description = "how many of the key at once")
+  int keyLimit = 1;
+
+  @Option(names = "--parent", paramLabel = "ID", description = "the job this one belongs to")
+  @Nullable String parent;
+
+  @Option(
+      names = "--id",
+      paramLabel = "UUID",
+      description = "enqueueing one id twice makes one job")
+  @Nullable String id;
+
+  @Option(names = "--each-line", description = "one job for each line of the payload (NDJSON)")
+  boolean eachLine;
+
+  @Option(names = "--watch", description = "follow the job until it ends")
+  boolean watch;
+
+  @Option(names = "--json", description = "answer in JSON")
+  boolean json;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    Settings settings = common.settings();
+    List<Job> jobs = payloads().stream().map(each -> job(settings, each)).toList();
+    try (Access access = Access.open(settings).checked()) {
+      List<Enqueued> enqueued = enqueue(access.holdfast(), jobs);
+      if (json) {
+        Shown.print(
+            enqueued.stream()
+                .map(
+                    e ->
+                        Shown.object().put("id", e.id().toString()).put("duplicate", e.duplicate()))
+                .toList());
+      } else if (!watch) {
+        for (Enqueued each : enqueued) {
+          System.out.println(each.id() + (each.duplicate() ? " (already there)" : ""));
+        }
+      }
+      return watch
+          ? new Watch(access.holdfast().queue(), json).follow(enqueued.getLast().id())
+          : ExitCode.OK;
+    }
+  }
+
+  private static List<Enqueued> enqueue(Holdfast holdfast, List<Job> jobs) {
+    List<Enqueued> enqueued = new ArrayList<>();
+    for (int from = 0; from < jobs.size(); from += Limits.BULK_JOBS) {
+      int to = Math.min(jobs.size(), from + Limits.BULK_JOBS);
+      enqueued.addAll(holdfast.enqueue(jobs.subList(from, to)));
+    }
+    return enqueued;
+  }
+
+  private Job job(Settings settings, String text) {
+    Job job =
+        Job.of(kind, new Json(text))
+            .queue(queue)
+            .priority(priority)
+            .maxAttempts(maxAttempts == null ? settings.whole(Setting.MAX_ATTEMPTS) : maxAttempts);
+    job = delay == null ? job : job.delay(duration("--delay", delay));
+    job = runAt == null ? job : job.runAt(instant("--run-at", runAt));
+    job = timeout == null ? job : job.timeout(duration("--timeout", timeout));
+    job = deadline == null ? job : job.deadline(instant("--deadline", deadline));
+    job = uniqueKey == null ? job : job.uniqueKey(uniqueKey);
+    job = concurrencyKey == null ? job : job.concurrencyKey(concurrencyKey, keyLimit);
+    job = parent == null ? job : job.parent(JobId.parse(parent));
+    return id == null ? job : job.id(JobId.parse(id));
+  }
+
+  private List<String> payloads() {
+    String text = payload == null ? (eachLine ? read("-") : "{}") : read(payload);
+    if (!eachLine) {
+      return List.of(text);
+    }
+    List<String> lines = text.lines().filter(line -> !line.isBlank()).toList();
+    if (lines.isEmpty()) {
+      throw new CommandException(ExitCode.USAGE, "--each-line found no lines to enqueue");
+    }
+    return lines;
+  }
+
+  private static String read(String from) {
+    try {
+      if (from.equals("-")) {
+        return text(System.in);
+      } else if (from.startsWith("@")) {
+        try (InputStream file = Files.newInputStream(Path.of(from.substring(1)))) {
+          return text(file);
+        }
+      }
+      return from;
+    } catch (IOException | InvalidPathException unreadable) {
+      throw new CommandException(
+          ExitCode.USAGE, "the payload " + from + " cannot be read: " + unreadable);
+    }
+  }
+
+  private static String text(InputStream in) throws IOException {
+    int most = 1 << 28;
+    byte[] bytes = in.readNBytes(most + 1);
+    if (bytes.length > most) {
+      throw new CommandException(ExitCode.REFUSED, "the input is larger than 256 MB: split it");
+    }
+    return new String(bytes, StandardCharsets.UTF_8);
+  }
+
+  private static Duration duration(String option, String text) {
+    try {
+      return text.startsWith("-")
+          ? Durations.parse(text.substring(1)).negated()
+          : Durations.parse(text);
+    } catch (IllegalArgumentException wrong) {
+      throw new CommandException(ExitCode.USAGE, option + ": " + wrong.getMessage());
+    }
+  }
+
+  private static Instant instant(String option, String text) {
+    try {
+      return Instant.parse(text);
+    } catch (DateTimeParseException wrong) {
+      throw new CommandException(
+          ExitCode.USAGE,
+          option + ": '" + text + "' is no instant: write for example 2030-12-31T23:59:00Z");
+    }
+  }
+}

@@ -1,0 +1,37 @@
+package dev.holdfast.app;
+
+/** What the command line ends with. Documented in docs/cli.md; scripts rely on these numbers. */
+final class ExitCode {
+  static final int OK = 0;
+
+  /** A bug in Holdfast, or something nobody thought of. */
+  static final int UNEXPECTED = 1;
+
+  /** An unknown command or option, or a value that cannot be. */
+  static final int USAGE = 2;
+
+  /** The database cannot be reached. */
+  static final int DATABASE_AWAY = 3;
+
+  /** The database is there, but not fit: login refused, too old, unsafe, wrong schema. */
+  static final int DATABASE_UNFIT = 4;
+
+  static final int NOT_FOUND = 5;
+
+  /** Understood, and refused: too large, not JSON, or not possible in the job's state. */
+  static final int REFUSED = 6;
+
+  /** A folder or port of this machine cannot be had. */
+  static final int LOCAL_TROUBLE = 7;
+
+  /** The watched job did not succeed. */
+  static final int JOB_NOT_SUCCEEDED = 8;
+
+  /** Handlers could not be loaded. */
+  static final int HANDLERS = 9;
+
+  /** A setting is unknown or wrong. */
+  static final int CONFIGURATION = 10;
+
+  private ExitCode() {}
+}

@@ -1,0 +1,41 @@
+package dev.holdfast.app;
+
+import dev.holdfast.embedded.EmbeddedPostgresException;
+import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.Text;
+import dev.holdfast.queue.DatabaseException;
+
+/** Turns what was thrown into one line and an exit code. */
+final class Failures {
+  private Failures() {}
+
+  static int exitCode(Throwable thrown) {
+    return switch (thrown) {
+      case CommandException command -> command.exitCode();
+      case RefusedException refused -> ExitCode.REFUSED;
+      case EmbeddedPostgresException embedded -> ExitCode.LOCAL_TROUBLE;
+      case DatabaseException database ->
+          switch (database.reason()) {
+            case UNAVAILABLE, INTERRUPTED -> ExitCode.DATABASE_AWAY;
+            case LOGIN_REFUSED, TOO_OLD, NOT_DURABLE, SCHEMA_MISSING, SCHEMA_OLD, SCHEMA_NEWER ->
+                ExitCode.DATABASE_UNFIT;
+            case OTHER -> ExitCode.UNEXPECTED;
+          };
+      default -> ExitCode.UNEXPECTED;
+    };
+  }
+
+  static String message(Throwable thrown) {
+    String text = thrown.getMessage();
+    if (exitCode(thrown) == ExitCode.UNEXPECTED) {
+      return "unexpected: " + oneLine(String.valueOf(thrown)) + " (HOLDFAST_DEBUG=1 shows more)";
+    }
+    return text == null ? thrown.getClass().getSimpleName() : oneLine(text);
+  }
+
+  static String oneLine(String text) {
+    // Text of jobs is hostile: an escape sequence must not reach the terminal.
+    String line = text.strip().replaceAll("\\s*\\R\\s*", " | ").replaceAll("\\p{Cntrl}", "·");
+    return Text.excerpt(line, 500);
+  }
+}

@@ -1,0 +1,31 @@
+package dev.holdfast.app;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+
+/** The command line's table of contents. */
+@Command(
+    name = "holdfast",
+    description = "Gets jobs done, whatever crashes, hangs or disappears on the way.",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    synopsisSubcommandLabel = "COMMAND",
+    subcommands = {
+      DevCommand.class,
+      MigrateCommand.class,
+      WorkerCommand.class,
+      EnqueueCommand.class,
+      JobsCommand.class,
+      QueuesCommand.class,
+      StatsCommand.class,
+      ConfigCommand.class,
+      CompletionCommand.class,
+      HelpCommand.class
+    },
+    footer = {
+      "",
+      "Start with 'holdfast dev', then 'holdfast enqueue sleep' in another terminal.",
+      "Exit codes: 0 done, 2 usage, 3 database away, 4 database unfit, 5 not found,",
+      "6 refused, 7 folder or port, 8 job did not succeed, 9 handlers, 10 configuration."
+    })
+final class HoldfastCommand {}

@@ -1,0 +1,50 @@
+package dev.holdfast.app;
+
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.queue.Queue;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** Jobs: list, show, watch, cancel, retry. */
+@Command(
+    name = "jobs",
+    description = "List jobs, look into one, cancel and retry them.",
+    mixinStandardHelpOptions = true,
+    subcommands = {
+      JobsListCommand.class,
+      JobsShowCommand.class,
+      JobsCommand.WatchCommand.class,
+      JobsCancelCommand.class,
+      JobsRetryCommand.class
+    },
+    synopsisSubcommandLabel = "COMMAND")
+final class JobsCommand {
+  static JobStatus existing(Queue queue, JobId id) {
+    return queue
+        .find(id)
+        .orElseThrow(() -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + id));
+  }
+
+  /** Follows one job. */
+  @Command(
+      name = "watch",
+      description = "Follow a job until it ends; exit code 8 when it did not succeed.")
+  static final class WatchCommand implements Callable<Integer> {
+    @Mixin final Common common = new Common();
+    @Mixin final JsonOption output = new JsonOption();
+
+    @Parameters(paramLabel = "ID", description = "the job's id")
+    String id = "";
+
+    @Override
+    public Integer call() throws InterruptedException {
+      JobId job = JobId.parse(id);
+      try (Access access = Access.open(common.settings()).checked()) {
+        return new Watch(access.holdfast().queue(), output.json).follow(job);
+      }
+    }
+  }
+}

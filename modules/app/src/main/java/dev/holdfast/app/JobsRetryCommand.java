@@ -1,0 +1,91 @@
+package dev.holdfast.app;
+
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.queue.JobFilter;
+import dev.holdfast.queue.Queue;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** Puts dead jobs back. */
+@Command(
+    name = "retry",
+    description = {
+      "Put FAILED or CANCELLED jobs back into their queue with a fresh budget:",
+      "those named, or all that --state, --queue and --kind choose."
+    })
+final class JobsRetryCommand implements Callable<Integer> {
+  @Mixin final Common common = new Common();
+  @Mixin final JobSelection selection = new JobSelection();
+  @Mixin final JsonOption output = new JsonOption();
+
+  @Parameters(arity = "0..*", paramLabel = "ID", description = "the jobs' ids")
+  List<String> ids = List.of();
+
+  @Override
+  public Integer call() {
+    if (ids.isEmpty() == selection.isEmpty()) {
+      throw new CommandException(
+          ExitCode.USAGE, "name jobs by id, or choose them by --state, --queue or --kind");
+    }
+    List<JobId> named = ids.stream().map(JobId::parse).toList();
+    try (Access access = Access.open(common.settings()).checked()) {
+      Queue queue = access.holdfast().queue();
+      if (named.isEmpty()) {
+        return report(retryChosen(queue), List.of(), queue);
+      }
+      named.forEach(id -> JobsCommand.existing(queue, id));
+      Set<JobId> retried = queue.retry(named);
+      return report(
+          List.copyOf(retried), named.stream().filter(id -> !retried.contains(id)).toList(), queue);
+    }
+  }
+
+  private List<JobId> retryChosen(Queue queue) {
+    EnumSet<JobState> dead = EnumSet.of(JobState.FAILED, JobState.CANCELLED);
+    JobFilter filter = selection.filter();
+    if (filter.states().isEmpty()) {
+      filter = filter.states(EnumSet.of(JobState.FAILED));
+    } else if (!dead.containsAll(filter.states())) {
+      throw new CommandException(ExitCode.USAGE, "only FAILED and CANCELLED jobs can be retried");
+    }
+    List<JobId> retried = new ArrayList<>();
+    filter = filter.limit(JobFilter.MOST);
+    List<JobStatus> page;
+    do {
+      page = queue.list(filter);
+      if (!page.isEmpty()) {
+        retried.addAll(queue.retry(page.stream().map(JobStatus::id).toList()));
+        filter = filter.before(page.getLast().id());
+      }
+    } while (page.size() == JobFilter.MOST);
+    return retried;
+  }
+
+  private int report(List<JobId> retried, List<JobId> refused, Queue queue) {
+    if (output.json) {
+      var answer = Shown.object();
+      retried.forEach(id -> answer.withArray("retried").add(id.toString()));
+      refused.forEach(id -> answer.withArray("refused").add(id.toString()));
+      Shown.print(answer);
+    } else {
+      System.out.println(retried.size() + " jobs put back");
+    }
+    for (JobId id : refused) {
+      System.err.println(
+          "holdfast: "
+              + id
+              + " is "
+              + JobsCommand.existing(queue, id).state()
+              + ": only FAILED and CANCELLED jobs can be retried");
+    }
+    return refused.isEmpty() ? ExitCode.OK : ExitCode.REFUSED;
+  }
+}

@@ -1,0 +1,93 @@
+package dev.holdfast.app;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.model.Attempt;
+import dev.holdfast.model.JobEvent;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.queue.Queue;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** Everything about one job. */
+@Command(name = "show", description = "Show a job with its attempts and timeline.")
+final class JobsShowCommand implements Callable<Integer> {
+  @Mixin final Common common = new Common();
+  @Mixin final JsonOption output = new JsonOption();
+
+  @Parameters(paramLabel = "ID", description = "the job's id")
+  String id = "";
+
+  @Override
+  public Integer call() {
+    JobId wanted = JobId.parse(id);
+    try (Access access = Access.open(common.settings()).checked()) {
+      Queue queue = access.holdfast().queue();
+      JobStatus job = JobsCommand.existing(queue, wanted);
+      List<JobEvent> timeline = queue.timeline(wanted);
+      List<Attempt> attempts = queue.attempts(wanted);
+      if (output.json) {
+        ObjectNode node = Shown.job(job);
+        node.putArray("attempts").addAll(attempts.stream().map(Shown::attempt).toList());
+        node.putArray("timeline").addAll(timeline.stream().map(Shown::event).toList());
+        Shown.print(node);
+      } else {
+        print(job, attempts, timeline);
+      }
+      return ExitCode.OK;
+    }
+  }
+
+  private static void print(JobStatus job, List<Attempt> attempts, List<JobEvent> timeline) {
+    System.out.println(job.kind() + " " + job.id() + "  " + job.state());
+    line("queue", job.queue() + ", priority " + job.priority());
+    line("progress", job.progress() == null ? null : job.progress() + " %");
+    line("message", job.progressMessage());
+    line("worker", job.worker());
+    line("heartbeat", job.heartbeatAt());
+    line("lease ends", job.leaseExpiresAt());
+    line("created", job.createdAt());
+    line("run at", job.finishedAt() == null && job.startedAt() == null ? job.runAt() : null);
+    line("started", job.startedAt());
+    line("finished", job.finishedAt());
+    line("deadline", job.deadline());
+    line(
+        "budget",
+        "%d of %d attempts failed, %d of %d crashes"
+            .formatted(job.failures(), job.maxAttempts(), job.crashes(), job.maxCrashes()));
+    line("cancel", job.cancelReason());
+    line("unique", job.uniqueKey());
+    line("payload", job.payload());
+    line("result", job.result());
+    if (job.failure() != null) {
+      line("failure", job.failure().code() + " (" + job.failure().category() + ")");
+      line("", job.failure().message());
+    }
+    if (!attempts.isEmpty()) {
+      Table table = new Table("ATTEMPT", "OUTCOME", "STARTED", "ENDED", "WORKER", "FAILURE");
+      for (Attempt attempt : attempts) {
+        table.row(
+            attempt.number(),
+            attempt.outcome(),
+            attempt.startedAt(),
+            attempt.endedAt() == null ? "" : attempt.endedAt(),
+            attempt.worker(),
+            attempt.failure() == null ? "" : attempt.failure().code());
+      }
+      System.out.println();
+      System.out.print(table);
+    }
+    System.out.println();
+    timeline.forEach(event -> System.out.println(Watch.line(event)));
+  }
+
+  private static void line(String name, @Nullable Object value) {
+    if (value != null) {
+      System.out.printf("  %-10s  %s%n", name, Failures.oneLine(value.toString()));
+    }
+  }
+}

@@ -1,0 +1,49 @@
+package dev.holdfast.app;
+
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** {@code holdfast}: parses the command line, runs the command, ends with its exit code. */
+public final class Main {
+  private Main() {}
+
+  public static void main(String[] arguments) {
+    System.exit(run(arguments));
+  }
+
+  static int run(String... arguments) {
+    return commandLine().execute(arguments);
+  }
+
+  static CommandLine commandLine() {
+    return new CommandLine(new HoldfastCommand())
+        .setCaseInsensitiveEnumValuesAllowed(true)
+        .setUsageHelpAutoWidth(true)
+        .setAbbreviatedOptionsAllowed(false)
+        .setParameterExceptionHandler((wrong, args) -> misunderstood(wrong))
+        .setExecutionExceptionHandler((thrown, command, result) -> failed(thrown));
+  }
+
+  private static int misunderstood(ParameterException wrong) {
+    System.err.println("holdfast: " + Failures.oneLine(String.valueOf(wrong.getMessage())));
+    if (wrong instanceof UnmatchedArgumentException unmatched) {
+      List<String> suggestions = unmatched.getSuggestions();
+      if (!suggestions.isEmpty()) {
+        System.err.println("Did you mean: " + String.join(", ", suggestions) + "?");
+      }
+    }
+    System.err.println(
+        "Try '" + wrong.getCommandLine().getCommandSpec().qualifiedName() + " --help'.");
+    return ExitCode.USAGE;
+  }
+
+  private static int failed(Exception thrown) {
+    System.err.println("holdfast: " + Failures.message(thrown));
+    if (System.getenv("HOLDFAST_DEBUG") != null) {
+      thrown.printStackTrace();
+    }
+    return Failures.exitCode(thrown);
+  }
+}

@@ -1,0 +1,29 @@
+package dev.holdfast.app;
+
+import dev.holdfast.queue.Migrations;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Brings the schema up to date. */
+@Command(
+    name = "migrate",
+    description = "Create the schema 'holdfast' in the database, or bring it up to date.")
+final class MigrateCommand implements Callable<Integer> {
+  @Mixin final Common common = new Common();
+
+  @Override
+  public Integer call() {
+    try (Access access = Access.open(common.settings())) {
+      Migrations.Result result = Migrations.apply(access.dataSource(), access.allowsUnsafe());
+      System.out.println(
+          result.applied() == 0
+              ? "the schema is up to date (version " + result.version() + ")"
+              : "applied "
+                  + result.applied()
+                  + " migrations; the schema is at version "
+                  + result.version());
+      return ExitCode.OK;
+    }
+  }
+}

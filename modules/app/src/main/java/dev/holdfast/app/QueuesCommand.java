@@ -1,0 +1,134 @@
+package dev.holdfast.app;
+
+import dev.holdfast.queue.QueueStatus;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** Queues: list, pause, resume, limit. */
+@Command(
+    name = "queues",
+    description = "List queues, pause and resume them, limit how many jobs run at once.",
+    mixinStandardHelpOptions = true,
+    subcommands = {
+      QueuesCommand.ListCommand.class,
+      QueuesCommand.PauseCommand.class,
+      QueuesCommand.ResumeCommand.class,
+      QueuesCommand.LimitCommand.class
+    },
+    synopsisSubcommandLabel = "COMMAND")
+final class QueuesCommand {
+  /** Queues that have work or settings. */
+  @Command(name = "list", description = "List queues that have unfinished jobs or settings.")
+  static final class ListCommand implements Callable<Integer> {
+    @Mixin final Common common = new Common();
+    @Mixin final JsonOption output = new JsonOption();
+
+    @Override
+    public Integer call() {
+      try (Access access = Access.open(common.settings()).checked()) {
+        List<QueueStatus> queues = access.holdfast().queue().queues();
+        if (output.json) {
+          Shown.print(queues.stream().map(Shown::queue).toList());
+        } else {
+          print(queues);
+        }
+        return ExitCode.OK;
+      }
+    }
+
+    private static void print(List<QueueStatus> queues) {
+      Table table =
+          new Table(
+              "QUEUE",
+              "DUE",
+              "DELAYED",
+              "RETRYING",
+              "WAITING",
+              "RUNNING",
+              "LIMIT",
+              "OLDEST",
+              "STATE");
+      for (QueueStatus queue : queues) {
+        table.row(
+            queue.name(),
+            queue.due(),
+            queue.delayed(),
+            queue.retrying(),
+            queue.waiting(),
+            queue.running(),
+            queue.maxRunning() == null ? "" : queue.maxRunning(),
+            queue.oldest() == null ? "" : Durations.text(queue.oldest()),
+            queue.pausedAt() == null ? "open" : "paused");
+      }
+      System.out.print(table.isEmpty() ? "no queue has unfinished jobs\n" : table.toString());
+    }
+  }
+
+  /** Stops claims. */
+  @Command(name = "pause", description = "Claim nothing more from a queue; running jobs go on.")
+  static final class PauseCommand implements Callable<Integer> {
+    @Mixin final Common common = new Common();
+
+    @Parameters(paramLabel = "QUEUE", description = "the queue's name")
+    String queue = "";
+
+    @Override
+    public Integer call() {
+      try (Access access = Access.open(common.settings()).checked()) {
+        access.holdfast().queue().pause(queue);
+        System.out.println(queue + " is paused");
+        return ExitCode.OK;
+      }
+    }
+  }
+
+  /** Lets claims go on. */
+  @Command(name = "resume", description = "Claim from a paused queue again.")
+  static final class ResumeCommand implements Callable<Integer> {
+    @Mixin final Common common = new Common();
+
+    @Parameters(paramLabel = "QUEUE", description = "the queue's name")
+    String queue = "";
+
+    @Override
+    public Integer call() {
+      try (Access access = Access.open(common.settings()).checked()) {
+        boolean resumed = access.holdfast().queue().resume(queue);
+        System.out.println(queue + (resumed ? " is open again" : " was not paused"));
+        return ExitCode.OK;
+      }
+    }
+  }
+
+  /** Limits running jobs. */
+  @Command(
+      name = "limit",
+      description = "Run at most N jobs of a queue at once over all workers; without N, no limit.")
+  static final class LimitCommand implements Callable<Integer> {
+    @Mixin final Common common = new Common();
+
+    @Parameters(index = "0", paramLabel = "QUEUE", description = "the queue's name")
+    String queue = "";
+
+    @Parameters(index = "1", arity = "0..1", paramLabel = "N", description = "1 or more")
+    @Nullable Integer limit;
+
+    @Override
+    public Integer call() {
+      if (limit != null && limit < 1) {
+        throw new CommandException(
+            ExitCode.USAGE, "a limit of " + limit + " would stop the queue: use 'queues pause'");
+      }
+      try (Access access = Access.open(common.settings()).checked()) {
+        access.holdfast().queue().limit(queue, limit);
+        System.out.println(
+            queue + (limit == null ? " has no limit" : " runs at most " + limit + " jobs at once"));
+        return ExitCode.OK;
+      }
+    }
+  }
+}

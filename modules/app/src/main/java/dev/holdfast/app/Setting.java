@@ -1,0 +1,130 @@
+package dev.holdfast.app;
+
+import java.util.Arrays;
+import java.util.Optional;
+
+/**
+ * Every value that can be configured: in holdfast.yaml by its key, in the environment by its name.
+ */
+enum Setting {
+  DATABASE_URL(
+      "database.url",
+      "HOLDFAST_DATABASE_URL",
+      "",
+      "PostgreSQL to use; without it, the embedded one of the folder"),
+  DATABASE_USER("database.user", "HOLDFAST_DATABASE_USER", "", "user, when the URL names none"),
+  DATABASE_PASSWORD(
+      "database.password", "HOLDFAST_DATABASE_PASSWORD", "", "password, when the URL names none"),
+  DATABASE_POOL("database.pool", "HOLDFAST_DATABASE_POOL", "10", "connections per process"),
+  ALLOW_UNSAFE_DATABASE(
+      "database.allowUnsafe",
+      "HOLDFAST_ALLOW_UNSAFE_DATABASE",
+      "false",
+      "accept a server with fsync=off, which may lose acknowledged jobs"),
+  FOLDER("folder", "HOLDFAST_FOLDER", ".holdfast", "where the embedded PostgreSQL keeps its data"),
+  DATABASE_PORT(
+      "database.port", "HOLDFAST_DATABASE_PORT", "0", "port of the embedded PostgreSQL; 0 is any"),
+
+  QUEUES("worker.queues", "HOLDFAST_QUEUES", "default", "queues a worker serves"),
+  MAX_CONCURRENCY("worker.concurrency", "MAX_CONCURRENCY", "10", "jobs at once per worker"),
+  POLL_INTERVAL_MS(
+      "worker.pollIntervalMs",
+      "HOLDFAST_POLL_INTERVAL_MS",
+      "1000",
+      "how often to look for jobs that no notification announced"),
+  SHUTDOWN_TIMEOUT_SEC(
+      "worker.shutdownTimeoutSec",
+      "SHUTDOWN_TIMEOUT_SEC",
+      "30",
+      "how long running jobs may take to finish at shutdown"),
+
+  TIMINGS(
+      "timings.preset",
+      "HOLDFAST_TIMINGS",
+      "",
+      "development, production or high-reliability; the values below win over it"),
+  HEARTBEAT_INTERVAL_SEC(
+      "timings.heartbeatIntervalSec",
+      "HEARTBEAT_INTERVAL_SEC",
+      "10",
+      "how often leases are extended"),
+  LEASE_TIMEOUT_SEC(
+      "timings.leaseTimeoutSec",
+      "LEASE_TIMEOUT_SEC",
+      "",
+      "how long a lease lasts unheard; three heartbeats unless given"),
+  REAP_GRACE_SEC(
+      "timings.reapGraceSec",
+      "HOLDFAST_REAP_GRACE_SEC",
+      "0",
+      "how much longer the reaper waits after a lease ran out"),
+  CANCEL_GRACE_SEC(
+      "timings.cancelGraceSec",
+      "CANCEL_GRACE_SEC",
+      "30",
+      "how long a cancelled handler may take to stop"),
+
+  HIGH_WATERMARK(
+      "backpressure.highWatermark",
+      "HIGH_WATERMARK",
+      "",
+      "waiting jobs above which a busy worker pauses claiming; empty for never"),
+  LOAD_THRESHOLD(
+      "backpressure.loadThreshold",
+      "LOAD_THRESHOLD",
+      "0.8",
+      "CPU load, 0 to 1, that counts as busy"),
+  PAUSE_INTERVAL_SEC(
+      "backpressure.pauseIntervalSec", "PAUSE_INTERVAL_SEC", "5", "how long such a pause lasts"),
+
+  MAX_ATTEMPTS("jobs.maxAttempts", "MAX_ATTEMPTS", "3", "attempts a job has unless it says so"),
+  RETAIN_SUCCEEDED(
+      "retention.succeeded", "HOLDFAST_RETAIN_SUCCEEDED", "7d", "age at which they are deleted"),
+  RETAIN_CANCELLED(
+      "retention.cancelled", "HOLDFAST_RETAIN_CANCELLED", "30d", "age at which they are deleted"),
+  RETAIN_FAILED(
+      "retention.failed", "HOLDFAST_RETAIN_FAILED", "30d", "age at which they are deleted"),
+
+  LOG_LEVEL("log.level", "HOLDFAST_LOG_LEVEL", "info", "error, warn, info or debug"),
+  LOG_FORMAT("log.format", "HOLDFAST_LOG_FORMAT", "text", "text for people, json for programs");
+
+  private final String key;
+  private final String variable;
+  private final String fallback;
+  private final String meaning;
+
+  Setting(String key, String variable, String fallback, String meaning) {
+    this.key = key;
+    this.variable = variable;
+    this.fallback = fallback;
+    this.meaning = meaning;
+  }
+
+  String key() {
+    return key;
+  }
+
+  String variable() {
+    return variable;
+  }
+
+  String fallback() {
+    return fallback;
+  }
+
+  String meaning() {
+    return meaning;
+  }
+
+  boolean isSecret() {
+    return this == DATABASE_PASSWORD;
+  }
+
+  static Optional<Setting> byKey(String key) {
+    return Arrays.stream(values()).filter(setting -> setting.key.equals(key)).findFirst();
+  }
+
+  static Optional<Setting> byVariable(String variable) {
+    return Arrays.stream(values()).filter(setting -> setting.variable.equals(variable)).findFirst();
+  }
+}

@@ -1,0 +1,138 @@
+package dev.holdfast.app;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The settings of this process and where each came from: an option, the environment, the file or
+ * the default, in this order. What is unknown or cannot be ends the start; nothing is repaired
+ * silently.
+ */
+final class Settings {
+  // Read by the launcher script, not by us.
+  private static final Set<String> OF_THE_LAUNCHER =
+      Set.of("HOLDFAST_JAVA_OPTS", "HOLDFAST_CONFIG", "HOLDFAST_DEBUG", "HOLDFAST_HOME");
+
+  /** A value and its origin. */
+  record Value(String text, String origin) {}
+
+  private final Map<Setting, Value> values;
+
+  private Settings(Map<Setting, Value> values) {
+    this.values = values;
+  }
+
+  static Settings load(
+      Map<Setting, String> options, Map<String, String> environment, @Nullable Path file) {
+    Map<Setting, Value> values = new EnumMap<>(Setting.class);
+    for (Setting setting : Setting.values()) {
+      values.put(setting, new Value(setting.fallback(), "default"));
+    }
+    if (file != null) {
+      SettingsFile.read(file)
+          .forEach((setting, text) -> values.put(setting, new Value(text, file.toString())));
+    }
+    environment.forEach((name, text) -> fromEnvironment(values, name, text));
+    options.forEach((setting, text) -> values.put(setting, new Value(text, "option")));
+    return new Settings(values);
+  }
+
+  private static void fromEnvironment(Map<Setting, Value> values, String name, String text) {
+    Setting.byVariable(name)
+        .ifPresentOrElse(
+            setting -> values.put(setting, new Value(text, "environment")),
+            () -> {
+              if (name.startsWith("HOLDFAST_") && !OF_THE_LAUNCHER.contains(name)) {
+                throw unknown(
+                    name, Arrays.stream(Setting.values()).map(Setting::variable).toList());
+              }
+            });
+  }
+
+  static CommandException unknown(String name, List<String> known) {
+    String nearest =
+        known.stream()
+            .min((a, b) -> Integer.compare(Spelling.distance(name, a), Spelling.distance(name, b)))
+            .filter(candidate -> Spelling.distance(name, candidate) <= name.length() / 3)
+            .map(candidate -> ": did you mean '" + candidate + "'?")
+            .orElse(": 'holdfast config' lists them all");
+    return new CommandException(
+        ExitCode.CONFIGURATION, "setting '" + name + "' is unknown" + nearest);
+  }
+
+  Value value(Setting setting) {
+    Value value = values.get(setting);
+    if (value == null) {
+      throw new IllegalStateException("no value for " + setting);
+    }
+    return value;
+  }
+
+  String text(Setting setting) {
+    return value(setting).text();
+  }
+
+  boolean isGiven(Setting setting) {
+    return !text(setting).isBlank();
+  }
+
+  boolean isDefault(Setting setting) {
+    return value(setting).origin().equals("default");
+  }
+
+  int whole(Setting setting) {
+    return parsed(setting, Integer::parseInt, "a whole number");
+  }
+
+  double number(Setting setting) {
+    return parsed(setting, Double::parseDouble, "a number");
+  }
+
+  Duration seconds(Setting setting) {
+    return Duration.ofMillis(Math.round(number(setting) * 1000));
+  }
+
+  Duration duration(Setting setting) {
+    return parsed(setting, Durations::parse, "a duration such as 90s, 15m or 7d");
+  }
+
+  boolean flag(Setting setting) {
+    return parsed(
+        setting,
+        text ->
+            switch (text.toLowerCase(Locale.ROOT)) {
+              case "1", "true", "yes", "on" -> true;
+              case "0", "false", "no", "off" -> false;
+              default -> throw new IllegalArgumentException(text);
+            },
+        "true or false");
+  }
+
+  List<String> list(Setting setting) {
+    return Arrays.stream(text(setting).split(",", -1))
+        .map(String::strip)
+        .filter(part -> !part.isEmpty())
+        .toList();
+  }
+
+  private <T> T parsed(Setting setting, Function<String, T> parse, String expected) {
+    Value value = value(setting);
+    try {
+      return parse.apply(value.text().strip());
+    } catch (IllegalArgumentException wrong) {
+      throw new CommandException(
+          ExitCode.CONFIGURATION,
+          "%s (%s) is '%s' by %s: %s is expected"
+              .formatted(
+                  setting.key(), setting.variable(), value.text(), value.origin(), expected));
+    }
+  }
+}

@@ -1,0 +1,86 @@
+package dev.holdfast.app;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.StreamSupport;
+
+/** holdfast.yaml: nested keys as in {@link Setting}, lists for what is several. */
+final class SettingsFile {
+  private static final long LARGEST = 1 << 20;
+
+  private SettingsFile() {}
+
+  static Map<Setting, String> read(Path file) {
+    Map<Setting, String> values = new EnumMap<>(Setting.class);
+    try {
+      if (Files.size(file) > LARGEST) {
+        throw wrong(file, "it is larger than a megabyte");
+      }
+      JsonNode root = new YAMLMapper(new YAMLFactory()).readTree(Files.readString(file));
+      if (!root.isMissingNode() && !root.isNull()) {
+        if (!root.isObject()) {
+          throw wrong(file, "it must hold 'key: value' lines");
+        }
+        collect(file, "", root, values);
+      }
+    } catch (JsonProcessingException malformed) {
+      String where =
+          malformed.getLocation() == null
+              ? ""
+              : "line " + malformed.getLocation().getLineNr() + ": ";
+      throw wrong(file, where + malformed.getOriginalMessage().lines().findFirst().orElse(""));
+    } catch (NoSuchFileException missing) {
+      throw wrong(file, "there is no such file");
+    } catch (IOException unreadable) {
+      throw wrong(file, "it cannot be read (" + unreadable.getMessage() + ")");
+    }
+    return values;
+  }
+
+  private static void collect(
+      Path file, String prefix, JsonNode node, Map<Setting, String> values) {
+    node.properties()
+        .forEach(
+            entry -> {
+              String key = prefix + entry.getKey();
+              JsonNode value = entry.getValue();
+              if (value.isObject()) {
+                collect(file, key + ".", value, values);
+              } else {
+                values.put(known(file, key), text(value));
+              }
+            });
+  }
+
+  private static Setting known(Path file, String key) {
+    return Setting.byKey(key)
+        .orElseThrow(
+            () -> {
+              CommandException unknown =
+                  Settings.unknown(key, Arrays.stream(Setting.values()).map(Setting::key).toList());
+              return new CommandException(unknown.exitCode(), file + ": " + unknown.getMessage());
+            });
+  }
+
+  private static String text(JsonNode value) {
+    return value.isArray()
+        ? StreamSupport.stream(value.spliterator(), false)
+            .map(JsonNode::asText)
+            .collect(Collectors.joining(","))
+        : value.isNull() ? "" : value.asText();
+  }
+
+  private static CommandException wrong(Path file, String why) {
+    return new CommandException(ExitCode.CONFIGURATION, file + " cannot be used: " + why);
+  }
+}

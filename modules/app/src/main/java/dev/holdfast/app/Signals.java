@@ -1,0 +1,71 @@
+package dev.holdfast.app;
+
+import java.lang.reflect.Proxy;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Waits for SIGTERM or SIGINT; a second one ends the process at once.
+ *
+ * <p>Not a shutdown hook: while hooks run, the JVM ignores further signals, and a person who
+ * presses Ctrl-C twice means it.
+ */
+final class Signals {
+  private static final int BASE = 128;
+
+  private final CountDownLatch first = new CountDownLatch(1);
+  private final AtomicInteger count = new AtomicInteger();
+
+  static Signals install() {
+    Signals signals = new Signals();
+    signals.on("TERM", 15);
+    signals.on("INT", 2);
+    return signals;
+  }
+
+  void await() throws InterruptedException {
+    first.await();
+  }
+
+  boolean await(long millis) throws InterruptedException {
+    return first.await(millis, TimeUnit.MILLISECONDS);
+  }
+
+  private void on(String name, int number) {
+    try {
+      // By reflection: javac warns about sun.misc whatever one does, and our warnings are errors.
+      Class<?> signal = Class.forName("sun.misc.Signal");
+      Class<?> handler = Class.forName("sun.misc.SignalHandler");
+      Object proxy =
+          Proxy.newProxyInstance(
+              Signals.class.getClassLoader(),
+              new Class<?>[] {handler},
+              (self, method, arguments) -> {
+                if (method.getName().equals("handle")) {
+                  received(number);
+                  return null;
+                }
+                return switch (method.getName()) {
+                  case "hashCode" -> System.identityHashCode(self);
+                  case "equals" ->
+                      System.identityHashCode(self) == System.identityHashCode(arguments[0]);
+                  default -> "signal handler for " + name;
+                };
+              });
+      signal
+          .getMethod("handle", signal, handler)
+          .invoke(null, signal.getConstructor(String.class).newInstance(name), proxy);
+    } catch (ReflectiveOperationException impossible) {
+      throw new IllegalStateException("this JVM cannot handle signals", impossible);
+    }
+  }
+
+  private void received(int number) {
+    if (count.incrementAndGet() > 1) {
+      System.err.println("holdfast: second signal, ending at once");
+      Runtime.getRuntime().halt(BASE + number);
+    }
+    first.countDown();
+  }
+}

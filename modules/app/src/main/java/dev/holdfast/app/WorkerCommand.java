@@ -1,0 +1,58 @@
+package dev.holdfast.app;
+
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Runs jobs until it is told to stop. */
+@Command(
+    name = "worker",
+    description = {
+      "Run jobs until a signal says stop: then claim nothing more, let running jobs finish,",
+      "and give back at once those that take longer. A second signal ends it immediately.",
+      "Handlers come from jars on the class path (dev.holdfast.KindProvider)."
+    })
+final class WorkerCommand implements Callable<Integer> {
+  @Mixin final Common common = new Common();
+
+  @Option(
+      names = {"-q", "--queue"},
+      split = ",",
+      paramLabel = "QUEUE",
+      description = "queues to serve, in turn")
+  @Nullable List<String> queues;
+
+  @Option(
+      names = {"-c", "--concurrency"},
+      paramLabel = "N",
+      description = "jobs at once")
+  @Nullable Integer concurrency;
+
+  @Option(
+      names = "--component",
+      paramLabel = "ID",
+      description = "component id, worker:{queue}:{n}")
+  @Nullable String component;
+
+  @Option(names = "--examples", description = "also run the example kinds of 'holdfast dev'")
+  boolean examples;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    Signals signals = Signals.install();
+    Settings settings =
+        common
+            .with(Setting.QUEUES, queues == null ? null : String.join(",", queues))
+            .with(Setting.MAX_CONCURRENCY, concurrency)
+            .settings();
+    try (Access access = Access.open(settings).checked();
+        WorkerProcess worker = WorkerProcess.start(settings, access, component, examples)) {
+      System.out.println("ready: " + worker.describe());
+      signals.await();
+    }
+    return ExitCode.OK;
+  }
+}

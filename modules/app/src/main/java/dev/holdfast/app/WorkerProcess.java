@@ -1,0 +1,118 @@
+package dev.holdfast.app;
+
+import dev.holdfast.KindProvider;
+import dev.holdfast.WorkerBuilder;
+import dev.holdfast.model.Timings;
+import dev.holdfast.worker.Backpressure;
+import dev.holdfast.worker.Kind;
+import dev.holdfast.worker.LoadSource;
+import dev.holdfast.worker.Worker;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** A worker as a process runs it: made from the settings, with retention beside it. */
+final class WorkerProcess implements AutoCloseable {
+  private final Worker worker;
+  private final Retention retention;
+  private final String description;
+
+  private WorkerProcess(Worker worker, Retention retention, String description) {
+    this.worker = worker;
+    this.retention = retention;
+    this.description = description;
+  }
+
+  static WorkerProcess start(
+      Settings settings, Access access, @Nullable String component, boolean examples) {
+    Retention retention = Retention.of(settings, access.holdfast());
+    List<String> queues = settings.list(Setting.QUEUES);
+    List<Kind<?>> kinds = kinds(access, examples);
+    WorkerBuilder builder =
+        access
+            .holdfast()
+            .worker(queues.toArray(String[]::new))
+            .handle(kinds)
+            .concurrency(settings.whole(Setting.MAX_CONCURRENCY))
+            .timings(timings(settings))
+            .poll(Duration.ofMillis(settings.whole(Setting.POLL_INTERVAL_MS)))
+            .shutdownTimeout(settings.seconds(Setting.SHUTDOWN_TIMEOUT_SEC))
+            .backpressure(backpressure(settings));
+    if (component != null) {
+      builder.component(component);
+    }
+    Worker worker = builder.start();
+    retention.start();
+    String names = kinds.stream().map(Kind::name).sorted().collect(Collectors.joining(", "));
+    return new WorkerProcess(
+        worker,
+        retention,
+        "%s serves %s, %d places; kinds: %s"
+            .formatted(
+                worker.name(),
+                String.join(", ", queues),
+                settings.whole(Setting.MAX_CONCURRENCY),
+                names.isEmpty() ? "none (no handlers on the class path)" : names));
+  }
+
+  private static List<Kind<?>> kinds(Access access, boolean examples) {
+    List<Kind<?>> kinds = new ArrayList<>();
+    try {
+      for (KindProvider provider : ServiceLoader.load(KindProvider.class)) {
+        kinds.addAll(provider.kinds(access.holdfast()));
+      }
+    } catch (ServiceConfigurationError | RuntimeException broken) {
+      throw new CommandException(
+          ExitCode.HANDLERS,
+          "the handlers could not be loaded: " + Failures.oneLine(String.valueOf(broken)));
+    }
+    if (examples) {
+      kinds.addAll(ExampleKinds.all());
+    }
+    return kinds;
+  }
+
+  static Timings timings(Settings settings) {
+    Timings preset =
+        settings.isGiven(Setting.TIMINGS)
+            ? Timings.preset(settings.text(Setting.TIMINGS))
+            : Timings.DEFAULT;
+    Duration heartbeat =
+        settings.isGiven(Setting.TIMINGS) && settings.isDefault(Setting.HEARTBEAT_INTERVAL_SEC)
+            ? preset.heartbeat()
+            : settings.seconds(Setting.HEARTBEAT_INTERVAL_SEC);
+    Duration lease =
+        settings.isGiven(Setting.LEASE_TIMEOUT_SEC)
+            ? settings.seconds(Setting.LEASE_TIMEOUT_SEC)
+            : settings.isGiven(Setting.TIMINGS) ? preset.lease() : heartbeat.multipliedBy(3);
+    return new Timings(
+        heartbeat,
+        lease,
+        settings.seconds(Setting.REAP_GRACE_SEC),
+        settings.seconds(Setting.CANCEL_GRACE_SEC));
+  }
+
+  private static Backpressure.Settings backpressure(Settings settings) {
+    return new Backpressure.Settings(
+        settings.isGiven(Setting.HIGH_WATERMARK)
+            ? Long.valueOf(settings.whole(Setting.HIGH_WATERMARK))
+            : null,
+        settings.number(Setting.LOAD_THRESHOLD),
+        settings.seconds(Setting.PAUSE_INTERVAL_SEC),
+        LoadSource.ofThisMachine());
+  }
+
+  String describe() {
+    return description;
+  }
+
+  @Override
+  public void close() {
+    retention.close();
+    worker.close();
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.holdfast.model;
+
+import org.jspecify.annotations.NullMarked;
