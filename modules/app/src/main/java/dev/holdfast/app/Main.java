@@ -22,6 +22,7 @@ public final class Main {
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setUsageHelpAutoWidth(true)
         .setAbbreviatedOptionsAllowed(false)
+        .setExpandAtFiles(false) // @FILE is a payload here, not more arguments
         .setParameterExceptionHandler((wrong, args) -> misunderstood(wrong))
         .setExecutionExceptionHandler((thrown, command, result) -> failed(thrown));
   }

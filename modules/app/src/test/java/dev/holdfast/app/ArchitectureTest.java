@@ -1,0 +1,132 @@
+package dev.holdfast.app;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The rooms and what each may see, as docs/architecture.md draws them. */
+class ArchitectureTest {
+  private static final String ROOT = "dev.holdfast";
+
+  private static final Map<String, Set<String>> MAY_SEE =
+      Map.of(
+          "model", Set.of(),
+          "embedded", Set.of(),
+          "queue", Set.of("model"),
+          "worker", Set.of("model"),
+          "holdfast", Set.of("model", "queue", "worker"),
+          "app", Set.of("model", "queue", "worker", "holdfast", "embedded"));
+
+  private static final JavaClasses CLASSES =
+      new ClassFileImporter()
+          .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+          .importPackages(
+              ROOT + ".model",
+              ROOT + ".embedded",
+              ROOT + ".queue",
+              ROOT + ".worker",
+              ROOT + ".app",
+              ROOT)
+          .that(
+              com.tngtech.archunit.base.DescribedPredicate.describe(
+                  "not the testkit", c -> !room(c).equals("testkit")));
+
+  static Set<String> rooms() {
+    return MAY_SEE.keySet();
+  }
+
+  private static String room(JavaClass type) {
+    String name = type.getPackageName();
+    return name.equals(ROOT) ? "holdfast" : name.substring(ROOT.length() + 1);
+  }
+
+  private static boolean isOurs(JavaClass type) {
+    return type.getPackageName().equals(ROOT) || type.getPackageName().startsWith(ROOT + ".");
+  }
+
+  @Test
+  void every_room_of_the_build_is_known_here() {
+    assertThat(CLASSES.stream().map(ArchitectureTest::room).collect(Collectors.toSet()))
+        .isEqualTo(MAY_SEE.keySet());
+  }
+
+  @ParameterizedTest
+  @MethodSource("rooms")
+  void a_room_sees_only_the_rooms_it_may(String room) {
+    Set<String> allowed = MAY_SEE.getOrDefault(room, Set.of());
+    classes()
+        .should(
+            new ArchCondition<JavaClass>("see only " + allowed) {
+              @Override
+              public void check(JavaClass type, ConditionEvents events) {
+                if (!room(type).equals(room)) {
+                  return;
+                }
+                type.getDirectDependenciesFromSelf().stream()
+                    .filter(d -> isOurs(d.getTargetClass()))
+                    .map(d -> room(d.getTargetClass()))
+                    .filter(seen -> !seen.equals(room) && !allowed.contains(seen))
+                    .forEach(
+                        seen ->
+                            events.add(
+                                SimpleConditionEvent.violated(
+                                    type, type.getName() + " sees " + seen)));
+              }
+            })
+        .check(CLASSES);
+  }
+
+  @Test
+  void the_worker_never_sees_jdbc() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(ROOT + ".worker", ROOT + ".model")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("java.sql..", "javax.sql..", "org.postgresql..")
+        .check(CLASSES);
+  }
+
+  @Test
+  void the_model_needs_nothing_but_the_jdk() {
+    classes()
+        .that()
+        .resideInAPackage(ROOT + ".model")
+        .should()
+        .onlyDependOnClassesThat()
+        .resideInAnyPackage("java..", ROOT + ".model", "org.jspecify..")
+        .check(CLASSES);
+  }
+
+  @Test
+  void leases_are_judged_by_the_database_so_the_engine_never_asks_this_machine_for_the_time() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(ROOT + ".queue", ROOT + ".worker", ROOT)
+        .should()
+        .callMethod(Instant.class, "now")
+        .orShould()
+        .callMethod(System.class, "currentTimeMillis")
+        .check(CLASSES);
+  }
+
+  @Test
+  void nothing_is_called_util_helper_manager_or_impl() {
+    noClasses().should().haveNameMatching(".*(Util|Utils|Helper|Manager|Impl)").check(CLASSES);
+  }
+}

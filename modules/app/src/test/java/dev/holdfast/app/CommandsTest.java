@@ -1,0 +1,246 @@
+package dev.holdfast.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.holdfast.Holdfast;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.RetryPolicy;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.worker.Kind;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Every command against a real database, in this process. */
+@ExtendWith(DatabaseExtension.class)
+class CommandsTest {
+  private static final ObjectMapper MAPPER = new ObjectMapper();
+
+  @TempDir Path folder;
+  private TestDatabase database;
+  private Holdfast holdfast;
+  private final PrintStream out = System.out;
+  private final PrintStream err = System.err;
+  private final ByteArrayOutputStream said = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream complained = new ByteArrayOutputStream();
+
+  @BeforeEach
+  void open(TestDatabase given) {
+    database = given;
+    holdfast = Holdfast.on(database.dataSource());
+    System.setOut(new PrintStream(said, true, StandardCharsets.UTF_8));
+    System.setErr(new PrintStream(complained, true, StandardCharsets.UTF_8));
+  }
+
+  @AfterEach
+  void close() {
+    System.setOut(out);
+    System.setErr(err);
+    holdfast.close();
+  }
+
+  private int run(String... arguments) throws IOException {
+    said.reset();
+    complained.reset();
+    Path file =
+        Files.writeString(
+            folder.resolve("holdfast.yaml"),
+            "database: {url: '%s', user: '%s', password: '%s', allowUnsafe: true}"
+                .formatted(database.url(), database.user(), database.password()));
+    List<String> all = new ArrayList<>(List.of(arguments));
+    all.addAll(List.of("--config", file.toString()));
+    return Main.run(all.toArray(String[]::new));
+  }
+
+  private String said() {
+    return said.toString(StandardCharsets.UTF_8);
+  }
+
+  private String complained() {
+    return complained.toString(StandardCharsets.UTF_8);
+  }
+
+  private JsonNode json() throws IOException {
+    return MAPPER.readTree(said());
+  }
+
+  private void runExamples() {
+    holdfast
+        .worker("default")
+        .handle(
+            ExampleKinds.all().stream()
+                .map(kind -> (Kind<?>) kind.retry(RetryPolicy.NONE))
+                .toList())
+        .drain();
+  }
+
+  @Test
+  void enqueue_prints_the_id_and_the_job_is_there() throws IOException {
+    assertThat(run("enqueue", "echo", "{\"a\": 1}", "-p", "2", "--delay", "1h")).isZero();
+    JobId id = JobId.parse(said().strip());
+    assertThat(run("jobs", "show", id.toString(), "--json")).isZero();
+    assertThat(json().get("kind").asText()).isEqualTo("echo");
+    assertThat(json().get("priority").asInt()).isEqualTo(2);
+    assertThat(json().get("payload").get("a").asInt()).isEqualTo(1);
+    assertThat(json().get("timeline").get(0).get("type").asText()).isEqualTo("created");
+  }
+
+  @Test
+  void a_payload_may_come_from_a_file_and_a_job_from_each_line() throws IOException {
+    Path lines = Files.writeString(folder.resolve("p.ndjson"), "{\"n\":1}\n\n{\"n\":2}\n");
+    assertThat(run("enqueue", "echo", "@" + lines, "--each-line")).isZero();
+    assertThat(said().lines()).hasSize(2);
+    assertThat(run("enqueue", "echo", "@" + folder.resolve("missing"))).isEqualTo(ExitCode.USAGE);
+    assertThat(complained()).contains("cannot be read").doesNotContain("\tat ");
+  }
+
+  @Test
+  void a_second_job_with_the_unique_key_is_said_to_be_there() throws IOException {
+    run("enqueue", "echo", "--unique-key", "k", "--json");
+    String first = json().get(0).get("id").asText();
+    assertThat(run("enqueue", "echo", "--unique-key", "k", "--json")).isZero();
+    assertThat(json().get(0).get("id").asText()).isEqualTo(first);
+    assertThat(json().get(0).get("duplicate").asBoolean()).isTrue();
+  }
+
+  @Test
+  void list_shows_filters_and_pages() throws IOException {
+    for (int i = 0; i < 3; i++) {
+      run("enqueue", "echo", "-q", "a");
+    }
+    run("enqueue", "sleep", "-q", "b");
+    assertThat(run("jobs", "list")).isZero();
+    assertThat(said()).contains("KIND").contains("sleep").contains("PENDING");
+    run("jobs", "list", "-q", "a", "-n", "2", "--json");
+    assertThat(json()).hasSize(2);
+    String last = json().get(1).get("id").asText();
+    run("jobs", "list", "-q", "a", "-n", "2", "--before", last, "--json");
+    assertThat(json()).hasSize(1);
+    run("jobs", "list", "--state", "failed,cancelled", "--json");
+    assertThat(json()).isEmpty();
+    assertThat(run("jobs", "list", "--limit", "0")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("jobs", "list", "--state", "asleep")).isEqualTo(ExitCode.USAGE);
+    assertThat(complained()).contains("PENDING");
+  }
+
+  @Test
+  void watch_tells_the_timeline_and_ends_as_the_job_did() throws IOException {
+    JobId good = holdfast.enqueue(Job.of("echo")).id();
+    JobId bad = holdfast.enqueue(Job.of("fail").maxAttempts(1)).id();
+    runExamples();
+    assertThat(run("jobs", "watch", good.toString())).isZero();
+    assertThat(said())
+        .contains("created")
+        .contains("processing")
+        .contains("done")
+        .contains("SUCCEEDED");
+    assertThat(run("jobs", "watch", bad.toString())).isEqualTo(ExitCode.JOB_NOT_SUCCEEDED);
+    assertThat(said()).contains("RETRIES_EXHAUSTED");
+    assertThat(run("jobs", "show", bad.toString())).isZero();
+    assertThat(said()).contains("FAILED").contains("EXAMPLE").contains("budget");
+  }
+
+  @Test
+  void cancel_cancels_and_refuses_what_has_ended() throws IOException {
+    JobId id = holdfast.enqueue(Job.of("echo")).id();
+    assertThat(run("jobs", "cancel", id.toString(), "--reason", "not needed")).isZero();
+    assertThat(said()).contains("cancelled");
+    assertThat(holdfast.find(id).orElseThrow().cancelReason()).isEqualTo("not needed");
+    assertThat(run("jobs", "cancel", id.toString())).isEqualTo(ExitCode.REFUSED);
+    assertThat(said()).contains("already ended, CANCELLED");
+    assertThat(run("jobs", "cancel", JobId.next().toString())).isEqualTo(ExitCode.NOT_FOUND);
+  }
+
+  @Test
+  void retry_puts_back_what_is_dead_by_id_or_by_choice() throws IOException {
+    JobId one = holdfast.enqueue(Job.of("fail").maxAttempts(1)).id();
+    JobId two = holdfast.enqueue(Job.of("fail").maxAttempts(1)).id();
+    JobId fine = holdfast.enqueue(Job.of("echo")).id();
+    runExamples();
+    assertThat(run("jobs", "retry", one.toString())).isZero();
+    assertThat(holdfast.find(one).orElseThrow().state().name()).isEqualTo("PENDING");
+    assertThat(run("jobs", "retry", "--kind", "fail", "--json")).isZero();
+    assertThat(json().get("retried").get(0).asText()).isEqualTo(two.toString());
+    assertThat(run("jobs", "retry", fine.toString())).isEqualTo(ExitCode.REFUSED);
+    assertThat(complained()).contains("is SUCCEEDED");
+    assertThat(run("jobs", "retry")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("jobs", "retry", "--state", "RUNNING")).isEqualTo(ExitCode.USAGE);
+  }
+
+  @Test
+  void queues_are_paused_resumed_limited_and_listed() throws IOException {
+    run("enqueue", "echo", "-q", "mail");
+    assertThat(run("queues", "pause", "mail")).isZero();
+    assertThat(run("queues", "limit", "mail", "3")).isZero();
+    assertThat(run("queues", "list", "--json")).isZero();
+    assertThat(json().get(0).get("name").asText()).isEqualTo("mail");
+    assertThat(json().get(0).get("due").asInt()).isEqualTo(1);
+    assertThat(json().get(0).get("maxRunning").asInt()).isEqualTo(3);
+    assertThat(json().get(0).get("pausedAt").isNull()).isFalse();
+    assertThat(run("queues", "resume", "mail")).isZero();
+    assertThat(run("queues", "list")).isZero();
+    assertThat(said()).contains("open");
+    assertThat(run("queues", "limit", "mail", "0")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("queues", "pause", "no such queue")).isEqualTo(ExitCode.REFUSED);
+  }
+
+  @Test
+  void stats_count_by_state_kind_and_queue() throws IOException {
+    holdfast.enqueue(List.of(Job.of("echo"), Job.of("echo"), Job.of("fail").maxAttempts(1)));
+    runExamples();
+    assertThat(run("stats", "--json")).isZero();
+    assertThat(json().get("byState").get("SUCCEEDED").asInt()).isEqualTo(2);
+    assertThat(json().get("byState").get("FAILED").asInt()).isEqualTo(1);
+    assertThat(run("stats")).isZero();
+    assertThat(said()).contains("echo").contains("SUCCEEDED");
+  }
+
+  @Test
+  void config_shows_each_value_and_its_origin_but_no_password() throws IOException {
+    assertThat(run("config", "--json")).isZero();
+    assertThat(json().get("worker.concurrency").get("origin").asText()).isEqualTo("default");
+    assertThat(json().get("database.user").get("origin").asText()).contains("holdfast.yaml");
+    assertThat(json().get("database.password").get("value").asText()).isEqualTo("***");
+    assertThat(run("config")).isZero();
+    assertThat(said()).contains("HEARTBEAT_INTERVAL_SEC").doesNotContain(database.password());
+  }
+
+  @Test
+  void migrate_says_that_nothing_is_to_be_done() throws IOException {
+    assertThat(run("migrate")).isZero();
+    assertThat(said()).contains("up to date");
+  }
+
+  @Test
+  void a_wrong_id_or_name_is_one_line_and_no_trace() throws IOException {
+    assertThat(run("jobs", "show", "1-1-1-1-1")).isEqualTo(ExitCode.REFUSED);
+    assertThat(complained().lines()).hasSize(1);
+    assertThat(run("enqueue", "no spaces allowed")).isEqualTo(ExitCode.REFUSED);
+    assertThat(complained()).contains("letters, digits");
+    assertThat(run("enqueue", "echo", "--priority", "10")).isEqualTo(ExitCode.REFUSED);
+    assertThat(run("enqueue", "echo", "--deadline", "tomorrow")).isEqualTo(ExitCode.USAGE);
+  }
+
+  @Test
+  void the_completion_script_is_one_a_shell_accepts() throws Exception {
+    said.reset();
+    assertThat(Main.run("completion")).isZero();
+    Path script = Files.writeString(folder.resolve("completion.sh"), said());
+    assertThat(new ProcessBuilder("bash", "-n", script.toString()).start().waitFor()).isZero();
+    assertThat(said()).contains("enqueue").contains("--concurrency-key");
+  }
+}

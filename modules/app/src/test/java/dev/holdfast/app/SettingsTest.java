@@ -1,0 +1,135 @@
+package dev.holdfast.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.model.Timings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SettingsTest {
+  @TempDir Path folder;
+
+  private static Settings with(Map<String, String> environment) {
+    return Settings.load(Map.of(), environment, null);
+  }
+
+  private Settings file(String yaml) throws IOException {
+    Path file = Files.writeString(folder.resolve("holdfast.yaml"), yaml);
+    return Settings.load(Map.of(), Map.of(), file);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "DATABASE_URL, ''",
+    "DATABASE_USER, ''",
+    "DATABASE_PASSWORD, ''",
+    "DATABASE_POOL, 10",
+    "ALLOW_UNSAFE_DATABASE, false",
+    "FOLDER, .holdfast",
+    "DATABASE_PORT, 0",
+    "QUEUES, default",
+    "MAX_CONCURRENCY, 10",
+    "POLL_INTERVAL_MS, 1000",
+    "SHUTDOWN_TIMEOUT_SEC, 30",
+    "TIMINGS, ''",
+    "HEARTBEAT_INTERVAL_SEC, 10",
+    "LEASE_TIMEOUT_SEC, ''",
+    "REAP_GRACE_SEC, 0",
+    "CANCEL_GRACE_SEC, 30",
+    "HIGH_WATERMARK, ''",
+    "LOAD_THRESHOLD, 0.8",
+    "PAUSE_INTERVAL_SEC, 5",
+    "MAX_ATTEMPTS, 3",
+    "RETAIN_SUCCEEDED, 7d",
+    "RETAIN_CANCELLED, 30d",
+    "RETAIN_FAILED, 30d",
+    "LOG_LEVEL, info",
+    "LOG_FORMAT, text"
+  })
+  void the_defaults_are(Setting setting, String value) {
+    assertThat(with(Map.of()).text(setting)).isEqualTo(value);
+    assertThat(with(Map.of()).value(setting).origin()).isEqualTo("default");
+  }
+
+  @Test
+  void every_setting_is_pinned_above() throws NoSuchMethodException {
+    CsvSource pinned =
+        SettingsTest.class
+            .getDeclaredMethod("the_defaults_are", Setting.class, String.class)
+            .getAnnotation(CsvSource.class);
+    assertThat(pinned.value()).hasSize(Setting.values().length);
+  }
+
+  @Test
+  void an_option_wins_over_the_environment_and_that_over_the_file() throws IOException {
+    Path file =
+        Files.writeString(folder.resolve("h.yaml"), "worker: {concurrency: 3, queues: [a, b]}");
+    Map<String, String> environment = Map.of("MAX_CONCURRENCY", "4");
+
+    Settings fromFile = Settings.load(Map.of(), Map.of(), file);
+    assertThat(fromFile.whole(Setting.MAX_CONCURRENCY)).isEqualTo(3);
+    assertThat(fromFile.list(Setting.QUEUES)).containsExactly("a", "b");
+    assertThat(fromFile.value(Setting.QUEUES).origin()).isEqualTo(file.toString());
+
+    Settings fromEnvironment = Settings.load(Map.of(), environment, file);
+    assertThat(fromEnvironment.whole(Setting.MAX_CONCURRENCY)).isEqualTo(4);
+    assertThat(fromEnvironment.value(Setting.MAX_CONCURRENCY).origin()).isEqualTo("environment");
+
+    Settings fromOption = Settings.load(Map.of(Setting.MAX_CONCURRENCY, "5"), environment, file);
+    assertThat(fromOption.whole(Setting.MAX_CONCURRENCY)).isEqualTo(5);
+    assertThat(fromOption.value(Setting.MAX_CONCURRENCY).origin()).isEqualTo("option");
+  }
+
+  @Test
+  void an_unknown_key_in_the_file_is_refused_with_the_nearest_known_one() {
+    assertThatThrownBy(() -> file("worker: {concurency: 3}"))
+        .isInstanceOf(CommandException.class)
+        .hasMessageContaining("'worker.concurency' is unknown")
+        .hasMessageContaining("did you mean 'worker.concurrency'?");
+  }
+
+  @Test
+  void an_unknown_variable_of_ours_is_refused_and_others_are_left_alone() {
+    assertThatThrownBy(() -> with(Map.of("HOLDFAST_QUEUE", "mail")))
+        .isInstanceOf(CommandException.class)
+        .hasMessageContaining("did you mean 'HOLDFAST_QUEUES'?");
+    assertThat(with(Map.of("PATH", "/bin")).text(Setting.QUEUES)).isEqualTo("default");
+  }
+
+  @Test
+  void a_file_that_is_no_yaml_names_the_line() {
+    assertThatThrownBy(() -> file("worker:\n  queues: [a\n"))
+        .isInstanceOf(CommandException.class)
+        .hasMessageContaining("cannot be used: line");
+  }
+
+  @Test
+  void a_value_that_cannot_be_says_where_it_came_from_and_what_would_be_right() {
+    assertThatThrownBy(() -> with(Map.of("MAX_CONCURRENCY", "many")).whole(Setting.MAX_CONCURRENCY))
+        .isInstanceOf(CommandException.class)
+        .hasMessage(
+            "worker.concurrency (MAX_CONCURRENCY) is 'many' by environment: a whole number is expected");
+  }
+
+  @Test
+  void timings_come_from_the_heartbeat_the_preset_or_both() {
+    assertThat(WorkerProcess.timings(with(Map.of()))).isEqualTo(Timings.DEFAULT);
+    assertThat(WorkerProcess.timings(with(Map.of("HEARTBEAT_INTERVAL_SEC", "2"))).lease())
+        .isEqualTo(Duration.ofSeconds(6));
+    assertThat(WorkerProcess.timings(with(Map.of("HOLDFAST_TIMINGS", "production"))))
+        .isEqualTo(Timings.preset("production"));
+    assertThat(
+            WorkerProcess.timings(
+                    with(Map.of("HOLDFAST_TIMINGS", "production", "LEASE_TIMEOUT_SEC", "100")))
+                .lease())
+        .isEqualTo(Duration.ofSeconds(100));
+  }
+}
