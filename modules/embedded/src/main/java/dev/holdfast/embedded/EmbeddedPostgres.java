@@ -1,7 +1,6 @@
 package dev.holdfast.embedded;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -19,6 +18,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
    * @param settings further server settings
    * @param stopOnExit stop the server when Java exits without {@link #close}; say no where a
    *     shutdown hook of your own needs the database and closes it afterwards
+   * @param revive start the server again, at the same port, when it ends without being told to
    */
   public record Options(
       Path folder,
@@ -26,7 +26,8 @@ public final class EmbeddedPostgres implements AutoCloseable {
       @Nullable Path cache,
       int port,
       Map<String, String> settings,
-      boolean stopOnExit) {
+      boolean stopOnExit,
+      boolean revive) {
 
     public Options {
       folder = folder.toAbsolutePath().normalize();
@@ -39,81 +40,43 @@ public final class EmbeddedPostgres implements AutoCloseable {
     }
 
     public static Options in(Path folder) {
-      return new Options(folder, null, null, 0, Map.of(), true);
+      return new Options(folder, null, null, 0, Map.of(), true, false);
     }
 
     public Options binaries(@Nullable Path bin) {
-      return new Options(folder, bin, cache, port, settings, stopOnExit);
+      return new Options(folder, bin, cache, port, settings, stopOnExit, revive);
     }
 
     public Options cache(@Nullable Path where) {
-      return new Options(folder, binaries, where, port, settings, stopOnExit);
+      return new Options(folder, binaries, where, port, settings, stopOnExit, revive);
     }
 
     public Options port(int number) {
-      return new Options(folder, binaries, cache, number, settings, stopOnExit);
+      return new Options(folder, binaries, cache, number, settings, stopOnExit, revive);
     }
 
     public Options settings(Map<String, String> extra) {
-      return new Options(folder, binaries, cache, port, extra, stopOnExit);
+      return new Options(folder, binaries, cache, port, extra, stopOnExit, revive);
     }
 
     public Options stopOnExit(boolean stop) {
-      return new Options(folder, binaries, cache, port, settings, stop);
+      return new Options(folder, binaries, cache, port, settings, stop, revive);
+    }
+
+    public Options revive(boolean again) {
+      return new Options(folder, binaries, cache, port, settings, stopOnExit, again);
     }
   }
 
-  private final Folder folder;
-  private final FolderLock lock;
-  private final Server server;
-  private final String version;
-  private final Running running;
-  private final Thread hook = new Thread(this::close, "embedded-postgres-stop");
-  private boolean closed;
+  private final Instance instance;
 
-  private EmbeddedPostgres(
-      Folder folder, FolderLock lock, Server server, String version, Running running) {
-    this.folder = folder;
-    this.lock = lock;
-    this.server = server;
-    this.version = version;
-    this.running = running;
+  private EmbeddedPostgres(Instance instance) {
+    this.instance = instance;
   }
 
   /** Starts the server of a folder, or takes over the one that outlived its Java process. */
   public static EmbeddedPostgres start(Options options) {
-    Folder folder = Folder.open(options.folder());
-    try {
-      FolderLock lock = FolderLock.acquire(folder.root(), folder.lock());
-      try {
-        EmbeddedPostgres started = start(options, folder, lock);
-        if (options.stopOnExit()) {
-          Runtime.getRuntime().addShutdownHook(started.hook);
-        }
-        return started;
-      } catch (IOException | RuntimeException e) {
-        lock.release();
-        throw e;
-      }
-    } catch (IOException | UncheckedIOException e) {
-      throw new EmbeddedPostgresException(
-          "cannot start a server in %s: %s".formatted(folder.root(), e.toString()), e);
-    }
-  }
-
-  private static EmbeddedPostgres start(Options options, Folder folder, FolderLock lock)
-      throws IOException {
-    Binaries binaries =
-        options.binaries() == null
-            ? Binaries.embedded(options.cache() == null ? folder.root() : options.cache())
-            : Binaries.at(options.binaries());
-    Launcher launcher = Launcher.probe(folder.data());
-    new Cluster(folder, binaries, launcher).ensure();
-    launcher.give(folder.data());
-    Server server = new Server(folder, binaries, launcher);
-    String password = Password.read(folder.password());
-    Postmaster up = server.start(options.port(), options.settings());
-    return new EmbeddedPostgres(folder, lock, server, binaries.version(), Running.of(up, password));
+    return new EmbeddedPostgres(Instance.start(options));
   }
 
   /** The running server of a folder, for a process that did not start it. */
@@ -136,64 +99,42 @@ public final class EmbeddedPostgres implements AutoCloseable {
   }
 
   public String jdbcUrl() {
-    return running.jdbcUrl();
+    return instance.running().jdbcUrl();
   }
 
   public int port() {
-    return running.port();
+    return instance.running().port();
   }
 
   public String user() {
-    return running.user();
+    return instance.running().user();
   }
 
   public String password() {
-    return running.password();
+    return instance.running().password();
   }
 
+  /** Another one after a revival. */
   public long pid() {
-    return running.pid();
+    return instance.running().pid();
   }
 
   public Path folder() {
-    return folder.root();
+    return instance.folder();
   }
 
   public String version() {
-    return version;
+    return instance.version();
   }
 
   /** A fast shutdown: open transactions end, everything committed is kept, nothing runs on. */
   @Override
   public void close() {
-    stop("INT");
+    instance.stop("INT");
   }
 
   /** An immediate stop, as after a crash: the next start recovers from the log. */
   public void kill() {
-    stop("QUIT");
-  }
-
-  private synchronized void stop(String signal) {
-    if (closed) {
-      return;
-    }
-    closed = true;
-    try {
-      server.stop(signal);
-    } catch (IOException e) {
-      throw new EmbeddedPostgresException("cannot stop the server in " + folder.root(), e);
-    } finally {
-      lock.release();
-      forgetHook();
-    }
-  }
-
-  private void forgetHook() {
-    try {
-      Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException e) {
-      // Java is shutting down already; the hook has nothing left to do.
-    }
+    instance.stop("QUIT");
   }
 }

@@ -26,35 +26,42 @@ final class Launcher {
     this.account = account;
   }
 
-  static Launcher probe(Path data) throws IOException {
+  static Launcher probe(Folder folder, Path bin) throws IOException {
+    Path data = folder.data();
     if (!isRoot()) {
       return new Launcher(List.of(), Optional.empty());
     }
     if (Files.exists(data) && uid(data) != ROOT) {
-      return as(new Account(uid(data), (int) Files.getAttribute(data, "unix:gid")));
+      return as(new Account(uid(data), (int) Files.getAttribute(data, "unix:gid")), folder, bin);
     }
     if (Command.succeeds(List.of("unshare", "--user", "true"))) {
       return new Launcher(List.of("unshare", "--user"), Optional.empty());
     }
-    return withoutNamespaces();
+    return withoutNamespaces(folder, bin);
   }
 
-  static Launcher withoutNamespaces() throws IOException {
-    return as(unprivileged());
+  static Launcher withoutNamespaces(Folder folder, Path bin) throws IOException {
+    return as(unprivileged(), folder, bin);
   }
 
-  private static Launcher as(Account account) {
+  private static Launcher as(Account account, Folder folder, Path bin) {
     List<String> prefix =
         List.of(
             "setpriv", "--reuid=" + account.uid(), "--regid=" + account.gid(), "--clear-groups");
-    List<String> probe = new ArrayList<>(prefix);
-    probe.add("true");
-    if (!Command.succeeds(probe)) {
+    Launcher launcher = new Launcher(prefix, Optional.of(account));
+    if (!Command.succeeds(launcher.command(Path.of("true")))) {
       throw new EmbeddedPostgresException(
           "PostgreSQL does not run as root, and neither unshare nor setpriv (util-linux) works here:"
               + " start as an ordinary user");
     }
-    return new Launcher(prefix, Optional.of(account));
+    for (Path needed : List.of(folder.root(), bin)) {
+      if (!Command.succeeds(launcher.command(Path.of("test"), "-x", needed.toString()))) {
+        throw new EmbeddedPostgresException(
+            "PostgreSQL does not run as root, and user %d may not enter %s: open the folders above it, choose another folder, or start as an ordinary user"
+                .formatted(account.uid(), needed));
+      }
+    }
+    return launcher;
   }
 
   private static Account unprivileged() throws IOException {

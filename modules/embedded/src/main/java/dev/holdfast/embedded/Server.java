@@ -51,10 +51,11 @@ final class Server {
   // A server that outlived its Java process goes on serving, if it is what was asked for now.
   private boolean fits(Postmaster found, int port, Map<String, String> settings)
       throws IOException {
+    Path written = data.resolve(Settings.FILE);
     return !found.isStopping()
         && (port == 0 || port == found.port())
-        && Files.readString(data.resolve(Settings.FILE))
-            .equals(Settings.render(found.port(), settings));
+        && Files.exists(written)
+        && Files.readString(written).equals(Settings.render(found.port(), settings));
   }
 
   /** Empty when a free port was lost to another process in the last moment. */

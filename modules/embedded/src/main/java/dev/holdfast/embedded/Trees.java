@@ -3,6 +3,7 @@ package dev.holdfast.embedded;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -11,15 +12,21 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Whole folders: deleted, or written through to the disk. */
 final class Trees {
+  private static final int FLUSHES = 16;
 
   private Trees() {}
 
-  /** A dying process may still write into the tree, so what vanishes meanwhile is no error. */
+  /**
+   * A dying process may still write into the tree, so what comes and goes meanwhile is no error.
+   */
   static void delete(Path tree) throws IOException {
     if (!Files.exists(tree)) {
       return;
@@ -45,7 +52,11 @@ final class Trees {
           @Override
           public FileVisitResult postVisitDirectory(Path folder, @Nullable IOException e)
               throws IOException {
-            Files.deleteIfExists(folder);
+            try {
+              Files.deleteIfExists(folder);
+            } catch (DirectoryNotEmptyException appeared) {
+              // Left for the next time.
+            }
             return FileVisitResult.CONTINUE;
           }
         });
@@ -57,10 +68,11 @@ final class Trees {
     try (Stream<Path> walk = Files.walk(tree)) {
       entries = walk.filter(path -> !Files.isSymbolicLink(path)).toList();
     }
-    try {
-      entries.parallelStream().forEach(Trees::syncOne);
-    } catch (UncheckedIOException e) {
-      throw e.getCause();
+    try (ExecutorService executor = Executors.newFixedThreadPool(FLUSHES)) {
+      entries.stream()
+          .map(entry -> CompletableFuture.runAsync(() -> syncOne(entry), executor))
+          .toList()
+          .forEach(CompletableFuture::join);
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.holdfast.embedded;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
@@ -8,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -24,9 +26,8 @@ class AccountTest {
   @TempDir Path folder;
 
   @BeforeEach
-  void openTheFolder() throws IOException {
+  void needsRoot() throws IOException {
     assumeTrue((int) Files.getAttribute(Path.of("/proc/self"), "unix:uid") == 0, "needs root");
-    Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
   }
 
   @Test
@@ -37,7 +38,9 @@ class AccountTest {
       long pid = child.awaitReady();
       assertThat(Files.getAttribute(Path.of("/proc/" + pid), "unix:uid")).isEqualTo(NOBODY);
       Running running = EmbeddedPostgres.find(own).orElseThrow();
-      assertThat(Servers.query(Servers.connect(running), "SELECT 1")).isEqualTo("1");
+      try (Connection connection = Servers.connect(running)) {
+        assertThat(Servers.query(connection, "SELECT 1")).isEqualTo("1");
+      }
       child.endInput();
       Servers.awaitGone(pid);
     }
@@ -67,9 +70,18 @@ class AccountTest {
   void without_user_namespaces_root_hands_the_data_to_an_unprivileged_account() throws Exception {
     Servers.start(folder).close();
     Path data = folder.resolve("data");
-    Launcher.withoutNamespaces().give(data);
+    Launcher.withoutNamespaces(new Folder(folder), Servers.CACHE).give(data);
     assertThat((int) Files.getAttribute(data, "unix:uid")).isNotZero();
     Servers.start(folder).close();
+  }
+
+  @Test
+  void a_folder_that_account_may_not_enter_is_refused() throws Exception {
+    Files.setAttribute(Files.createDirectory(folder.resolve("data")), "unix:uid", NOBODY);
+    Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
+    assertThatThrownBy(() -> Servers.start(folder))
+        .isInstanceOf(EmbeddedPostgresException.class)
+        .hasMessageContaining("may not enter " + folder);
   }
 
   // The local repository may lie in a home folder that is closed to others.

@@ -31,6 +31,19 @@ class CrashTest {
   }
 
   @Test
+  void if_asked_for_it_starts_again_by_itself_at_the_same_port() throws SQLException {
+    try (EmbeddedPostgres server = EmbeddedPostgres.start(Servers.options(folder).revive(true))) {
+      String url = server.jdbcUrl();
+      long first = server.pid();
+      Servers.kill(first);
+      await().pollInterval(Duration.ofMillis(10)).until(() -> server.pid() != first);
+      assertThat(server.jdbcUrl()).isEqualTo(url);
+      assertThat(Servers.query(server, "SELECT 1")).isEqualTo("1");
+    }
+    assertThat(ServerProcesses.of(folder.resolve("data"))).isEmpty();
+  }
+
+  @Test
   void a_backend_too_busy_to_notice_the_crash_is_ended() throws Exception {
     EmbeddedPostgres server = Servers.start(folder);
     try (Connection connection = Servers.connect(server)) {
@@ -62,10 +75,8 @@ class CrashTest {
     try (Child child = Child.start(folder)) {
       long pid = child.awaitReady();
       child.kill();
-      long start = System.nanoTime();
       try (EmbeddedPostgres server = Servers.start(folder)) {
         assertThat(server.pid()).isEqualTo(pid);
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
         assertThat(Servers.query(server, "SELECT 1")).isEqualTo("1");
       }
       Servers.awaitGone(pid);

@@ -82,11 +82,17 @@ class LifecycleTest {
     try (EmbeddedPostgres server =
         EmbeddedPostgres.start(
             Servers.options(folder)
-                .settings(Map.of("fsync", "off", "application_name", "it's one")))) {
+                .settings(Map.of("fsync", "off", "holdfast.note", "it's one")))) {
       assertThat(Servers.query(server, "SHOW fsync")).isEqualTo("off");
-      assertThat(
-              Servers.query(server, "SELECT reset_val FROM pg_settings WHERE name = 'search_path'"))
-          .contains("public");
+      assertThat(Servers.query(server, "SHOW holdfast.note")).isEqualTo("it's one");
+    }
+  }
+
+  @Test
+  void ctrl_c_in_the_terminal_of_java_does_not_reach_the_server() throws Exception {
+    try (EmbeddedPostgres server = Servers.start(folder)) {
+      String[] stat = Files.readString(Path.of("/proc/" + server.pid() + "/stat")).split(" ", -1);
+      assertThat(stat[5]).as("its session").isEqualTo(Long.toString(server.pid()));
     }
   }
 

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
@@ -19,17 +20,19 @@ final class ServerFolders {
 
   private ServerFolders() {}
 
+  // The server of root may run under another account, which cannot enter root's home.
   static Path cache() {
-    Path home = Path.of(System.getProperty("user.home", ""));
-    return Files.isWritable(home)
-        ? home.resolve(".cache").resolve("holdfast")
-        : temporary().resolve("holdfast-cache-" + System.getProperty("user.name"));
+    Path home = Path.of(System.getProperty("user.home"));
+    return System.getProperty("user.name").equals("root")
+        ? Path.of("/var/cache/holdfast")
+        : home.resolve(".cache").resolve("holdfast");
   }
 
   static Path fresh() {
     try {
       removeAbandoned();
-      return Files.createTempDirectory(PREFIX);
+      return Files.setPosixFilePermissions(
+          Files.createTempDirectory(PREFIX), PosixFilePermissions.fromString("rwxr-xr-x"));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -50,7 +50,7 @@ public final class TestDatabase implements AutoCloseable {
     return server.url(name);
   }
 
-  /** The server's port, to put a fault proxy before it. */
+  /** The server's port, to put a {@link FaultProxy} before it. */
   public int port() {
     return server.server().port();
   }

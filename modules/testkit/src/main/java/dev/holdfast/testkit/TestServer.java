@@ -18,8 +18,7 @@ public final class TestServer {
   public static final String BIN_PROPERTY = "holdfast.test.pg.bin";
 
   private static final String TEMPLATE = "migrated";
-  private static final Map<String, String> FAST =
-      Map.of("fsync", "off", "full_page_writes", "off", "autovacuum_naptime", "10min");
+  private static final Map<String, String> FAST = Map.of("fsync", "off", "full_page_writes", "off");
 
   private final EmbeddedPostgres server;
   private final Connection admin;
@@ -33,22 +32,22 @@ public final class TestServer {
   }
 
   // Holders, so that a server is started by the first test that needs it and by no other.
-  private static final class Fast {
+  private static final class FastHolder {
     static final TestServer SERVER = new TestServer(FAST);
   }
 
-  private static final class Durable {
+  private static final class DurableHolder {
     static final TestServer SERVER = new TestServer(Map.of());
   }
 
   /** Loses data in a power cut and nothing otherwise. */
   static TestServer fast() {
-    return Fast.SERVER;
+    return FastHolder.SERVER;
   }
 
   /** Flushes every commit to the disk, as in production. */
   static TestServer durable() {
-    return Durable.SERVER;
+    return DurableHolder.SERVER;
   }
 
   /** For a test that needs a server to itself: same binaries, already unpacked. */

@@ -50,20 +50,6 @@ class DatabaseExtensionTest {
   }
 
   @Test
-  void a_fresh_database_takes_less_than_a_tenth_of_a_second() {
-    long best = Long.MAX_VALUE;
-    for (int i = 0; i < 5; i++) {
-      long start = System.nanoTime();
-      try (TestDatabase made = TestDatabase.migrated(TestServer.fast())) {
-        best = Math.min(best, System.nanoTime() - start);
-        assertThat(made.name()).isNotEqualTo(db.name());
-      }
-    }
-    System.err.println("TIMING " + best / 1000);
-    assertThat(best / 1_000_000).isLessThan(100);
-  }
-
-  @Test
   void the_shared_server_trades_durability_for_speed() {
     assertThat(db.queryOne(String.class, "SHOW fsync")).isEqualTo("off");
   }

@@ -1,0 +1,105 @@
+package dev.holdfast.testkit;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+
+/** Stands between clients and a PostgreSQL server on this machine and breaks what it is told to. */
+public final class FaultProxy implements AutoCloseable {
+  private static final int MAX_CONNECTIONS = 500;
+
+  private final int serverPort;
+  private final Listener listener;
+  private final Gate gate = new Gate();
+  private final LostReplies lost = new LostReplies();
+  private final Set<ProxyConnection> connections = ConcurrentHashMap.newKeySet();
+
+  private FaultProxy(int serverPort) {
+    this.serverPort = serverPort;
+    this.listener = new Listener(this::serve);
+  }
+
+  public static FaultProxy before(int serverPort) {
+    FaultProxy proxy = new FaultProxy(serverPort);
+    proxy.listener.open();
+    return proxy;
+  }
+
+  public static FaultProxy before(TestDatabase database) {
+    return before(database.port());
+  }
+
+  public int port() {
+    return listener.port();
+  }
+
+  /** The same database, through this proxy. */
+  public String url(TestDatabase database) {
+    return "jdbc:postgresql://127.0.0.1:" + port() + "/" + database.name();
+  }
+
+  /** Resets all connections and refuses new ones, as when the server's machine is gone. */
+  public synchronized void cut() {
+    listener.close();
+    reset();
+  }
+
+  /** Resets all connections; new ones are served. */
+  public void reset() {
+    connections.forEach(ProxyConnection::reset);
+  }
+
+  /** Ends {@link #cut}. */
+  public synchronized void mend() {
+    listener.open();
+  }
+
+  /** Forwards nothing any more, in neither direction, but keeps all connections open. */
+  public void freeze() {
+    gate.shut();
+  }
+
+  public void thaw() {
+    gate.open();
+  }
+
+  /**
+   * The next statement whose text or parameters contain this reaches the server and is carried out,
+   * but its answer is thrown away and the client's connection reset.
+   *
+   * @return counted down once the answer is lost
+   */
+  public CountDownLatch loseNextReplyTo(String text) {
+    return lost.arm(text);
+  }
+
+  public int connections() {
+    return connections.size();
+  }
+
+  @Override
+  public synchronized void close() {
+    cut();
+    gate.open();
+  }
+
+  // Synchronized with cut(), so that no connection slips in while all are being reset.
+  private synchronized void serve(Socket client) {
+    if (!listener.isOpen() || connections.size() >= MAX_CONNECTIONS) {
+      ProxyConnection.reset(client);
+      return;
+    }
+    try {
+      Socket server = new Socket(InetAddress.getLoopbackAddress(), serverPort);
+      ProxyConnection connection =
+          new ProxyConnection(client, server, gate, lost.watch(), connections::remove);
+      connections.add(connection);
+      connection.start();
+    } catch (IOException e) {
+      ProxyConnection.reset(client);
+    }
+  }
+}

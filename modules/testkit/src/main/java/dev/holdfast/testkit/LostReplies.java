@@ -1,0 +1,58 @@
+package dev.holdfast.testkit;
+
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** The answers that are to be lost, each exactly once, on whichever connection asks first. */
+final class LostReplies {
+  private record Armed(String text, CountDownLatch lost) {}
+
+  private final Queue<Armed> armed = new ConcurrentLinkedQueue<>();
+
+  CountDownLatch arm(String text) {
+    CountDownLatch lost = new CountDownLatch(1);
+    armed.add(new Armed(text, lost));
+    return lost;
+  }
+
+  Watch watch() {
+    return new Watch();
+  }
+
+  /** Follows one connection. */
+  final class Watch {
+    private final ClientMessages messages = new ClientMessages();
+    private final AtomicReference<@Nullable Armed> due = new AtomicReference<>();
+    private volatile boolean answered;
+
+    /** Called before the bytes are forwarded, hence before the server can answer them. */
+    void request(byte[] chunk, int length) {
+      for (String executed : messages.add(chunk, length)) {
+        Optional<Armed> match =
+            armed.stream().filter(candidate -> executed.contains(candidate.text())).findFirst();
+        // Another connection may have taken it in the meantime.
+        if (match.isPresent() && armed.remove(match.get())) {
+          due.set(match.get());
+          return;
+        }
+      }
+    }
+
+    /** Called when the server has answered. */
+    boolean losesReply() {
+      answered = due.get() != null;
+      return answered;
+    }
+
+    void connectionEnded() {
+      Armed candidate = due.get();
+      if (candidate != null && answered) {
+        candidate.lost().countDown();
+      }
+    }
+  }
+}
