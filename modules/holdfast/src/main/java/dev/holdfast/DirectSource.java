@@ -14,6 +14,7 @@ import dev.holdfast.worker.JobSource;
 import dev.holdfast.worker.SourceUnavailableException;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -21,6 +22,8 @@ import java.util.function.Supplier;
 
 /** Jobs straight from PostgreSQL. */
 final class DirectSource implements JobSource {
+  private static final int MOST_PAGES = 100;
+
   private final Queue queue;
 
   DirectSource(Queue queue) {
@@ -72,16 +75,29 @@ final class DirectSource implements JobSource {
     return asked(
         () -> {
           queue.promote();
-          if (!judge) {
-            return Map.of();
-          }
-          Swept lost = queue.reap(timings.reapGrace());
-          Swept late = queue.expire(timings.cancelGrace());
-          return Map.of(
-              "stale", lost.requeued().size(),
-              "ended", lost.ended().size(),
-              "timeout", late.requeued().size() + late.ended().size());
+          queue.fire();
+          return judge ? judged(timings) : Map.of();
         });
+  }
+
+  /** Page after page until none is found: a crowd of workers may have died at once. */
+  private Map<String, Integer> judged(Timings timings) {
+    Map<String, Integer> recovered = new HashMap<>();
+    Swept lost;
+    Swept late;
+    int pages = 0;
+    do {
+      lost = queue.reap(timings.reapGrace());
+      late = queue.expire(timings.cancelGrace());
+      recovered.merge("stale", lost.requeued().size(), Integer::sum);
+      recovered.merge("ended", lost.ended().size(), Integer::sum);
+      recovered.merge("timeout", count(late), Integer::sum);
+    } while (count(lost) + count(late) > 0 && ++pages < MOST_PAGES);
+    return recovered;
+  }
+
+  private static int count(Swept swept) {
+    return swept.requeued().size() + swept.ended().size();
   }
 
   @Override

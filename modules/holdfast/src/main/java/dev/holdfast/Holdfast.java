@@ -73,14 +73,18 @@ public final class Holdfast implements AutoCloseable {
   /**
    * Settles the attempt inside the handler's own transaction: its effect and the end of its job
    * happen together, exactly once. Throws when the attempt has lost its lease, so that the
-   * transaction rolls back.
+   * transaction rolls back. Commit soon after: until then the job's row is locked.
    */
   public void succeed(Connection connection, JobContext context, @Nullable Object result)
       throws SQLException {
+    if (connection.getAutoCommit()) {
+      throw new IllegalStateException(
+          "succeed needs the transaction of the handler's own writes: turn auto-commit off");
+    }
     Json json = result == null ? null : codec.encode(result);
+    Settlement.Succeed settlement = new Settlement.Succeed(context.lease(), json);
     context.settlingInTransaction();
-    if (queue.succeed(connection, new Settlement.Succeed(context.lease(), json))
-        == Ack.LEASE_LOST) {
+    if (queue.succeed(connection, settlement) == Ack.LEASE_LOST) {
       throw new LeaseLostException(context.lease());
     }
   }

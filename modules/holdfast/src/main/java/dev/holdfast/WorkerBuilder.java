@@ -28,7 +28,6 @@ public final class WorkerBuilder {
   private final List<String> queues;
   private final Map<String, Kind<?>> kinds = new LinkedHashMap<>();
   private final List<JobListener> listeners = new ArrayList<>();
-  private final Metrics metrics = new Metrics();
   private String component;
   private int concurrency = WorkerOptions.DEFAULT_CONCURRENCY;
   private Timings timings = Timings.DEFAULT;
@@ -119,7 +118,8 @@ public final class WorkerBuilder {
     WorkerOptions options =
         new WorkerOptions(
             name(), queues, concurrency, timings, poll, shutdownTimeout, backpressure);
-    return new Worker(source, options, codec, List.copyOf(kinds.values()), listeners, metrics);
+    return new Worker(
+        source, options, codec, List.copyOf(kinds.values()), listeners, new Metrics());
   }
 
   private String name() {

@@ -70,8 +70,11 @@ final class DevCommand implements Callable<Integer> {
 
   private static EmbeddedPostgres embedded(Settings settings) {
     Path folder = Path.of(settings.text(Setting.FOLDER));
+    // The launcher of a checkout has unpacked the server at build time and says where.
+    String unpacked = System.getProperty(UnpackCommand.CACHE);
     return EmbeddedPostgres.start(
         EmbeddedPostgres.Options.in(folder)
+            .cache(unpacked == null ? null : Path.of(unpacked))
             .port(settings.whole(Setting.DATABASE_PORT))
             .revive(true));
   }

@@ -6,15 +6,7 @@ import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Limits;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
-import java.time.Duration;
-import java.time.Instant;
-import java.time.format.DateTimeParseException;
+import dev.holdfast.model.WhenDependencyFails;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -93,6 +85,19 @@ final class EnqueueCommand implements Callable<Integer> {
   @Option(names = "--key-limit", paramLabel = "N", description = "how many of the key at once")
   int keyLimit = 1;
 
+  @Option(
+      names = "--after",
+      split = ",",
+      paramLabel = "ID",
+      description = "wait until these jobs have ended")
+  @Nullable List<String> after;
+
+  @Option(
+      names = "--if-failed",
+      paramLabel = "WHAT",
+      description = "when one of them fails: ${COMPLETION-CANDIDATES}; default: CANCEL")
+  WhenDependencyFails ifFailed = WhenDependencyFails.CANCEL;
+
   @Option(names = "--parent", paramLabel = "ID", description = "the job this one belongs to")
   @Nullable String parent;
 
@@ -150,18 +155,19 @@ final class EnqueueCommand implements Callable<Integer> {
             .queue(queue)
             .priority(priority)
             .maxAttempts(maxAttempts == null ? settings.whole(Setting.MAX_ATTEMPTS) : maxAttempts);
-    job = delay == null ? job : job.delay(duration("--delay", delay));
-    job = runAt == null ? job : job.runAt(instant("--run-at", runAt));
-    job = timeout == null ? job : job.timeout(duration("--timeout", timeout));
-    job = deadline == null ? job : job.deadline(instant("--deadline", deadline));
+    job = delay == null ? job : job.delay(Input.duration("--delay", delay));
+    job = runAt == null ? job : job.runAt(Input.instant("--run-at", runAt));
+    job = timeout == null ? job : job.timeout(Input.duration("--timeout", timeout));
+    job = deadline == null ? job : job.deadline(Input.instant("--deadline", deadline));
     job = uniqueKey == null ? job : job.uniqueKey(uniqueKey);
     job = concurrencyKey == null ? job : job.concurrencyKey(concurrencyKey, keyLimit);
+    job = after == null ? job : job.after(after.stream().map(JobId::parse).toList(), ifFailed);
     job = parent == null ? job : job.parent(JobId.parse(parent));
     return id == null ? job : job.id(JobId.parse(id));
   }
 
   private List<String> payloads() {
-    String text = payload == null ? (eachLine ? read("-") : "{}") : read(payload);
+    String text = payload == null ? (eachLine ? Input.read("-") : "{}") : Input.read(payload);
     if (!eachLine) {
       return List.of(text);
     }
@@ -170,50 +176,5 @@ final class EnqueueCommand implements Callable<Integer> {
       throw new CommandException(ExitCode.USAGE, "--each-line found no lines to enqueue");
     }
     return lines;
-  }
-
-  private static String read(String from) {
-    try {
-      if (from.equals("-")) {
-        return text(System.in);
-      } else if (from.startsWith("@")) {
-        try (InputStream file = Files.newInputStream(Path.of(from.substring(1)))) {
-          return text(file);
-        }
-      }
-      return from;
-    } catch (IOException | InvalidPathException unreadable) {
-      throw new CommandException(
-          ExitCode.USAGE, "the payload " + from + " cannot be read: " + unreadable);
-    }
-  }
-
-  private static String text(InputStream in) throws IOException {
-    int most = 1 << 28;
-    byte[] bytes = in.readNBytes(most + 1);
-    if (bytes.length > most) {
-      throw new CommandException(ExitCode.REFUSED, "the input is larger than 256 MB: split it");
-    }
-    return new String(bytes, StandardCharsets.UTF_8);
-  }
-
-  private static Duration duration(String option, String text) {
-    try {
-      return text.startsWith("-")
-          ? Durations.parse(text.substring(1)).negated()
-          : Durations.parse(text);
-    } catch (IllegalArgumentException wrong) {
-      throw new CommandException(ExitCode.USAGE, option + ": " + wrong.getMessage());
-    }
-  }
-
-  private static Instant instant(String option, String text) {
-    try {
-      return Instant.parse(text);
-    } catch (DateTimeParseException wrong) {
-      throw new CommandException(
-          ExitCode.USAGE,
-          option + ": '" + text + "' is no instant: write for example 2030-12-31T23:59:00Z");
-    }
   }
 }

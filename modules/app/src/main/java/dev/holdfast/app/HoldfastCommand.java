@@ -17,9 +17,11 @@ import picocli.CommandLine.HelpCommand;
       EnqueueCommand.class,
       JobsCommand.class,
       QueuesCommand.class,
+      SchedulesCommand.class,
       StatsCommand.class,
       ConfigCommand.class,
       CompletionCommand.class,
+      UnpackCommand.class,
       HelpCommand.class
     },
     footer = {

@@ -11,7 +11,9 @@ import dev.holdfast.model.Failure;
 import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.Schedule;
 import dev.holdfast.queue.QueueStatus;
+import dev.holdfast.queue.ScheduleStatus;
 import dev.holdfast.queue.Statistics;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -100,6 +102,25 @@ final class Shown {
         .put("maxRunning", queue.maxRunning())
         .put("pausedAt", text(queue.pausedAt()))
         .put("oldestMs", queue.oldest() == null ? null : Long.valueOf(queue.oldest().toMillis()));
+  }
+
+  static ObjectNode schedule(ScheduleStatus status) {
+    Schedule schedule = status.schedule();
+    ObjectNode node =
+        object()
+            .put("name", schedule.name())
+            .put("cron", schedule.cron().toString())
+            .put("zone", schedule.zone().getId())
+            .put("kind", schedule.job().kind())
+            .put("queue", schedule.job().queue())
+            .put("priority", schedule.job().priority())
+            .put("missed", schedule.missed().name())
+            .put("overlap", schedule.overlap())
+            .put("nextAt", status.nextAt().toString())
+            .put("lastAt", text(status.lastAt()))
+            .put("pausedAt", text(status.pausedAt()));
+    node.set("payload", tree((Json) schedule.job().payload()));
+    return node;
   }
 
   static ObjectNode statistics(Statistics statistics) {

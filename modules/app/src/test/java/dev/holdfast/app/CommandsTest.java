@@ -199,6 +199,41 @@ class CommandsTest {
   }
 
   @Test
+  void a_job_may_wait_for_others() throws IOException {
+    JobId first = holdfast.enqueue(Job.of("fail").maxAttempts(1)).id();
+    run("enqueue", "echo", "--after", first.toString());
+    JobId cancelled = JobId.parse(said().strip());
+    run("enqueue", "echo", "--after", first.toString(), "--if-failed", "run");
+    JobId runs = JobId.parse(said().strip());
+    runExamples();
+    assertThat(holdfast.find(cancelled).orElseThrow().state().name()).isEqualTo("CANCELLED");
+    assertThat(holdfast.find(runs).orElseThrow().state().name()).isEqualTo("SUCCEEDED");
+    assertThat(run("enqueue", "echo", "--after", JobId.next().toString()))
+        .isEqualTo(ExitCode.REFUSED);
+    assertThat(complained()).contains("not there");
+  }
+
+  @Test
+  void schedules_are_set_listed_paused_resumed_and_removed() throws IOException {
+    assertThat(run("schedules", "set", "nightly", "0 3 * * *", "echo", "--zone", "Europe/Berlin"))
+        .isZero();
+    assertThat(said()).contains("nightly fires next at");
+    assertThat(run("schedules", "list", "--json")).isZero();
+    assertThat(json().get(0).get("cron").asText()).isEqualTo("0 3 * * *");
+    assertThat(json().get(0).get("zone").asText()).isEqualTo("Europe/Berlin");
+    assertThat(run("schedules", "pause", "nightly")).isZero();
+    assertThat(run("schedules", "list")).isZero();
+    assertThat(said()).contains("paused");
+    assertThat(run("schedules", "resume", "nightly")).isZero();
+    assertThat(run("schedules", "remove", "nightly")).isZero();
+    assertThat(run("schedules", "remove", "nightly")).isEqualTo(ExitCode.NOT_FOUND);
+    assertThat(run("schedules", "set", "x", "0 3 * *", "echo")).isEqualTo(ExitCode.REFUSED);
+    assertThat(complained()).contains("five fields");
+    assertThat(run("schedules", "set", "x", "@daily", "echo", "--zone", "Nowhere"))
+        .isEqualTo(ExitCode.USAGE);
+  }
+
+  @Test
   void stats_count_by_state_kind_and_queue() throws IOException {
     holdfast.enqueue(List.of(Job.of("echo"), Job.of("echo"), Job.of("fail").maxAttempts(1)));
     runExamples();

@@ -79,6 +79,15 @@ public final class EmbeddedPostgres implements AutoCloseable {
     return new EmbeddedPostgres(Instance.start(options));
   }
 
+  /** Unpacks the embedded binaries ahead of the first start, which then takes half the time. */
+  public static void unpack(Path cache) {
+    try {
+      Binaries.embedded(cache.toAbsolutePath());
+    } catch (IOException e) {
+      throw new EmbeddedPostgresException("cannot unpack PostgreSQL into " + cache + ": " + e, e);
+    }
+  }
+
   /** The running server of a folder, for a process that did not start it. */
   public static Optional<Running> find(Path folder) {
     try {

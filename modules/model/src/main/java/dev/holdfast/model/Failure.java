@@ -18,6 +18,7 @@ public record Failure(
   public static final String TOXIC_JOB = "TOXIC_JOB";
   public static final String CANCEL_TIMEOUT = "CANCEL_TIMEOUT";
   public static final String DEADLINE_EXCEEDED = "DEADLINE_EXCEEDED";
+  public static final String DEPENDENCY_FAILED = "DEPENDENCY_FAILED";
   public static final String ATTEMPT_TIMEOUT = "ATTEMPT_TIMEOUT";
   public static final String INPUT_TOO_LARGE = "INPUT_TOO_LARGE";
   public static final String VALIDATION = "VALIDATION";

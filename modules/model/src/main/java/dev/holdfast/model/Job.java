@@ -2,6 +2,9 @@ package dev.holdfast.model;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +36,8 @@ public final class Job implements Cloneable {
   private @Nullable JobId run;
   private @Nullable String runKey;
   private @Nullable JobId parent;
+  private Set<JobId> after = Set.of();
+  private WhenDependencyFails whenDependencyFails = WhenDependencyFails.CANCEL;
   private @Nullable Unique unique;
   private @Nullable String concurrencyKey;
   private int concurrencyLimit = 1;
@@ -145,6 +150,23 @@ public final class Job implements Cloneable {
     return job;
   }
 
+  /** Waits until these have ended; what happens if one of them fails is for you to say. */
+  public Job after(JobId... jobs) {
+    return after(List.of(jobs), WhenDependencyFails.CANCEL);
+  }
+
+  public Job after(Collection<JobId> jobs, WhenDependencyFails policy) {
+    if (jobs.contains(id) || jobs.size() > Limits.DEPENDENCIES) {
+      throw new RefusedException(
+          Refusal.BAD_DEPENDENCY,
+          "a job may depend on up to %,d others, and not on itself".formatted(Limits.DEPENDENCIES));
+    }
+    Job job = copy();
+    job.after = Set.copyOf(jobs);
+    job.whenDependencyFails = policy;
+    return job;
+  }
+
   public Job unique(Unique value) {
     Job job = copy();
     job.unique = value;
@@ -226,6 +248,14 @@ public final class Job implements Cloneable {
 
   public @Nullable JobId parent() {
     return parent;
+  }
+
+  public Set<JobId> after() {
+    return after;
+  }
+
+  public WhenDependencyFails whenDependencyFails() {
+    return whenDependencyFails;
   }
 
   public @Nullable Unique unique() {

@@ -12,6 +12,7 @@ public final class Limits {
   public static final int BULK_JOBS = 10_000;
   public static final int BULK_BYTES = 64 << 20;
   public static final int DELAY_DAYS = 36_500;
+  public static final int DEPENDENCIES = 1_000;
   public static final int NAME_CHARS = 100;
 
   /** A queue is part of a notification channel, and PostgreSQL cuts those at 63 bytes. */

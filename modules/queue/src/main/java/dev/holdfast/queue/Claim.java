@@ -101,7 +101,7 @@ final class Claim {
 
   Claimed from(String queue, int most, String worker, Duration lease) {
     List<LeasedJob> jobs =
-        database.run("claim", connection -> take(connection, queue, most, worker, lease));
+        database.runOnce("claim", connection -> take(connection, queue, most, worker, lease));
     if (!jobs.isEmpty()) {
       return new Claimed(jobs, null);
     }
@@ -109,13 +109,15 @@ final class Claim {
     if (survey.paused()) {
       return Claimed.NOTHING;
     }
-    if (survey.retryDue()) {
-      Promote.due(database, queue);
-      jobs = database.run("claim", connection -> take(connection, queue, most, worker, lease));
+    boolean more = survey.retryDue() && Promote.due(database, queue) > 0;
+    more |= survey.hasWaiting() && Unblock.ready(database, queue) > 0;
+    if (more) {
+      jobs = database.runOnce("claim", connection -> take(connection, queue, most, worker, lease));
     }
-    if (jobs.isEmpty() && survey.hasRules()) {
+    // What became claimable just now may have a concurrency key the survey did not see.
+    if (jobs.isEmpty() && (survey.hasRules() || more)) {
       jobs =
-          database.transact(
+          database.transactOnce(
               "claim", connection -> byRules.take(connection, queue, most, worker, lease));
     }
     return new Claimed(jobs, jobs.isEmpty() ? survey.nextDue() : null);

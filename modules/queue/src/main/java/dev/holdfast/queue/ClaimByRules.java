@@ -114,8 +114,7 @@ final class ClaimByRules {
     List<Claim.Taken> taken = List.of();
     for (int page = 0; page < PAGES_A_CLAIM && taken.isEmpty(); page++) {
       List<String> keys =
-          Rows.list(
-              connection, row -> row.getString("key"), KEYS, queue, from, queue, keysAPage);
+          Rows.list(connection, row -> row.getString("key"), KEYS, queue, from, queue, keysAPage);
       taken = take(connection, queue, keys, most, worker, lease);
       if (keys.size() == keysAPage) {
         from = keys.getLast();

@@ -14,11 +14,23 @@ sealed interface Connections extends AutoCloseable {
   @Override
   void close();
 
+  /** A pool may throw what stopped it at its first connection as a cause of something else. */
+  static Connection open(DataSource source) throws SQLException {
+    try {
+      return source.getConnection();
+    } catch (RuntimeException wrapped) {
+      if (wrapped.getCause() instanceof SQLException trouble) {
+        throw trouble;
+      }
+      throw wrapped;
+    }
+  }
+
   /** A connection of the pool for each call. */
   record Pooled(DataSource pool) implements Connections {
     @Override
     public <T extends @Nullable Object> T use(Database.Work<T> work) throws SQLException {
-      try (Connection connection = pool.getConnection()) {
+      try (Connection connection = Connections.open(pool)) {
         boolean auto = connection.getAutoCommit();
         if (!auto) {
           connection.setAutoCommit(true);
@@ -68,7 +80,7 @@ sealed interface Connections extends AutoCloseable {
 
     private Connection open() throws SQLException {
       if (connection == null || connection.isClosed()) {
-        connection = source.getConnection();
+        connection = Connections.open(source);
         connection.setAutoCommit(true);
         // A peer that vanished without a word would otherwise hold this thread for ever.
         connection.setNetworkTimeout(Runnable::run, Math.toIntExact(answerWithin.toMillis()));

@@ -2,6 +2,7 @@ package dev.holdfast.queue;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
@@ -14,11 +15,12 @@ import org.jspecify.annotations.Nullable;
  * Runs each verb on a connection, in one place: turns wait in order, trouble that passes is tried
  * again, every call is observed.
  *
- * <p>Every verb may be run twice. A commit whose answer was lost is therefore simply run again, and
- * finds its own work done: by the id the client chose, or by the attempt it named.
+ * <p>Every verb but the claim may be run twice. A commit whose answer was lost is therefore simply
+ * run again, and finds its own work done: by the id the client chose, or by the attempt it named.
  */
 final class Database implements AutoCloseable {
   private static final int TRIES = 4;
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
   private static final Duration TURN = Duration.ofSeconds(30);
 
@@ -49,10 +51,19 @@ final class Database implements AutoCloseable {
   }
 
   <T extends @Nullable Object> T run(String verb, Work<T> work) {
+    return observed(verb, work, TRIES);
+  }
+
+  /** For a verb that would do more when run again: what became of it is for the caller to find. */
+  <T extends @Nullable Object> T runOnce(String verb, Work<T> work) {
+    return observed(verb, work, 1);
+  }
+
+  private <T extends @Nullable Object> T observed(String verb, Work<T> work, int most) {
     long start = System.nanoTime();
     Throwable trouble = null;
     try {
-      return tried(verb, work);
+      return tried(verb, work, most);
     } catch (RuntimeException | Error thrown) {
       trouble = thrown;
       throw thrown;
@@ -66,13 +77,20 @@ final class Database implements AutoCloseable {
     return run(verb, connection -> inTransaction(connection, work));
   }
 
-  private <T extends @Nullable Object> T tried(String verb, Work<T> work) {
+  <T extends @Nullable Object> T transactOnce(String verb, Work<T> work) {
+    return runOnce(verb, connection -> inTransaction(connection, work));
+  }
+
+  private <T extends @Nullable Object> T tried(String verb, Work<T> work, int most) {
+    long start = System.nanoTime();
     Duration pause = FIRST_PAUSE;
     for (int tries = 1; ; tries++) {
       try {
         return once(verb, work);
       } catch (SQLException trouble) {
-        if (!Trouble.passes(trouble) || tries == TRIES) {
+        // Bounded in time as well: a pool may take half a minute to say that there is nobody.
+        boolean late = System.nanoTime() - start > PATIENCE.toNanos();
+        if (!Trouble.passes(trouble) || tries == most || late) {
           throw Trouble.thrown(verb, trouble);
         }
         pauseFor(pause);
@@ -107,10 +125,11 @@ final class Database implements AutoCloseable {
     }
   }
 
-  private static <T extends @Nullable Object> T inTransaction(Connection connection, Work<T> work)
+  static <T extends @Nullable Object> T inTransaction(Connection connection, Work<T> work)
       throws SQLException {
     connection.setAutoCommit(false);
     try {
+      readCommitted(connection);
       T answer = work.on(connection);
       connection.commit();
       return answer;
@@ -125,6 +144,16 @@ final class Database implements AutoCloseable {
       if (!connection.isClosed()) {
         connection.setAutoCommit(true);
       }
+    }
+  }
+
+  /**
+   * Whatever the pool's default is: in a stricter one a statement that waited for a lock would not
+   * see what the holder of that lock has done.
+   */
+  private static void readCommitted(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
     }
   }
 

@@ -78,7 +78,8 @@ final class Ending {
 
   /**
    * The leases whose attempts had ended this way already. A settle is tried again when its answer
-   * was lost; it then finds no running row, but its own ending, and that is no lost lease.
+   * was lost; it then finds no running row, but its own ending, and that is no lost lease. Only for
+   * outcomes that nobody but the worker itself can bring about.
    */
   static Set<Lease> before(Connection connection, List<Lease> leases, AttemptOutcome outcome)
       throws SQLException {

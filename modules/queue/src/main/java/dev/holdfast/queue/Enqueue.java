@@ -13,6 +13,7 @@ import dev.holdfast.model.Unique;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -28,21 +29,22 @@ final class Enqueue {
              (id, queue, kind, state, priority, run_at, created_at, max_attempts, max_crashes,
               timeout_ms, deadline, unique_key, unique_states, unique_until,
               concurrency_key, concurrency_limit, tenant, workspace, run_id, run_key, parent_id,
-              payload)
-      SELECT n.id, n.queue, n.kind, 'PENDING', n.priority,
+              when_dependency_fails, payload)
+      SELECT n.id, n.queue, n.kind,
+             CASE WHEN n.when_dependency_fails IS NULL THEN 'PENDING' ELSE 'WAITING' END, n.priority,
              coalesce(n.run_at, clock.now + n.delay_ms * interval '1 millisecond'), clock.now,
              n.max_attempts, n.max_crashes, n.timeout_ms, n.deadline,
              n.unique_key, n.unique_states, clock.now + n.unique_ms * interval '1 millisecond',
              n.concurrency_key, n.concurrency_limit, n.tenant, n.workspace, n.run_id, n.run_key,
-             n.parent_id, n.payload::jsonb
+             n.parent_id, n.when_dependency_fails, n.payload::jsonb
         FROM unnest(?::uuid[], ?::text[], ?::text[], ?::int2[], ?::timestamptz[], ?::int8[],
                     ?::int4[], ?::int4[], ?::int8[], ?::timestamptz[], ?::text[], ?::int2[],
                     ?::int8[], ?::text[], ?::int4[], ?::text[], ?::text[], ?::uuid[], ?::text[],
-                    ?::uuid[], ?::text[])
+                    ?::uuid[], ?::text[], ?::text[])
              AS n(id, queue, kind, priority, run_at, delay_ms,
                   max_attempts, max_crashes, timeout_ms, deadline, unique_key, unique_states,
                   unique_ms, concurrency_key, concurrency_limit, tenant, workspace, run_id, run_key,
-                  parent_id, payload),
+                  parent_id, when_dependency_fails, payload),
              -- Not now(): in a caller's transaction that would be when the transaction began.
              (SELECT clock_timestamp() AS now) AS clock
       ON CONFLICT DO NOTHING
@@ -52,11 +54,19 @@ final class Enqueue {
   /** A key whose time window has passed is given up by its old holder here, when it matters. */
   private static final String GIVE_UP_OLD_KEYS =
       """
+      WITH old AS MATERIALIZED (
+        SELECT j.id
+          FROM holdfast.job j
+          JOIN unnest(?::text[], ?::text[], ?::text[]) AS n(tenant, kind, unique_key)
+            ON j.tenant = n.tenant AND j.kind = n.kind AND j.unique_key = n.unique_key
+         WHERE j.unique_states > 0 AND j.unique_until <= clock_timestamp()
+         ORDER BY j.id
+           FOR NO KEY UPDATE OF j
+      )
       UPDATE holdfast.job j
          SET unique_states = 0
-        FROM unnest(?::text[], ?::text[], ?::text[]) AS n(tenant, kind, unique_key)
-       WHERE j.tenant = n.tenant AND j.kind = n.kind AND j.unique_key = n.unique_key
-         AND j.unique_states > 0 AND j.unique_until <= clock_timestamp()
+        FROM old
+       WHERE j.id = old.id AND j.unique_states > 0
       """;
 
   private static final String WHO_STANDS_FOR =
@@ -70,9 +80,13 @@ final class Enqueue {
        WHERE coalesce(own.id, holder.id) IS NOT NULL
       """;
 
-  // Two batches that want the same keys take them in the same order, and so cannot deadlock.
+  // Two batches that want the same keys take them in the same order, and so cannot deadlock. A key
+  // is one only together with tenant and kind.
   private static final Comparator<Job> ORDER =
-      Comparator.comparing(Enqueue::uniqueKey).thenComparing(job -> job.id());
+      Comparator.comparing(Enqueue::uniqueKey)
+          .thenComparing(Job::tenant)
+          .thenComparing(Job::kind)
+          .thenComparing(job -> job.id());
   private static final int TRIES = 5;
 
   private final Database database;
@@ -88,7 +102,7 @@ final class Enqueue {
   List<Enqueued> all(List<Job> jobs) {
     Map<JobId, Json> payloads = checked(jobs);
     List<Enqueued> enqueued =
-        hasUnique(jobs)
+        takesMoreThanOneStatement(jobs)
             ? database.transact("enqueue", connection -> write(connection, jobs, payloads))
             : database.run("enqueue", connection -> write(connection, jobs, payloads));
     doorbell.ring(dueQueues(jobs));
@@ -97,12 +111,20 @@ final class Enqueue {
 
   /** Commits, or not, with the caller's own writes. */
   List<Enqueued> all(Connection connection, List<Job> jobs) throws SQLException {
-    List<Enqueued> enqueued = write(connection, jobs, checked(jobs));
-    Set<String> due = dueQueues(jobs);
-    if (!due.isEmpty()) {
-      Doorbell.ringWith(connection, due);
-    }
-    return enqueued;
+    Map<JobId, Json> payloads = checked(jobs);
+    Database.Work<List<Enqueued>> work =
+        in -> {
+          List<Enqueued> enqueued = write(in, jobs, payloads);
+          Set<String> due = dueQueues(jobs);
+          if (!due.isEmpty()) {
+            Doorbell.ringWith(in, due);
+          }
+          return enqueued;
+        };
+    // A caller without a transaction still gets all or nothing.
+    return connection.getAutoCommit()
+        ? Database.inTransaction(connection, work)
+        : work.on(connection);
   }
 
   private List<Enqueued> write(Connection connection, List<Job> jobs, Map<JobId, Json> payloads)
@@ -110,7 +132,9 @@ final class Enqueue {
     if (jobs.isEmpty()) {
       return List.of();
     }
+    Dependencies.check(jobs);
     Map<JobId, JobId> standsFor = new HashMap<>();
+    List<Job> written = new ArrayList<>();
     List<Job> left = jobs.stream().sorted(ORDER).toList();
     // A holder may end between our insert and our look at it; then the key is free after all.
     for (int tries = 1; !left.isEmpty(); tries++) {
@@ -120,16 +144,21 @@ final class Enqueue {
             "enqueue: uniqueKey '" + uniqueKey(left.getFirst()) + "' kept changing hands",
             null);
       }
-      insert(connection, left, payloads, standsFor);
+      written.addAll(insert(connection, left, payloads, standsFor));
       left = left.stream().filter(job -> !standsFor.containsKey(job.id())).toList();
     }
+    Dependencies.write(connection, written, standsFor);
     return jobs.stream()
-        .map(job -> standsFor.getOrDefault(job.id(), job.id()))
-        .map(id -> new Enqueued(id, !payloads.containsKey(id)))
+        .map(
+            job -> {
+              JobId id = standsFor.getOrDefault(job.id(), job.id());
+              return new Enqueued(id, !id.equals(job.id()));
+            })
         .toList();
   }
 
-  private static void insert(
+  /** The jobs that were not there before. */
+  private static List<Job> insert(
       Connection connection, List<Job> jobs, Map<JobId, Json> payloads, Map<JobId, JobId> standsFor)
       throws SQLException {
     List<Job> unique = jobs.stream().filter(job -> job.unique() != null).toList();
@@ -153,6 +182,7 @@ final class Enqueue {
       }
       throw trouble;
     }
+    List<Job> inserted = jobs.stream().filter(job -> standsFor.containsKey(job.id())).toList();
     List<Job> skipped = jobs.stream().filter(job -> !standsFor.containsKey(job.id())).toList();
     if (!skipped.isEmpty()) {
       Rows.list(
@@ -164,6 +194,7 @@ final class Enqueue {
           Rows.array(connection, "text", skipped, Job::kind),
           Rows.array(connection, "text", skipped, j -> j.unique() == null ? null : uniqueKey(j)));
     }
+    return inserted;
   }
 
   private static Object[] columns(Connection c, List<Job> jobs, Map<JobId, Json> payloads)
@@ -189,6 +220,7 @@ final class Enqueue {
       Rows.array(c, "uuid", jobs, Job::run),
       Rows.array(c, "text", jobs, Job::runKey),
       Rows.array(c, "uuid", jobs, Job::parent),
+      Rows.array(c, "text", jobs, j -> j.after().isEmpty() ? null : j.whenDependencyFails().name()),
       Rows.array(c, "text", jobs, job -> payloads.get(job.id()))
     };
   }
@@ -201,10 +233,19 @@ final class Enqueue {
               .formatted(jobs.size(), Limits.BULK_JOBS));
     }
     Map<JobId, Json> payloads = new HashMap<>();
+    long chars = 0;
     for (Job job : jobs) {
-      if (payloads.put(job.id(), Limits.payload(codec.encode(job.payload()))) != null) {
+      Json payload = Limits.payload(codec.encode(job.payload()));
+      if (payloads.put(job.id(), payload) != null) {
         throw new RefusedException(
             Refusal.BAD_ID, "job " + job.id() + " stands twice in one enqueue");
+      }
+      chars += payload.text().length();
+      if (chars > Limits.BULK_BYTES) {
+        throw new RefusedException(
+            Refusal.PAYLOAD_TOO_LARGE,
+            "the payloads of one enqueue are over the limit of %,d bytes: enqueue them in several calls"
+                .formatted(Limits.BULK_BYTES));
       }
     }
     return payloads;
@@ -223,8 +264,8 @@ final class Enqueue {
     return refused;
   }
 
-  private static boolean hasUnique(List<Job> jobs) {
-    return jobs.stream().anyMatch(job -> job.unique() != null);
+  private static boolean takesMoreThanOneStatement(List<Job> jobs) {
+    return jobs.stream().anyMatch(job -> job.unique() != null || !job.after().isEmpty());
   }
 
   private static String uniqueKey(Job job) {

@@ -17,36 +17,44 @@ import java.util.List;
  * <p>Both look in the order of an index, for the reason {@link Reap} has.
  */
 final class Expire {
+  // What is late is said of the row itself and not of a subquery beside it: when the row changed
+  // between our snapshot and our lock, only what is said of the row is checked again, and an
+  // attempt
+  // that began just now must not be ended for the one before it.
   private static final String RUNNING =
       Ending.sql(
           """
-          WITH held AS MATERIALIZED (
+          WITH late AS MATERIALIZED (
             SELECT j.id, j.attempt, j.worker_id, j.failures, j.max_attempts, j.cancel_requested_at,
-                   j.cancel_deadline, j.deadline, j.timeout_ms, late.code,
-                   jsonb_build_object(
-                     'category', CASE late.code WHEN 'CANCEL_TIMEOUT' THEN 'CANCELLED' ELSE 'TIMEOUT' END,
-                     'code', late.code,
-                     'message', CASE late.code
-                       WHEN 'CANCEL_TIMEOUT' THEN format(
-                         'worker %s did not stop by %s', j.worker_id, j.cancel_deadline)
-                       WHEN 'DEADLINE_EXCEEDED' THEN format('the deadline was %s', j.deadline)
-                       ELSE format('the attempt was still running after its timeout of %s ms',
-                                   j.timeout_ms) END,
-                     'retryable', late.code = 'ATTEMPT_TIMEOUT') AS failed_with,
-                   late.code = 'ATTEMPT_TIMEOUT' AS retryable,
-                   0 AS delay_ms
+                   j.cancel_deadline, j.deadline, j.timeout_ms,
+                   CASE WHEN j.cancel_deadline < statement_timestamp() THEN 'CANCEL_TIMEOUT'
+                        WHEN j.deadline + ? * interval '1 millisecond' < statement_timestamp()
+                          THEN 'DEADLINE_EXCEEDED'
+                        ELSE 'ATTEMPT_TIMEOUT' END AS code
               FROM holdfast.job j
-             CROSS JOIN LATERAL (
-               SELECT CASE
-                 WHEN j.cancel_deadline < clock_timestamp() THEN 'CANCEL_TIMEOUT'
-                 WHEN j.deadline + ? * interval '1 millisecond' < clock_timestamp()
-                   THEN 'DEADLINE_EXCEEDED'
-                 WHEN j.started_at + (j.timeout_ms + ?) * interval '1 millisecond'
-                      < clock_timestamp() THEN 'ATTEMPT_TIMEOUT' END AS code) AS late
-             WHERE j.state = 'RUNNING' AND late.code IS NOT NULL
+             WHERE j.state = 'RUNNING'
+               AND (j.cancel_deadline < statement_timestamp()
+                    OR j.deadline + ? * interval '1 millisecond' < statement_timestamp()
+                    OR j.started_at + (j.timeout_ms + ?) * interval '1 millisecond'
+                       < statement_timestamp())
              ORDER BY j.queue, j.concurrency_key
              LIMIT ?
-               FOR NO KEY UPDATE OF j SKIP LOCKED
+               FOR NO KEY UPDATE SKIP LOCKED
+          ), held AS MATERIALIZED (
+            SELECT l.id, l.attempt, l.worker_id, l.failures, l.max_attempts, l.cancel_requested_at,
+                   jsonb_build_object(
+                     'category', CASE l.code WHEN 'CANCEL_TIMEOUT' THEN 'CANCELLED' ELSE 'TIMEOUT' END,
+                     'code', l.code,
+                     'message', CASE l.code
+                       WHEN 'CANCEL_TIMEOUT' THEN format(
+                         'worker %s did not stop by %s', l.worker_id, l.cancel_deadline)
+                       WHEN 'DEADLINE_EXCEEDED' THEN format('the deadline was %s', l.deadline)
+                       ELSE format('the attempt was still running after its timeout of %s ms',
+                                   l.timeout_ms) END,
+                     'retryable', l.code = 'ATTEMPT_TIMEOUT') AS failed_with,
+                   l.code = 'ATTEMPT_TIMEOUT' AS retryable,
+                   0 AS delay_ms
+              FROM late l
           )
           """
               + Fail.ENDING_OF_FAILED);
@@ -86,7 +94,8 @@ final class Expire {
   static List<Reap.Reaped> late(Connection connection, Duration grace, int most)
       throws SQLException {
     List<Reap.Reaped> ended =
-        new ArrayList<>(Rows.list(connection, Reap.Reaped::read, RUNNING, grace, grace, most));
+        new ArrayList<>(
+            Rows.list(connection, Reap.Reaped::read, RUNNING, grace, grace, grace, most));
     ended.addAll(Rows.list(connection, Reap.Reaped::read, NOT_RUNNING, most));
     return ended;
   }

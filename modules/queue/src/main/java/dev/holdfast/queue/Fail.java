@@ -1,8 +1,8 @@
 package dev.holdfast.queue;
 
-import dev.holdfast.model.AttemptOutcome;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.Settlement;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HashSet;
@@ -60,24 +60,37 @@ final class Fail {
           """
               + ENDING_OF_FAILED);
 
+  // Expire also ends attempts as FAILED; whose ending it was, the failure tells.
+  private static final String FAILED_BEFORE =
+      """
+      SELECT a.job_id AS id, a.attempt
+        FROM unnest(?::uuid[], ?::int4[], ?::text[]) AS f(id, attempt, failure)
+        JOIN holdfast.attempt a ON a.job_id = f.id AND a.attempt = f.attempt
+       WHERE a.outcome = 'FAILED' AND a.failure = f.failure::jsonb
+      """;
+
   private Fail() {}
 
   static Set<Lease> all(Connection connection, List<Settlement.Fail> settlements)
       throws SQLException {
     List<Lease> leases = settlements.stream().map(Settlement.Fail::lease).toList();
+    Array ids = Rows.ids(connection, leases);
+    Array attempts = Rows.attempts(connection, leases);
+    Array failures =
+        Rows.array(connection, "text", settlements, s -> FailureJson.write(s.failure()));
     Set<Lease> settled =
         new HashSet<>(
             Rows.list(
                 connection,
                 Rows::lease,
                 SQL,
-                Rows.ids(connection, leases),
-                Rows.attempts(connection, leases),
-                Rows.array(connection, "text", settlements, s -> FailureJson.write(s.failure())),
+                ids,
+                attempts,
+                failures,
                 Rows.array(connection, "bool", settlements, s -> s.failure().retryable()),
                 Rows.array(connection, "int8", settlements, Settlement.Fail::retryAfter)));
     if (settled.size() < leases.size()) {
-      settled.addAll(Ending.before(connection, leases, AttemptOutcome.FAILED));
+      settled.addAll(Rows.list(connection, Rows::lease, FAILED_BEFORE, ids, attempts, failures));
     }
     return settled;
   }

@@ -47,7 +47,7 @@ final class Listener implements AutoCloseable {
   private void listen() {
     Duration pause = Duration.ofMillis(100);
     while (!closed) {
-      try (Connection connection = source.getConnection()) {
+      try (Connection connection = Connections.open(source)) {
         current = connection;
         begin(connection);
         pause = Duration.ofMillis(100);
@@ -79,7 +79,15 @@ final class Listener implements AutoCloseable {
       probed = true;
       probe(connection);
     }
-    queues.forEach(wake);
+    queues.forEach(this::tell);
+  }
+
+  private void tell(String queue) {
+    try {
+      wake.accept(queue);
+    } catch (RuntimeException thrown) {
+      log.warn("whoever listens for queue {} threw an exception", queue, thrown);
+    }
   }
 
   /** A pooler in transaction mode takes LISTEN and delivers nothing; better to say so once. */
@@ -87,7 +95,7 @@ final class Listener implements AutoCloseable {
     String channel = "holdfast.probe." + UUID.randomUUID();
     try (Statement statement = connection.createStatement()) {
       statement.execute("LISTEN \"" + channel + "\"");
-      try (Connection other = source.getConnection()) {
+      try (Connection other = Connections.open(source)) {
         other.setAutoCommit(true);
         Rows.list(other, row -> "", "SELECT pg_notify(?, '')", channel);
       }
@@ -106,7 +114,11 @@ final class Listener implements AutoCloseable {
       PGNotification[] rung = notified.getNotifications(WAIT_MILLIS);
       if (rung != null) {
         for (PGNotification ring : rung) {
-          wake.accept(ring.getName().substring(Doorbell.channel("").length()));
+          String queue = ring.getName().substring(Doorbell.channel("").length());
+          // A probe that was slow to come is none of theirs.
+          if (queues.contains(queue)) {
+            tell(queue);
+          }
         }
       } else if (!connection.isValid(5)) {
         // Silence and a dead peer look the same from here.

@@ -18,8 +18,8 @@ public final class Migrations {
   public record Result(int applied, int version) {}
 
   public static Result apply(DataSource dataSource, boolean allowUnsafe) {
-    try (Connection connection = dataSource.getConnection()) {
-      Schema.checkServer(connection, allowUnsafe);
+    try (Connection connection = Connections.open(dataSource)) {
+      Schema.checkBeforeMigration(connection, allowUnsafe);
     } catch (SQLException trouble) {
       throw Trouble.thrown("migrate", trouble);
     }

@@ -14,6 +14,7 @@ import dev.holdfast.model.Lease;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Report;
+import dev.holdfast.model.Schedule;
 import dev.holdfast.model.Settlement;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +39,7 @@ public final class Queue implements AutoCloseable {
   private static final Duration HEARTBEAT_ANSWER = Duration.ofSeconds(10);
 
   private final DataSource dataSource;
+  private final Codec codec;
   private final Database database;
   private final Database heartbeats;
   private final Doorbell doorbell;
@@ -46,6 +49,7 @@ public final class Queue implements AutoCloseable {
 
   public Queue(DataSource dataSource, Codec codec, Options options) {
     this.dataSource = dataSource;
+    this.codec = codec;
     this.database = Database.pooled(dataSource, options.observer(), options.connections());
     this.heartbeats = Database.dedicated(dataSource, options.observer(), HEARTBEAT_ANSWER);
     this.doorbell = new Doorbell(database);
@@ -125,9 +129,7 @@ public final class Queue implements AutoCloseable {
    * Succeeds in the caller's transaction: the effect and the settle happen together or not at all.
    */
   public Ack succeed(Connection connection, Settlement.Succeed settlement) throws SQLException {
-    return Succeed.all(connection, List.of(settlement)).contains(settlement.lease())
-        ? Ack.ACCEPTED
-        : Ack.LEASE_LOST;
+    return Settle.succeed(connection, settlement);
   }
 
   /** Whether this attempt is known to have succeeded. */
@@ -138,7 +140,8 @@ public final class Queue implements AutoCloseable {
 
   /** Wakes the caller whenever one of the queues may have work, until it is closed. */
   public AutoCloseable listen(Collection<String> queues, Consumer<String> wake) {
-    return new Listener(dataSource, queues, wake);
+    // The names become part of a statement, where no parameter can stand.
+    return new Listener(dataSource, queues.stream().map(Limits::queue).toList(), wake);
   }
 
   public long depth(List<String> queues, long most) {
@@ -154,14 +157,9 @@ public final class Queue implements AutoCloseable {
 
   /** The jobs that were put back into their queues. */
   public Set<JobId> retry(List<JobId> jobs) {
-    Set<JobId> retried = database.run("retry", connection -> Retry.all(connection, jobs));
-    doorbell.ring(
-        retried.stream()
-            .flatMap(id -> find(id).stream())
-            .map(JobStatus::queue)
-            .distinct()
-            .toList());
-    return retried;
+    List<Retry.Retried> retried = database.run("retry", connection -> Retry.all(connection, jobs));
+    doorbell.ring(retried.stream().map(Retry.Retried::queue).distinct().toList());
+    return retried.stream().map(Retry.Retried::job).collect(Collectors.toUnmodifiableSet());
   }
 
   public void pause(String queue) {
@@ -202,6 +200,29 @@ public final class Queue implements AutoCloseable {
     return database.run("queues", Queues::list);
   }
 
+  /** Makes a schedule, or changes the one of that name. */
+  public void schedule(Schedule schedule) {
+    database.transact("schedule", connection -> Schedules.set(connection, schedule, codec));
+  }
+
+  public List<ScheduleStatus> schedules() {
+    return database.run("schedules", Schedules::list);
+  }
+
+  /** False when there is no such schedule, or it was paused before. */
+  public boolean pauseSchedule(String name) {
+    return database.run("schedule", connection -> Schedules.pause(connection, name));
+  }
+
+  /** False when there is no such schedule, or it was not paused. */
+  public boolean resumeSchedule(String name) {
+    return database.transact("schedule", connection -> Schedules.resume(connection, name));
+  }
+
+  public boolean removeSchedule(String name) {
+    return database.run("schedule", connection -> Schedules.remove(connection, name));
+  }
+
   public Statistics statistics() {
     return database.run("statistics", Statistics::of);
   }
@@ -218,9 +239,14 @@ public final class Queue implements AutoCloseable {
     return swept(database.run("expire", connection -> Expire.late(connection, cancelGrace, SWEEP)));
   }
 
-  /** Makes retries claimable whose backoff is over. */
+  /** Makes claimable what has waited long enough: for its backoff, or for other jobs to end. */
   public int promote() {
-    return Promote.due(database, null);
+    return Promote.due(database, null) + Unblock.ready(database, null);
+  }
+
+  /** Enqueues what schedules have come due for. */
+  public int fire() {
+    return database.transact("fire", connection -> Fire.due(connection, enqueue));
   }
 
   public int retain(JobState state, Duration olderThan) {

@@ -75,14 +75,16 @@ final class Queues {
                       WHERE j.queue = name.queue AND j.priority = lane.priority
                         AND j.state = 'PENDING' AND j.concurrency_key IS NULL
                         AND j.run_at <= statement_timestamp()
-                      ORDER BY j.run_at) AS j)
+                      ORDER BY j.run_at
+                      LIMIT ?) AS j)
                  UNION ALL
                  (SELECT k.run_at
                     FROM holdfast.job k
                    WHERE k.queue = name.queue
                      AND k.state = 'PENDING' AND k.concurrency_key IS NOT NULL
                      AND k.run_at <= statement_timestamp()
-                   ORDER BY k.run_at)) AS due
+                   ORDER BY k.concurrency_key
+                   LIMIT ?)) AS due
                LIMIT ?) AS counted
       """;
 
@@ -124,6 +126,8 @@ final class Queues {
             row -> row.getLong("depth"),
             DEPTH,
             Rows.array(connection, "text", queues, q -> q),
+            most,
+            most,
             most)
         .getFirst();
   }

@@ -3,9 +3,7 @@ package dev.holdfast.queue;
 import dev.holdfast.model.JobId;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 
 /**
  * An operator's second chance: a fresh budget for FAILED and CANCELLED jobs, the fence untouched.
@@ -30,23 +28,25 @@ final class Retry {
                events = j.events + 1
           FROM held
          WHERE j.id = held.id AND j.state IN ('FAILED', 'CANCELLED')
-        RETURNING j.id, j.attempt, j.events
+        RETURNING j.id, j.attempt, j.events, j.queue
       ), told AS (
         INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
         SELECT id, events, 'retried', attempt, clock_timestamp(), '{}' FROM moved
       )
-      SELECT id FROM moved
+      SELECT id, queue FROM moved
       """;
 
   private Retry() {}
 
+  /** One that was put back, and where. */
+  record Retried(JobId job, String queue) {}
+
   /** The jobs that were put back; the others had not ended in failure or cancellation. */
-  static Set<JobId> all(Connection connection, List<JobId> jobs) throws SQLException {
-    return new HashSet<>(
-        Rows.list(
-            connection,
-            row -> Rows.id(row, "id"),
-            SQL,
-            Rows.array(connection, "uuid", jobs, id -> id)));
+  static List<Retried> all(Connection connection, List<JobId> jobs) throws SQLException {
+    return Rows.list(
+        connection,
+        row -> new Retried(Rows.id(row, "id"), row.getString("queue")),
+        SQL,
+        Rows.array(connection, "uuid", jobs, id -> id));
   }
 }

@@ -28,9 +28,13 @@ final class Schema {
 
   private record Server(int number, String version, boolean durable, boolean hasSchema) {}
 
-  /** Throws when the server is too old, or would lose what it acknowledged. */
-  static void checkServer(Connection connection, boolean allowUnsafe) throws SQLException {
-    checked(connection, allowUnsafe);
+  /**
+   * Throws when the server is too old or would lose what it acknowledged, or the schema is newer.
+   */
+  static void checkBeforeMigration(Connection connection, boolean allowUnsafe) throws SQLException {
+    Server server = checked(connection, allowUnsafe);
+    // Flyway itself takes a newer schema for a good one.
+    checkNotNewer(server.hasSchema() ? version(connection) : 0);
   }
 
   static void check(Connection connection, boolean allowUnsafe) throws SQLException {
@@ -47,7 +51,12 @@ final class Schema {
           "the schema is at version %d, this Holdfast needs %d: run 'holdfast migrate'"
               .formatted(version, VERSION),
           null);
-    } else if (version > VERSION) {
+    }
+    checkNotNewer(version);
+  }
+
+  private static void checkNotNewer(int version) {
+    if (version > VERSION) {
       throw new DatabaseException(
           Reason.SCHEMA_NEWER,
           "the schema is at version %d, newer than the %d this Holdfast knows: upgrade Holdfast"

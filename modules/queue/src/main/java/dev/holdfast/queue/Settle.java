@@ -9,7 +9,9 @@ import dev.holdfast.model.Settlement;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -17,7 +19,7 @@ import java.util.Set;
  * caller the answer for its own row.
  */
 final class Settle {
-  /** Writes one kind of ending; answers with the leases that are settled. */
+  /** Writes one kind of ending or report; answers with the leases it was written for. */
   private interface Verb<S> {
     Set<Lease> all(Connection connection, List<S> settlements) throws SQLException;
   }
@@ -29,63 +31,64 @@ final class Settle {
   }
 
   List<Ack> all(List<Settlement> settlements) {
-    Set<Lease> settled = new HashSet<>();
-    settled.addAll(
-        run(
-            "succeed",
-            Settlement.Succeed.class,
-            settlements,
-            Refusal.RESULT_NOT_JSON,
-            Succeed::all));
-    settled.addAll(
-        run("fail", Settlement.Fail.class, settlements, Refusal.EVENT_NOT_JSON, Fail::all));
-    settled.addAll(
-        run(
-            "cancelled",
-            Settlement.Cancel.class,
-            settlements,
-            Refusal.RESULT_NOT_JSON,
-            GiveBack::cancelled));
-    settled.addAll(
-        run(
-            "snooze",
-            Settlement.Snooze.class,
-            settlements,
-            Refusal.EVENT_NOT_JSON,
-            GiveBack::snoozed));
-    settled.addAll(
-        run(
-            "release",
-            Settlement.Release.class,
-            settlements,
-            Refusal.EVENT_NOT_JSON,
-            GiveBack::released));
-    return settlements.stream().map(s -> ack(settled, s.lease())).toList();
+    Set<Settlement> accepted = new HashSet<>();
+    accepted.addAll(settle("succeed", Settlement.Succeed.class, settlements, Succeed::all));
+    accepted.addAll(settle("fail", Settlement.Fail.class, settlements, Fail::all));
+    accepted.addAll(settle("cancelled", Settlement.Cancel.class, settlements, GiveBack::cancelled));
+    accepted.addAll(settle("snooze", Settlement.Snooze.class, settlements, GiveBack::snoozed));
+    accepted.addAll(settle("release", Settlement.Release.class, settlements, GiveBack::released));
+    return settlements.stream().map(s -> ack(accepted.contains(s))).toList();
   }
 
   List<Ack> report(List<Report> reports) {
-    Set<Lease> told = run("tell", Report.class, reports, Refusal.EVENT_NOT_JSON, Tell::all);
-    return reports.stream().map(r -> ack(told, r.lease())).toList();
+    if (reports.isEmpty()) {
+      return List.of();
+    }
+    Set<Lease> told =
+        database.run(
+            "tell",
+            connection -> storing("tell", Refusal.EVENT_NOT_JSON, connection, reports, Tell::all));
+    return reports.stream().map(r -> ack(told.contains(r.lease()))).toList();
   }
 
-  private <S> Set<Lease> run(
-      String verb, Class<S> type, List<? super S> mixed, Refusal refusal, Verb<S> work) {
-    List<S> batch = mixed.stream().filter(type::isInstance).map(type::cast).toList();
-    if (batch.isEmpty()) {
-      return Set.of();
+  /** In the caller's transaction. */
+  static Ack succeed(Connection connection, Settlement.Succeed settlement) throws SQLException {
+    return ack(
+        storing("succeed", Refusal.RESULT_NOT_JSON, connection, List.of(settlement), Succeed::all)
+            .contains(settlement.lease()));
+  }
+
+  /** The settlements of one kind that took effect. An attempt ends once: the first one counts. */
+  private <S extends Settlement> List<S> settle(
+      String verb, Class<S> type, List<Settlement> mixed, Verb<S> work) {
+    Map<Lease, S> batch = new LinkedHashMap<>();
+    for (Settlement settlement : mixed) {
+      if (type.isInstance(settlement)) {
+        batch.putIfAbsent(settlement.lease(), type.cast(settlement));
+      }
     }
-    return database.run(
-        verb,
-        connection -> {
-          try {
-            return work.all(connection, batch);
-          } catch (SQLException trouble) {
-            if (Trouble.isBadData(trouble)) {
-              throw notStorable(verb, refusal, trouble);
-            }
-            throw trouble;
-          }
-        });
+    if (batch.isEmpty()) {
+      return List.of();
+    }
+    List<S> settlements = List.copyOf(batch.values());
+    Set<Lease> settled =
+        database.run(
+            verb,
+            connection -> storing(verb, Refusal.RESULT_NOT_JSON, connection, settlements, work));
+    return settlements.stream().filter(s -> settled.contains(s.lease())).toList();
+  }
+
+  private static <S> Set<Lease> storing(
+      String verb, Refusal refusal, Connection connection, List<S> batch, Verb<S> work)
+      throws SQLException {
+    try {
+      return work.all(connection, batch);
+    } catch (SQLException trouble) {
+      if (Trouble.isBadData(trouble)) {
+        throw notStorable(verb, refusal, trouble);
+      }
+      throw trouble;
+    }
   }
 
   private static RefusedException notStorable(String verb, Refusal refusal, SQLException trouble) {
@@ -96,7 +99,7 @@ final class Settle {
     return refused;
   }
 
-  private static Ack ack(Set<Lease> settled, Lease lease) {
-    return settled.contains(lease) ? Ack.ACCEPTED : Ack.LEASE_LOST;
+  private static Ack ack(boolean accepted) {
+    return accepted ? Ack.ACCEPTED : Ack.LEASE_LOST;
   }
 }

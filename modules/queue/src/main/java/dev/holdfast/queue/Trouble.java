@@ -11,6 +11,8 @@ final class Trouble {
   // Serialization failure, deadlock; server shutting down, crashed, starting; too many connections.
   private static final Set<String> PASSING =
       Set.of("40001", "40P01", "57P01", "57P02", "57P03", "53300", "25006");
+  // Cancelled by its time limit, a lock that did not come free: waited long enough for one call.
+  private static final Set<String> WAITED = Set.of("57014", "55P03");
   private static final Set<String> WRONG_LOGIN = Set.of("28000", "28P01");
   private static final Set<String> NO_SCHEMA = Set.of("42P01", "3F000", "42703", "42883");
 
@@ -19,10 +21,12 @@ final class Trouble {
   /** True when the same call may well succeed in a moment. */
   static boolean passes(SQLException trouble) {
     String state = state(trouble);
-    return state.startsWith("08")
-        || PASSING.contains(state)
-        || trouble instanceof SQLTransientException
-        || trouble instanceof SQLRecoverableException;
+    // A pool that could not log in calls it a transient trouble, with the server's code.
+    return !WRONG_LOGIN.contains(state)
+        && (state.startsWith("08")
+            || PASSING.contains(state)
+            || trouble instanceof SQLTransientException
+            || trouble instanceof SQLRecoverableException);
   }
 
   /** True when what was sent cannot be stored: not JSON, or text PostgreSQL has no room for. */
@@ -37,7 +41,7 @@ final class Trouble {
 
   private static Reason reason(SQLException trouble) {
     String state = state(trouble);
-    if (passes(trouble)) {
+    if (passes(trouble) || WAITED.contains(state)) {
       return Reason.UNAVAILABLE;
     } else if (WRONG_LOGIN.contains(state)) {
       return Reason.LOGIN_REFUSED;

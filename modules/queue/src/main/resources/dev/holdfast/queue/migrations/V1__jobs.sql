@@ -48,6 +48,8 @@ CREATE TABLE holdfast.job (
   run_id               uuid        NOT NULL,
   run_key              text        NOT NULL,
   parent_id            uuid,
+  -- What becomes of a job that waits for others when one of them fails.
+  when_dependency_fails text,
 
   payload              jsonb       NOT NULL,
   result               jsonb,
@@ -67,9 +69,10 @@ CREATE TABLE holdfast.job (
   CONSTRAINT job_cancel_has_reason CHECK (
     (cancel_requested_at IS NULL) = (cancel_deadline IS NULL)
     AND (cancel_requested_at IS NULL OR cancel_reason IS NOT NULL)),
+  CONSTRAINT job_policy_known CHECK (when_dependency_fails IN ('CANCEL', 'FAIL', 'RUN')),
   CONSTRAINT job_limit_has_key CHECK ((concurrency_key IS NULL) = (concurrency_limit IS NULL)),
   CONSTRAINT job_unique_has_key CHECK (unique_states = 0 OR unique_key IS NOT NULL)
-);
+) WITH (fillfactor = 90); -- Room for heartbeats: in a full page one cannot be HOT.
 
 -- Only claimable rows are in the claim indexes, so finished jobs cost a claim nothing.
 -- Jobs with a concurrency key lie apart: a thousand of them behind a full key must
@@ -77,8 +80,6 @@ CREATE TABLE holdfast.job (
 CREATE INDEX job_claim ON holdfast.job (queue, priority, run_at, id)
   WHERE state = 'PENDING' AND concurrency_key IS NULL;
 CREATE INDEX job_claim_keyed ON holdfast.job (queue, concurrency_key, priority, run_at, id)
-  WHERE state = 'PENDING' AND concurrency_key IS NOT NULL;
-CREATE INDEX job_due_keyed ON holdfast.job (queue, run_at)
   WHERE state = 'PENDING' AND concurrency_key IS NOT NULL;
 CREATE INDEX job_waiting ON holdfast.job (queue)
   WHERE state = 'WAITING';
@@ -133,6 +134,35 @@ CREATE TABLE holdfast.event (
   at      timestamptz NOT NULL,
   data    jsonb       NOT NULL,
   PRIMARY KEY (job_id, number)
+);
+
+-- Which jobs a job waits for. No lock that would hold up those jobs is taken to say so.
+CREATE TABLE holdfast.dependency (
+  job_id    uuid NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
+  on_job_id uuid NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
+  PRIMARY KEY (job_id, on_job_id),
+  CONSTRAINT dependency_not_on_itself CHECK (job_id <> on_job_id)
+);
+CREATE INDEX dependency_on ON holdfast.dependency (on_job_id);
+
+-- Jobs that are enqueued again and again.
+CREATE TABLE holdfast.schedule (
+  name         text        PRIMARY KEY,
+  cron         text        NOT NULL,
+  zone         text        NOT NULL,
+  missed       text        NOT NULL,
+  overlap      boolean     NOT NULL,
+  queue        text        NOT NULL,
+  kind         text        NOT NULL,
+  priority     smallint    NOT NULL,
+  max_attempts integer     NOT NULL,
+  max_crashes  integer     NOT NULL,
+  timeout_ms   bigint,
+  payload      jsonb       NOT NULL,
+  next_at      timestamptz NOT NULL,
+  last_at      timestamptz,
+  paused_at    timestamptz,
+  CONSTRAINT schedule_missed_known CHECK (missed IN ('ONCE', 'SKIP', 'ALL'))
 );
 
 -- Settings of queues that have any. A queue needs no row to exist.

@@ -1,0 +1,202 @@
+package dev.holdfast.app;
+
+import dev.holdfast.model.Job;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Schedule;
+import dev.holdfast.model.WhenMissed;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.ScheduleStatus;
+import java.time.DateTimeException;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.function.BiPredicate;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Schedules: list, set, pause, resume, remove. */
+@Command(
+    name = "schedules",
+    description = "Enqueue jobs by the clock.",
+    mixinStandardHelpOptions = true,
+    subcommands = {
+      SchedulesCommand.ListCommand.class,
+      SchedulesCommand.SetCommand.class,
+      SchedulesCommand.PauseCommand.class,
+      SchedulesCommand.ResumeCommand.class,
+      SchedulesCommand.RemoveCommand.class
+    },
+    synopsisSubcommandLabel = "COMMAND")
+final class SchedulesCommand {
+
+  /** What there is. */
+  @Command(name = "list", description = "List schedules and when they fire next.")
+  static final class ListCommand implements Callable<Integer> {
+    @Mixin final Common common = new Common();
+    @Mixin final JsonOption output = new JsonOption();
+
+    @Override
+    public Integer call() {
+      try (Access access = Access.open(common.settings()).checked()) {
+        List<ScheduleStatus> schedules = access.holdfast().queue().schedules();
+        if (output.json) {
+          Shown.print(schedules.stream().map(Shown::schedule).toList());
+          return ExitCode.OK;
+        }
+        Table table = new Table("NAME", "CRON", "ZONE", "KIND", "QUEUE", "NEXT", "LAST", "STATE");
+        for (ScheduleStatus each : schedules) {
+          Schedule schedule = each.schedule();
+          table.row(
+              schedule.name(),
+              schedule.cron(),
+              schedule.zone().getId(),
+              schedule.job().kind(),
+              schedule.job().queue(),
+              each.nextAt(),
+              each.lastAt() == null ? "" : each.lastAt(),
+              each.pausedAt() == null ? "active" : "paused");
+        }
+        System.out.print(table.isEmpty() ? "no schedules\n" : table.toString());
+        return ExitCode.OK;
+      }
+    }
+  }
+
+  /** Makes or changes one. */
+  @Command(
+      name = "set",
+      description = "Make a schedule, or change the one of that name.",
+      footer = {
+        "",
+        "Example:",
+        "  holdfast schedules set nightly '0 3 * * *' report '{\"days\": 1}' --zone Europe/Berlin"
+      })
+  static final class SetCommand implements Callable<Integer> {
+    @Mixin final Common common = new Common();
+
+    @Parameters(index = "0", paramLabel = "NAME", description = "its name")
+    String name = "";
+
+    @Parameters(
+        index = "1",
+        paramLabel = "CRON",
+        description = "minute hour day month weekday, or @daily and the like")
+    String cron = "";
+
+    @Parameters(index = "2", paramLabel = "KIND", description = "the kind of job")
+    String kind = "";
+
+    @Parameters(
+        index = "3",
+        arity = "0..1",
+        paramLabel = "PAYLOAD",
+        description = "JSON, @FILE, or - for standard input (default: {})")
+    @Nullable String payload;
+
+    @Option(names = "--zone", paramLabel = "ZONE", description = "time zone; default: UTC")
+    String zone = "UTC";
+
+    @Option(
+        names = {"-q", "--queue"},
+        paramLabel = "QUEUE",
+        description = "default: default")
+    String queue = Job.DEFAULT_QUEUE;
+
+    @Option(
+        names = {"-p", "--priority"},
+        paramLabel = "0-9",
+        description = "0 first; default: 5")
+    int priority = Job.DEFAULT_PRIORITY;
+
+    @Option(names = "--timeout", paramLabel = "TIME", description = "how long an attempt may take")
+    @Nullable String timeout;
+
+    @Option(
+        names = "--missed",
+        paramLabel = "WHAT",
+        description = "times nobody was there for: ${COMPLETION-CANDIDATES}; default: ONCE")
+    WhenMissed missed = WhenMissed.ONCE;
+
+    @Option(names = "--no-overlap", description = "none while the last one has not ended")
+    boolean noOverlap;
+
+    @Override
+    public Integer call() {
+      Settings settings = common.settings();
+      Job job =
+          Job.of(kind, new Json(payload == null ? "{}" : Input.read(payload)))
+              .queue(queue)
+              .priority(priority)
+              .maxAttempts(settings.whole(Setting.MAX_ATTEMPTS));
+      job = timeout == null ? job : job.timeout(Input.duration("--timeout", timeout));
+      Schedule schedule = Schedule.of(name, cron, zone(), job).missed(missed);
+      try (Access access = Access.open(settings).checked()) {
+        Queue door = access.holdfast().queue();
+        door.schedule(noOverlap ? schedule.withoutOverlap() : schedule);
+        door.schedules().stream()
+            .filter(each -> each.schedule().name().equals(name))
+            .forEach(each -> System.out.println(name + " fires next at " + each.nextAt()));
+        return ExitCode.OK;
+      }
+    }
+
+    private ZoneId zone() {
+      try {
+        return ZoneId.of(zone);
+      } catch (DateTimeException unknown) {
+        throw new CommandException(
+            ExitCode.USAGE, "--zone: '" + zone + "' is unknown; write for example Europe/Berlin");
+      }
+    }
+  }
+
+  /** What is done to one that must be there. */
+  abstract static class NamedCommand implements Callable<Integer> {
+    @Mixin final Common common = new Common();
+
+    @Parameters(paramLabel = "NAME", description = "the schedule's name")
+    String name = "";
+
+    int change(BiPredicate<Queue, String> verb, String done, String notDone) {
+      try (Access access = Access.open(common.settings()).checked()) {
+        Queue queue = access.holdfast().queue();
+        if (queue.schedules().stream().noneMatch(s -> s.schedule().name().equals(name))) {
+          throw new CommandException(
+              ExitCode.NOT_FOUND, "there is no schedule " + Failures.oneLine(name));
+        }
+        System.out.println(name + (verb.test(queue, name) ? done : notDone));
+        return ExitCode.OK;
+      }
+    }
+  }
+
+  /** Fires nothing for a while. */
+  @Command(name = "pause", description = "Fire nothing until it is resumed.")
+  static final class PauseCommand extends NamedCommand {
+    @Override
+    public Integer call() {
+      return change(Queue::pauseSchedule, " is paused", " was paused already");
+    }
+  }
+
+  /** Goes on from the next time. */
+  @Command(name = "resume", description = "Go on from the next time; nothing is made up for.")
+  static final class ResumeCommand extends NamedCommand {
+    @Override
+    public Integer call() {
+      return change(Queue::resumeSchedule, " is active again", " was not paused");
+    }
+  }
+
+  /** Forgets it. */
+  @Command(name = "remove", description = "Forget a schedule; jobs it made stay.")
+  static final class RemoveCommand extends NamedCommand {
+    @Override
+    public Integer call() {
+      return change(Queue::removeSchedule, " is removed", " was removed already");
+    }
+  }
+}
