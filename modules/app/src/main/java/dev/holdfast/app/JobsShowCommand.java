@@ -2,10 +2,12 @@ package dev.holdfast.app;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.model.Attempt;
+import dev.holdfast.model.EventType;
 import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.queue.Queue;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -82,7 +84,34 @@ final class JobsShowCommand implements Callable<Integer> {
       System.out.print(table);
     }
     System.out.println();
-    timeline.forEach(event -> System.out.println(Watch.line(event)));
+    brief(timeline).forEach(System.out::println);
+  }
+
+  /** The timeline without the middle of long progress. */
+  private static List<String> brief(List<JobEvent> timeline) {
+    List<String> lines = new ArrayList<>();
+    int hidden = 0;
+    for (int i = 0; i < timeline.size(); i++) {
+      boolean inside =
+          i > 0
+              && i + 1 < timeline.size()
+              && isProgress(timeline, i - 1)
+              && isProgress(timeline, i + 1);
+      if (inside && isProgress(timeline, i)) {
+        hidden++;
+        continue;
+      }
+      if (hidden > 0) {
+        lines.add("              … " + hidden + " more");
+        hidden = 0;
+      }
+      lines.add(Watch.line(timeline.get(i)));
+    }
+    return lines;
+  }
+
+  private static boolean isProgress(List<JobEvent> timeline, int index) {
+    return timeline.get(index).type().equals(EventType.PROGRESS);
   }
 
   private static void line(String name, @Nullable Object value) {

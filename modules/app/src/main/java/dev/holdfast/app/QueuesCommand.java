@@ -6,6 +6,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** Queues: list, pause, resume, limit. */
@@ -17,7 +18,8 @@ import picocli.CommandLine.Parameters;
       QueuesCommand.ListCommand.class,
       QueuesCommand.PauseCommand.class,
       QueuesCommand.ResumeCommand.class,
-      QueuesCommand.LimitCommand.class
+      QueuesCommand.LimitCommand.class,
+      QueuesCommand.RateCommand.class
     },
     synopsisSubcommandLabel = "COMMAND")
 final class QueuesCommand {
@@ -50,6 +52,7 @@ final class QueuesCommand {
               "WAITING",
               "RUNNING",
               "LIMIT",
+              "RATE",
               "OLDEST",
               "STATE");
       for (QueueStatus queue : queues) {
@@ -61,6 +64,9 @@ final class QueuesCommand {
             queue.waiting(),
             queue.running(),
             queue.maxRunning() == null ? "" : queue.maxRunning(),
+            queue.rateSpan() == null
+                ? ""
+                : queue.rateLimit() + " per " + Durations.text(queue.rateSpan()),
             queue.oldest() == null ? "" : Durations.text(queue.oldest()),
             queue.pausedAt() == null ? "open" : "paused");
       }
@@ -127,6 +133,41 @@ final class QueuesCommand {
         access.holdfast().queue().limit(queue, limit);
         System.out.println(
             queue + (limit == null ? " has no limit" : " runs at most " + limit + " jobs at once"));
+        return ExitCode.OK;
+      }
+    }
+  }
+
+  /** Limits starts over time. */
+  @Command(
+      name = "rate",
+      description =
+          "Start at most N jobs of a queue per span of time over all workers; without N, no limit.")
+  static final class RateCommand implements Callable<Integer> {
+    @Mixin final Common common = new Common();
+
+    @Parameters(index = "0", paramLabel = "QUEUE", description = "the queue's name")
+    String queue = "";
+
+    @Parameters(index = "1", arity = "0..1", paramLabel = "N", description = "1 or more")
+    @Nullable Integer starts;
+
+    @Option(names = "--per", paramLabel = "TIME", description = "default: 1s")
+    String span = "1s";
+
+    @Override
+    public Integer call() {
+      try (Access access = Access.open(common.settings()).checked()) {
+        if (starts == null) {
+          access.holdfast().queue().liftRate(queue);
+        } else {
+          access.holdfast().queue().rate(queue, starts, Input.duration("--per", span));
+        }
+        System.out.println(
+            queue
+                + (starts == null
+                    ? " has no rate limit"
+                    : " starts at most " + starts + " jobs per " + span));
         return ExitCode.OK;
       }
     }

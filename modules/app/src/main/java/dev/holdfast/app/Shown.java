@@ -100,6 +100,10 @@ final class Shown {
         .put("waiting", queue.waiting())
         .put("running", queue.running())
         .put("maxRunning", queue.maxRunning())
+        .put("rateLimit", queue.rateLimit())
+        .put(
+            "rateSpanMs",
+            queue.rateSpan() == null ? null : Long.valueOf(queue.rateSpan().toMillis()))
         .put("pausedAt", text(queue.pausedAt()))
         .put("oldestMs", queue.oldest() == null ? null : Long.valueOf(queue.oldest().toMillis()));
   }

@@ -194,6 +194,11 @@ class CommandsTest {
     assertThat(run("queues", "resume", "mail")).isZero();
     assertThat(run("queues", "list")).isZero();
     assertThat(said()).contains("open");
+    assertThat(run("queues", "rate", "mail", "20", "--per", "1m")).isZero();
+    assertThat(run("queues", "list", "--json")).isZero();
+    assertThat(json().get(0).get("rateLimit").asInt()).isEqualTo(20);
+    assertThat(json().get(0).get("rateSpanMs").asInt()).isEqualTo(60_000);
+    assertThat(run("queues", "rate", "mail")).isZero();
     assertThat(run("queues", "limit", "mail", "0")).isEqualTo(ExitCode.USAGE);
     assertThat(run("queues", "pause", "no such queue")).isEqualTo(ExitCode.REFUSED);
   }

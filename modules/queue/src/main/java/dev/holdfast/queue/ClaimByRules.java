@@ -109,6 +109,16 @@ final class ClaimByRules {
   List<LeasedJob> take(Connection connection, String queue, int most, String worker, Duration lease)
       throws SQLException {
     Rows.list(connection, row -> "", TURN, queue);
+    int allowed = RateLimit.allows(connection, queue, most);
+    List<LeasedJob> taken =
+        allowed == 0 ? List.of() : takeTurn(connection, queue, allowed, worker, lease);
+    RateLimit.spend(connection, queue, taken.size());
+    return taken;
+  }
+
+  private List<LeasedJob> takeTurn(
+      Connection connection, String queue, int most, String worker, Duration lease)
+      throws SQLException {
     String from = lastKey.getOrDefault(queue, "");
     boolean fromTheFirst = from.isEmpty();
     List<Claim.Taken> taken = List.of();

@@ -13,6 +13,8 @@ import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.Pulse;
+import dev.holdfast.model.Refusal;
+import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.Schedule;
 import dev.holdfast.model.Settlement;
@@ -176,7 +178,28 @@ public final class Queue implements AutoCloseable {
 
   /** How many jobs of the queue may run at once over all workers; null lifts the limit. */
   public void limit(String queue, @Nullable Integer maxRunning) {
+    if (maxRunning != null && maxRunning < 1) {
+      throw new RefusedException(
+          Refusal.BAD_LIMIT,
+          "limit %,d of queue '%s' must be at least 1: to stop a queue, pause it"
+              .formatted(maxRunning, queue));
+    }
     database.run("limit", connection -> Queues.limit(connection, Limits.queue(queue), maxRunning));
+    doorbell.ring(List.of(queue));
+  }
+
+  /** How many jobs of the queue may start in a span of time over all workers. */
+  public void rate(String queue, int starts, Duration span) {
+    if (starts < 1 || span.toMillis() < 1) {
+      throw new RefusedException(
+          Refusal.BAD_LIMIT, "a rate of %d per %s would stop the queue".formatted(starts, span));
+    }
+    database.run("rate", connection -> Queues.rate(connection, Limits.queue(queue), starts, span));
+    doorbell.ring(List.of(queue));
+  }
+
+  public void liftRate(String queue) {
+    database.run("rate", connection -> Queues.rate(connection, Limits.queue(queue), null, null));
     doorbell.ring(List.of(queue));
   }
 

@@ -2,6 +2,7 @@ package dev.holdfast.queue;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -24,9 +25,19 @@ final class Queues {
       """;
 
   // Each part has the condition of an index, so that finished jobs cost nothing here either.
+  // A new limit begins with a full bucket.
+  private static final String RATE =
+      """
+      INSERT INTO holdfast.queue (name, rate_limit, rate_span_ms) VALUES (?, ?, ?)
+      ON CONFLICT (name) DO UPDATE
+         SET rate_limit = excluded.rate_limit, rate_span_ms = excluded.rate_span_ms,
+             tokens = NULL, tokens_at = NULL
+      """;
+
   private static final String LIST =
       """
-      SELECT coalesce(q.name, j.queue) AS name, q.max_running, q.paused_at,
+      SELECT coalesce(q.name, j.queue) AS name, q.max_running, q.rate_limit, q.rate_span_ms,
+             q.paused_at,
              coalesce(j.due, 0) AS due, coalesce(j.delayed, 0) AS delayed,
              coalesce(j.retrying, 0) AS retrying, coalesce(j.waiting, 0) AS waiting,
              coalesce(j.running, 0) AS running,
@@ -103,6 +114,12 @@ final class Queues {
     return Rows.update(connection, LIMIT, queue, maxRunning) > 0;
   }
 
+  static boolean rate(
+      Connection connection, String queue, @Nullable Integer starts, @Nullable Duration span)
+      throws SQLException {
+    return Rows.update(connection, RATE, queue, starts, span) > 0;
+  }
+
   static List<QueueStatus> list(Connection connection) throws SQLException {
     return Rows.list(
         connection,
@@ -115,6 +132,8 @@ final class Queues {
                 row.getLong("waiting"),
                 row.getLong("running"),
                 Rows.intOrNull(row, "max_running"),
+                Rows.intOrNull(row, "rate_limit"),
+                Rows.millisOrNull(row, "rate_span_ms"),
                 Rows.instantOrNull(row, "paused_at"),
                 Rows.millisOrNull(row, "oldest_ms")),
         LIST);

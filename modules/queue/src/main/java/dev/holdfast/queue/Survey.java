@@ -25,7 +25,7 @@ record Survey(
   private static final String SQL =
       """
       SELECT q.paused_at IS NOT NULL AS paused,
-             q.max_running IS NOT NULL OR (
+             q.max_running IS NOT NULL OR q.rate_limit IS NOT NULL OR (
                SELECT k.queue FROM holdfast.job k
                 WHERE k.queue = name.queue AND k.state = 'PENDING'
                   AND k.concurrency_key IS NOT NULL

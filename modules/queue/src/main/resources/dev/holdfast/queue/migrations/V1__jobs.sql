@@ -170,5 +170,12 @@ CREATE TABLE holdfast.queue (
   name        text        PRIMARY KEY,
   paused_at   timestamptz,
   max_running integer,
+  -- A bucket of tokens: rate_limit of them per rate_span_ms, one for each job that starts.
+  rate_limit   integer,
+  rate_span_ms bigint,
+  tokens       double precision,
+  tokens_at    timestamptz,
+  CONSTRAINT queue_rate_sane CHECK (
+    rate_limit >= 1 AND rate_span_ms >= 1 OR rate_limit IS NULL AND rate_span_ms IS NULL),
   CONSTRAINT queue_max_running_sane CHECK (max_running >= 1)
 );
