@@ -72,12 +72,13 @@ final class DirectSource implements JobSource {
 
   @Override
   public Map<String, Integer> sweep(Timings timings, boolean judge) {
-    return asked(
-        () -> {
-          queue.promote();
-          queue.fire();
-          return judge ? judged(timings) : Map.of();
-        });
+    return asked(judge ? () -> judged(timings) : this::tended);
+  }
+
+  private Map<String, Integer> tended() {
+    queue.promote();
+    queue.fire();
+    return Map.of();
   }
 
   /** Page after page until none is found: a crowd of workers may have died at once. */

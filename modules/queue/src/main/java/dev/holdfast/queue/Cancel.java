@@ -13,7 +13,10 @@ import java.util.List;
 /** Cancels jobs: at once when they are not running, else by asking the worker to stop. */
 final class Cancel {
   // One statement decides: the row lock orders this against claim, settle and reap, so a job that
-  // finishes at the same moment is either finished or cancelled, and the answer says which.
+  // finishes at the same moment is either finished or cancelled, and the answer says which. What
+  // the job is, only held knows: it has the row as it was locked, the update at first has it as our
+  // snapshot saw it. It is computed again for the newest version, but only after the constraints
+  // were checked on the old one, so every value must make sense beside either.
   private static final String SQL =
       """
       WITH RECURSIVE family(id, depth) AS (
@@ -30,8 +33,11 @@ final class Cancel {
            FOR NO KEY UPDATE OF j
       ), moved AS (
         UPDATE holdfast.job j
-           SET state = CASE h.state WHEN 'RUNNING' THEN 'RUNNING' ELSE 'CANCELLED' END,
-               finished_at = CASE h.state WHEN 'RUNNING' THEN NULL ELSE clock_timestamp() END,
+           SET state = CASE h.state WHEN 'RUNNING' THEN j.state ELSE 'CANCELLED' END,
+               finished_at =
+                 CASE h.state WHEN 'RUNNING' THEN j.finished_at ELSE clock_timestamp() END,
+               heartbeat_at = CASE h.state WHEN 'RUNNING' THEN j.heartbeat_at END,
+               lease_expires_at = CASE h.state WHEN 'RUNNING' THEN j.lease_expires_at END,
                cancel_requested_at = clock_timestamp(),
                cancel_deadline = clock_timestamp() + ? * interval '1 millisecond',
                cancel_reason = ?,
@@ -39,7 +45,8 @@ final class Cancel {
                unique_states = holdfast.unique_after(
                  j.unique_states, CASE h.state WHEN 'RUNNING' THEN 'RUNNING' ELSE 'CANCELLED' END)
           FROM held h
-         WHERE j.id = h.id AND NOT h.asked AND j.finished_at IS NULL
+         WHERE j.id = h.id AND NOT h.asked
+           AND h.state NOT IN ('SUCCEEDED', 'FAILED', 'CANCELLED')
         RETURNING j.id, j.state, j.attempt, j.events
       ), told AS (
         INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)

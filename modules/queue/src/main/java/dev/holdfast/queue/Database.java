@@ -19,7 +19,9 @@ import org.jspecify.annotations.Nullable;
  * run again, and finds its own work done: by the id the client chose, or by the attempt it named.
  */
 final class Database implements AutoCloseable {
-  private static final int TRIES = 4;
+  // The last try comes after more than half a second: so long a pool may take connections that were
+  // used a moment ago for good ones, though the server has restarted.
+  private static final int TRIES = 5;
   private static final Duration PATIENCE = Duration.ofSeconds(5);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
   private static final Duration TURN = Duration.ofSeconds(30);

@@ -37,27 +37,27 @@ final class Ending {
           FROM ending e
          WHERE j.id = e.id AND j.attempt = e.attempt AND j.state = 'RUNNING'
         RETURNING j.id, j.attempt, j.state, j.queue, j.kind, j.events, j.started_at, j.started_event,
-                  j.run_at
+                  e.worker_id, e.outcome, e.failure, e.job_failure, e.event, e.data, e.run_at
       ), kept AS (
         INSERT INTO holdfast.attempt
                (job_id, attempt, outcome, worker_id, started_at, ended_at, started_event, failure)
-        SELECT m.id, m.attempt, e.outcome, e.worker_id, m.started_at, clock_timestamp(),
-               m.started_event, e.failure
-          FROM moved m JOIN ending e ON e.id = m.id
+        SELECT m.id, m.attempt, m.outcome, m.worker_id, m.started_at, clock_timestamp(),
+               m.started_event, m.failure
+          FROM moved m
       ), told AS (
         INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
         SELECT m.id, m.events,
                CASE m.state WHEN 'FAILED' THEN 'failed'
                             WHEN 'CANCELLED' THEN 'cancelled'
                             WHEN 'RETRYING' THEN 'retry:scheduled'
-                            ELSE e.event END,
+                            ELSE m.event END,
                m.attempt, clock_timestamp(),
-               coalesce(e.data, jsonb_strip_nulls(jsonb_build_object(
-                 'code', coalesce(e.job_failure, e.failure) ->> 'code',
-                 'message', coalesce(e.job_failure, e.failure) ->> 'message',
-                 'cause', e.job_failure -> 'cause',
-                 'runAt', CASE WHEN m.state IN ('RETRYING', 'PENDING') THEN e.run_at END)))
-          FROM moved m JOIN ending e ON e.id = m.id
+               coalesce(m.data, jsonb_strip_nulls(jsonb_build_object(
+                 'code', coalesce(m.job_failure, m.failure) ->> 'code',
+                 'message', coalesce(m.job_failure, m.failure) ->> 'message',
+                 'cause', m.job_failure -> 'cause',
+                 'runAt', CASE WHEN m.state IN ('RETRYING', 'PENDING') THEN m.run_at END)))
+          FROM moved m
       )
       SELECT m.id, m.attempt, m.state, m.queue, m.kind FROM moved m
       """;

@@ -190,9 +190,11 @@ public final class Queue implements AutoCloseable {
 
   /** How many jobs of the queue may start in a span of time over all workers. */
   public void rate(String queue, int starts, Duration span) {
-    if (starts < 1 || span.toMillis() < 1) {
+    if (starts < 1 || span.toDays() > 365 || span.compareTo(Duration.ofMillis(1)) < 0) {
       throw new RefusedException(
-          Refusal.BAD_LIMIT, "a rate of %d per %s would stop the queue".formatted(starts, span));
+          Refusal.BAD_LIMIT,
+          "a rate of %d per %s makes no sense: at least 1, per millisecond to year"
+              .formatted(starts, span));
     }
     database.run("rate", connection -> Queues.rate(connection, Limits.queue(queue), starts, span));
     doorbell.ring(List.of(queue));

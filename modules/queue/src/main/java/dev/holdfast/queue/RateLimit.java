@@ -24,7 +24,7 @@ final class RateLimit {
       """;
 
   private static final String SPEND =
-      "UPDATE holdfast.queue SET tokens = tokens - ? WHERE name = ?";
+      "UPDATE holdfast.queue SET tokens = tokens - ? WHERE name = ? AND rate_limit IS NOT NULL";
 
   private RateLimit() {}
 

@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * @param hasRules the queue has a limit, or jobs with concurrency keys
  * @param retryDue a job in RETRYING has waited out its backoff
  * @param hasWaiting a job waits for others, which may have ended meanwhile
- * @param nextDue how long until the next delayed or retrying job is due; of more than a thousand
- *     jobs with concurrency keys not all are asked, and polling finds the rest
+ * @param nextDue how long until the next delayed or retrying job is due, or a queue with a rate has
+ *     its next token; of more than a thousand jobs with concurrency keys not all are asked, and
+ *     polling finds the rest
  */
 record Survey(
     boolean paused,
@@ -39,10 +40,18 @@ record Survey(
                WHERE w.queue = name.queue AND w.state = 'WAITING'
                ORDER BY w.queue
                LIMIT 1) IS NOT NULL AS has_waiting,
-             extract(epoch FROM least(delayed.run_at, keyed.run_at, retrying.run_at)
+             extract(epoch FROM least(delayed.run_at, keyed.run_at, retrying.run_at, token.comes_at)
                                 - statement_timestamp()) * 1000 AS next_ms
         FROM (SELECT ?::text AS queue) AS name
         LEFT JOIN holdfast.queue q ON q.name = name.queue
+        LEFT JOIN LATERAL (
+          -- A millisecond more, for the fraction that is cut off on the way to the worker.
+          SELECT statement_timestamp() + interval '1 millisecond' * (
+                   1 + (1 - bucket.tokens) * q.rate_span_ms / q.rate_limit) AS comes_at
+            FROM (SELECT coalesce(q.tokens, q.rate_limit)
+                         + extract(epoch FROM statement_timestamp() - q.tokens_at)
+                           * 1000.0 * q.rate_limit / q.rate_span_ms AS tokens) AS bucket
+           WHERE bucket.tokens < 1) AS token ON true
         LEFT JOIN LATERAL (
           SELECT min(first.run_at) AS run_at
             FROM generate_series(0, 9) AS lane(priority)

@@ -21,7 +21,8 @@ final class Claimer {
 
   /** Takes over what was claimed. */
   interface Starter {
-    void start(LeasedJob job, long claimedAt);
+    /** False when there is no place for it any more. */
+    boolean start(LeasedJob job, long claimedAt);
   }
 
   private final JobSource source;
@@ -34,7 +35,6 @@ final class Claimer {
   private final AtomicBoolean closed = new AtomicBoolean();
   private int turn;
   private boolean unsure;
-  private int claimedLast;
 
   Claimer(JobSource source, WorkerOptions options, Slots slots, Metrics metrics, Starter starter) {
     this.source = source;
@@ -51,7 +51,7 @@ final class Claimer {
     rung.set(true);
   }
 
-  /** What is claimed from now on is handed over to nobody, so nothing is claimed. */
+  /** Claims nothing more. */
   void close() {
     closed.set(true);
   }
@@ -68,53 +68,63 @@ final class Claimer {
       return UNTIL_A_SLOT_IS_FREE;
     }
     Duration pause = backpressure.pause();
-    return pause.isPositive() ? pause : round();
+    if (pause.isPositive()) {
+      return pause;
+    }
+    Round round = round();
+    // After a job there may be another, and only an empty answer says when the next is due.
+    return round.claimed() > 0 ? Duration.ZERO : round.next();
   }
 
-  /** How many jobs the last round brought. */
-  int claimedLast() {
-    return claimedLast;
+  /** One round without regard to load, for whoever wants all that is due; how many jobs it got. */
+  int claimNow() {
+    if (unsure) {
+      releaseUnknown();
+    }
+    return round().claimed();
   }
 
-  private Duration round() {
+  private record Round(int claimed, Duration next) {}
+
+  private Round round() {
     boolean wasRung = rung.getAndSet(false);
-    boolean more = false;
     int claimed = 0;
     Duration wait = Loop.jittered(options.poll());
     List<String> queues = options.queues();
     turn = (turn + 1) % queues.size();
     for (int i = 0; i < queues.size() && slots.free() > 0 && !closed.get(); i++) {
-      int most = Math.min(slots.free(), BATCH);
-      Claimed answer = claim(queues.get((turn + i) % queues.size()), most);
+      Claimed answer = claim(queues.get((turn + i) % queues.size()));
       claimed += answer.jobs().size();
-      more |= answer.jobs().size() == most;
       Duration due = answer.nextDue();
       if (due != null && due.compareTo(wait) < 0) {
         // The next millisecond: the answer was cut to whole ones.
         wait = due.isNegative() ? Duration.ofMillis(1) : due.plusMillis(1);
       }
     }
-    claimedLast = claimed;
     if (wasRung && claimed == 0) {
       metrics.count(Metrics.ACQUIRE_FAILS, 1);
     }
-    return more ? Duration.ZERO : wait;
+    return new Round(claimed, wait);
   }
 
-  private Claimed claim(String queue, int most) {
+  private Claimed claim(String queue) {
+    // Until it is known what became of it: perhaps it was done and only the answer was lost.
+    unsure = true;
     long sentAt = System.nanoTime();
-    Claimed answer;
-    try {
-      answer = source.claim(queue, most, options.worker(), options.timings().lease());
-    } catch (RuntimeException trouble) {
-      // Perhaps it was done and only the answer was lost.
-      unsure = true;
-      throw trouble;
-    }
+    int most = Math.min(slots.free(), BATCH);
+    Claimed answer = source.claim(queue, most, options.worker(), options.timings().lease());
     metrics.time(Metrics.CLAIM_TIME, Duration.ofNanos(System.nanoTime() - sentAt));
+    List<Settlement> unwanted = new ArrayList<>();
     for (LeasedJob job : answer.jobs()) {
-      starter.start(job, sentAt);
+      if (!starter.start(job, sentAt)) {
+        unwanted.add(new Settlement.Release(job.lease(), false));
+      }
     }
+    if (!unwanted.isEmpty()) {
+      log.info("{} jobs claimed while the worker stopped are given back", unwanted.size());
+      source.settle(unwanted);
+    }
+    unsure = false;
     return answer;
   }
 

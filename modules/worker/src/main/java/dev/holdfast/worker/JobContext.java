@@ -45,8 +45,9 @@ public interface JobContext {
   }
 
   /**
-   * Told by whoever settled this attempt inside the handler's own transaction, before it commits:
-   * the worker then asks the database how it went instead of settling again.
+   * Told by whoever settles this attempt inside the handler's own transaction, before it does: the
+   * worker then asks the database how it went instead of settling again. From then on the
+   * transaction may hold the job's row locked, so progress is passed over and events are refused.
    */
   void settlingInTransaction();
 }

@@ -9,6 +9,7 @@ import dev.holdfast.model.Json;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Limits;
+import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.model.Settlement;
@@ -26,7 +27,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Three things may race: the handler leaving, somebody telling it to stop, and the grace period
  * running out. Whichever of leaving and giving up is first ends the attempt; the database's fence
- * decides all that is left.
+ * decides all that is left. However it goes, {@link Host#ended} is called once.
  */
 final class JobRun {
   private static final Logger log = LoggerFactory.getLogger(JobRun.class);
@@ -49,8 +50,10 @@ final class JobRun {
   private final @Nullable Kind<?> kind;
   private final Host host;
   private final RunContext context;
+  private final long claimedAt;
   private final AtomicReference<@Nullable StopReason> stop = new AtomicReference<>();
   private final AtomicBoolean ended = new AtomicBoolean();
+  private final AtomicBoolean askingIfLost = new AtomicBoolean();
   private @Nullable Thread handling;
   private volatile long leaseFrom;
 
@@ -58,8 +61,9 @@ final class JobRun {
     this.job = job;
     this.kind = kind;
     this.host = host;
+    this.claimedAt = claimedAt;
     this.leaseFrom = claimedAt;
-    this.context = new RunContext(job, host.codec(), host.outbox(), System::nanoTime);
+    this.context = new RunContext(job, host.codec(), host.outbox(), System::nanoTime, this::lost);
   }
 
   LeasedJob job() {
@@ -74,6 +78,11 @@ final class JobRun {
     return kind != null && kind.strict();
   }
 
+  /** When the claim was sent, on the monotonic clock. */
+  long claimedAt() {
+    return claimedAt;
+  }
+
   /** When the heartbeat that last extended this lease was sent, on the monotonic clock. */
   long leaseFrom() {
     return leaseFrom;
@@ -83,9 +92,11 @@ final class JobRun {
     leaseFrom = sentAt;
   }
 
-  @Nullable StopReason stopReason() {
-    return stop.get();
+  boolean isEnded() {
+    return ended.get();
   }
+
+  // ---- perform
 
   void run() {
     end(perform());
@@ -103,6 +114,7 @@ final class JobRun {
       return handled(kind);
     } catch (Throwable thrown) {
       // Whatever a handler throws, even an Error, hurts its own job and no other.
+      leave();
       return outcomeOf(thrown);
     } finally {
       leave();
@@ -127,36 +139,55 @@ final class JobRun {
               Failure.HANDLER_FAILED,
               "the handler settled in a transaction that it did not commit");
     }
-    Json json = result == null ? null : Limits.result(host.codec().encode(result));
-    return new Outcome.Succeeded(json);
+    return new Outcome.Succeeded(result == null ? null : encoded(result));
+  }
+
+  private Json encoded(Object result) {
+    try {
+      return Limits.result(host.codec().encode(result));
+    } catch (RefusedException refused) {
+      // A codec does not know what the value is for.
+      throw refused.refusal() == Refusal.PAYLOAD_NOT_JSON
+          ? new RefusedException(Refusal.RESULT_NOT_JSON, String.valueOf(refused.getMessage()))
+          : refused;
+    }
   }
 
   private Outcome outcomeOf(Throwable thrown) {
-    leave();
-    // A commit whose answer was lost throws, and has settled the job all the same.
-    if (context.isSettling() && host.succeeded(lease())) {
-      return new Outcome.SettledItself();
+    try {
+      // A commit whose answer was lost throws, and has settled the job all the same.
+      if (context.isSettling() && host.succeeded(lease())) {
+        return new Outcome.SettledItself();
+      }
+    } catch (RuntimeException unknown) {
+      // Then the fence will tell: this failure changes nothing if the transaction has committed.
+      log.warn("{}: whether it has settled itself could not be asked", lease(), unknown);
     }
     return switch (thrown) {
       case SnoozeException snooze -> new Outcome.Snoozed(snooze.delay());
       case FailedException failed -> new Outcome.Failed(Failure.from(failed), failed.retryAfter());
-      case RefusedException refused ->
-          new Outcome.Failed(Failure.from(refused).withCode(refused.refusal().name()), null);
+      case RefusedException refused -> new Outcome.Failed(notStorable(refused), null);
       case OutOfMemoryError memory ->
           failed(FailureCategory.INFRASTRUCTURE, "OUT_OF_MEMORY", String.valueOf(memory));
       default -> new Outcome.Failed(Failure.from(thrown), null);
     };
   }
 
+  private static Failure notStorable(RefusedException refused) {
+    return Failure.from(refused).withCode(refused.refusal().name());
+  }
+
   private static Outcome failed(FailureCategory category, String code, String message) {
     return new Outcome.Failed(Failure.of(category, code, message), null);
   }
 
+  /** A handler that was told to stop before it began does not begin. */
   private synchronized void enter() {
-    handling = Thread.currentThread();
-    if (stop.get() != null) {
-      handling.interrupt();
+    StopReason reason = stop.get();
+    if (reason != null) {
+      throw new CancelledException(reason.text());
     }
+    handling = Thread.currentThread();
   }
 
   /** From here on an interrupt would hit the worker's own work, so none comes any more. */
@@ -165,20 +196,62 @@ final class JobRun {
     Thread.interrupted();
   }
 
+  // ---- told to stop
+
   void stop(StopReason reason) {
+    if (isEnded()) {
+      return;
+    }
     StopReason before =
         stop.getAndUpdate(old -> old == null || reason.outranks(old) ? reason : old);
     if (before != null) {
       return; // the handler knows already
     }
     log.info("{} {}: {}", job.kind(), lease(), reason.text());
+    host.stopping(this);
+    // Before the interrupt: whoever is woken by it may look why.
     context.stop(reason);
     synchronized (this) {
       if (handling != null) {
         handling.interrupt();
       }
     }
-    host.stopping(this);
+  }
+
+  boolean hasLostLease() {
+    return stop.get() instanceof StopReason.LeaseLost;
+  }
+
+  /**
+   * Somebody was told that the lease is lost. An attempt whose ending is being written no longer
+   * holds one and did not lose it; nor did one whose own transaction has settled it, which is not
+   * for the caller to wait for.
+   */
+  void lost() {
+    if (isEnded()) {
+      return;
+    }
+    if (!context.isSettling()) {
+      stop(new StopReason.LeaseLost());
+    } else if (askingIfLost.compareAndSet(false, true)) {
+      Thread.ofVirtual().name("lost-" + lease()).start(this::stopUnlessSucceeded);
+    }
+  }
+
+  private void stopUnlessSucceeded() {
+    try {
+      if (!host.succeeded(lease())) {
+        stop(new StopReason.LeaseLost());
+      }
+    } catch (RuntimeException unknown) {
+      askingIfLost.set(false);
+      log.debug("{}: whether it has settled itself could not be asked", lease(), unknown);
+    }
+  }
+
+  /** Ends it before it began, without a word; false when it has ended already. */
+  boolean skip() {
+    return ended.compareAndSet(false, true);
   }
 
   /** Does not wait for the handler any longer. */
@@ -186,31 +259,39 @@ final class JobRun {
     end(new Outcome.Abandoned());
   }
 
-  boolean isEnded() {
-    return ended.get();
+  /** Something went wrong around the handler. */
+  void broken(Throwable trouble) {
+    end(new Outcome.Failed(Failure.from(trouble), null));
   }
+
+  // ---- settle
 
   private void end(Outcome outcome) {
     if (!ended.compareAndSet(false, true)) {
       return;
     }
-    RetryPolicy policy = kind == null ? RetryPolicy.DEFAULT : kind.retry();
-    Verdict verdict = new Verdict(job, policy, ThreadLocalRandom.current());
-    verdict
-        .on(outcome, stop.get())
-        .ifPresentOrElse(
-            this::settle,
-            () ->
-                host.ended(
-                    this,
-                    null,
-                    outcome instanceof Outcome.SettledItself ? Ack.ACCEPTED : Ack.LEASE_LOST));
+    try {
+      context.end();
+      RetryPolicy policy = kind == null ? RetryPolicy.DEFAULT : kind.retry();
+      Verdict verdict = new Verdict(job, policy, isStrict(), ThreadLocalRandom.current());
+      verdict
+          .on(outcome, stop.get())
+          .ifPresentOrElse(
+              this::settle,
+              () ->
+                  host.ended(
+                      this,
+                      null,
+                      outcome instanceof Outcome.SettledItself ? Ack.ACCEPTED : Ack.LEASE_LOST));
+    } catch (Throwable bug) {
+      unsettled(bug);
+    }
   }
 
   private void settle(Settlement settlement) {
+    Outbox outbox = host.outbox();
     CompletableFuture<?> unused =
-        host.outbox()
-            .settle(settlement)
+        (context.isSettling() ? outbox.settleApart(settlement) : outbox.settle(settlement))
             .whenComplete((ack, trouble) -> answered(settlement, ack, trouble));
   }
 
@@ -219,11 +300,18 @@ final class JobRun {
       host.ended(this, settlement, ack);
     } else if (trouble instanceof RefusedException refused
         && !(settlement instanceof Settlement.Fail)) {
-      Failure failure = Failure.from(refused).withCode(refused.refusal().name());
-      settle(new Settlement.Fail(lease(), failure, Duration.ZERO));
+      settle(new Settlement.Fail(lease(), notStorable(refused), Duration.ZERO));
+    } else {
+      unsettled(trouble);
+    }
+  }
+
+  private void unsettled(Throwable trouble) {
+    if (trouble instanceof Outbox.StoppedException) {
+      log.warn("{} could not be settled before the worker stopped", lease());
     } else {
       log.error("{} could not be settled; its lease will run out", lease(), trouble);
-      host.ended(this, null, Ack.LEASE_LOST);
     }
+    host.ended(this, null, Ack.LEASE_LOST);
   }
 }

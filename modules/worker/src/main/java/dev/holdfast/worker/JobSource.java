@@ -4,6 +4,7 @@ import dev.holdfast.model.Ack;
 import dev.holdfast.model.Claimed;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.Pulse;
+import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
 import dev.holdfast.model.Timings;
@@ -18,9 +19,14 @@ import java.util.function.Consumer;
  * server over HTTP.
  *
  * <p>Every call may be made again when its answer was lost. {@link SourceUnavailableException}
- * means that trying again may help; any other exception means that it will not.
+ * means that trying again may help; {@link RefusedException} that it will not. Any other exception
+ * is logged, and tried again a few times.
  */
 public interface JobSource {
+  /**
+   * Not tried again behind the worker's back: when the answer is lost, the worker asks what lies
+   * under its name and gives back what it does not know.
+   */
   Claimed claim(String queue, int most, String worker, Duration lease);
 
   /** Extends the leases; one pulse each, in no particular order. */
@@ -45,9 +51,9 @@ public interface JobSource {
   long depth(List<String> queues, long most);
 
   /**
-   * Keeps the queue in order: takes back lost leases and ends what is out of time, but only if
-   * {@code judge}; answers how many jobs were recovered, by reason. Nothing to do where a server
-   * does it.
+   * Keeps the queue in order. With {@code judge} takes back lost leases and ends what is out of
+   * time, and answers how many jobs were recovered, by reason; without it does only what judges
+   * nobody. Nothing to do where a server does it.
    */
   Map<String, Integer> sweep(Timings timings, boolean judge);
 

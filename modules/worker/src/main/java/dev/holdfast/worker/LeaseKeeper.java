@@ -9,6 +9,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * Keeps all leases of a worker alive, in one statement per heartbeat, and tells handlers that were
  * cancelled or have lost theirs. Runs on threads of its own: handlers cannot starve it.
  */
-final class LeaseKeeper implements AutoCloseable {
+final class LeaseKeeper {
   private static final Logger log = LoggerFactory.getLogger(LeaseKeeper.class);
   private static final int TOLERATED = 3;
   static final Duration CANCEL_POLL = Duration.ofMillis(500);
@@ -27,16 +28,26 @@ final class LeaseKeeper implements AutoCloseable {
   private final Timings timings;
   private final String worker;
   private final Metrics metrics;
+  private final LongSupplier nanos;
   private final Loop heartbeats = new Loop("heartbeat", this::beat);
   private final Loop cancels = new Loop("cancel", this::askForCancels);
-  private int failedInARow;
+  private boolean connected;
+  private volatile long failedInARow;
+  private boolean degraded;
 
-  LeaseKeeper(JobSource source, Slots slots, Timings timings, String worker, Metrics metrics) {
+  LeaseKeeper(
+      JobSource source,
+      Slots slots,
+      Timings timings,
+      String worker,
+      Metrics metrics,
+      LongSupplier nanos) {
     this.source = source;
     this.slots = slots;
     this.timings = timings;
     this.worker = worker;
     this.metrics = metrics;
+    this.nanos = nanos;
   }
 
   void start() {
@@ -44,32 +55,50 @@ final class LeaseKeeper implements AutoCloseable {
     cancels.start();
   }
 
+  /**
+   * Called before the first claim, so that the heartbeats have their connection before handlers can
+   * have taken every other.
+   */
+  void connect() {
+    if (!connected) {
+      source.cancelling(worker);
+      connected = true;
+    }
+  }
+
   Duration beat() {
     Collection<JobRun> runs = slots.all();
-    if (runs.isEmpty()) {
+    if (runs.isEmpty() && failedInARow == 0) {
       return timings.heartbeat();
     }
-    long sentAt = System.nanoTime();
+    long sentAt = nanos.getAsLong();
     try {
-      List<Lease> leases = runs.stream().map(JobRun::lease).toList();
-      tell(runs, source.heartbeat(leases, timings.lease()), sentAt);
-      metrics.count(Metrics.HEARTBEATS, leases.size());
-      log.debug("heartbeat of {} jobs", leases.size());
+      if (runs.isEmpty()) {
+        source.cancelling(worker); // nothing to keep, but someone wants to know that all is well
+      } else {
+        List<Lease> leases = runs.stream().map(JobRun::lease).toList();
+        tell(runs, source.heartbeat(leases, timings.lease()), sentAt);
+        metrics.count(Metrics.HEARTBEATS, runs.size());
+        log.debug("heartbeat of {} jobs", runs.size());
+      }
       wellAgain();
       return timings.heartbeat();
     } catch (RuntimeException trouble) {
-      failed(trouble);
+      failed(trouble, nanos.getAsLong() - sentAt);
       // Sooner than a whole interval: there is a lease to be saved.
       return Loop.jittered(timings.heartbeat().dividedBy(4));
     }
   }
 
-  private void failed(RuntimeException trouble) {
-    failedInARow++;
-    if (failedInARow == TOLERATED + 1) {
+  private void failed(RuntimeException trouble, long took) {
+    // One that took as long as several has failed as often.
+    long failures = failedInARow + Math.max(1, took / timings.heartbeat().toNanos());
+    failedInARow = failures;
+    if (failures > TOLERATED && !degraded) {
+      degraded = true;
       log.warn(
           "HEARTBEAT_DEGRADED: {} heartbeats in a row failed for {} jobs; they go on running ({})",
-          failedInARow,
+          failures,
           slots.used(),
           trouble.getMessage());
     } else {
@@ -78,25 +107,22 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   private void wellAgain() {
-    if (failedInARow > TOLERATED) {
+    if (degraded) {
+      degraded = false;
       log.info("HEARTBEAT_RECOVERED: heartbeats work again after {} failures", failedInARow);
     }
     failedInARow = 0;
   }
 
-  private void tell(Collection<JobRun> runs, List<Pulse> pulses, long sentAt) {
-    Map<Lease, JobRun> byLease =
-        runs.stream().collect(Collectors.toMap(JobRun::lease, Function.identity()));
+  private static void tell(Collection<JobRun> runs, List<Pulse> pulses, long sentAt) {
+    Map<Lease, JobRun> byLease = byLease(runs);
     for (Pulse pulse : pulses) {
       JobRun run = byLease.get(pulse.lease());
       if (run == null) {
         continue;
       }
       if (pulse.ack() == Ack.LEASE_LOST) {
-        // An attempt whose ending is being written no longer holds a lease, and did not lose it.
-        if (!run.isEnded()) {
-          run.stop(new StopReason.LeaseLost());
-        }
+        run.lost();
       } else {
         run.extended(sentAt);
         stopIfCancelled(run, pulse);
@@ -106,7 +132,7 @@ final class LeaseKeeper implements AutoCloseable {
 
   private static void stopIfCancelled(JobRun run, Pulse pulse) {
     String reason = pulse.cancelReason();
-    if (reason != null && !run.isEnded()) {
+    if (reason != null) {
       run.stop(new StopReason.Cancelled(reason));
     }
   }
@@ -114,9 +140,9 @@ final class LeaseKeeper implements AutoCloseable {
   /** Between heartbeats, so that a cancellation arrives within a second with or without NOTIFY. */
   Duration askForCancels() {
     Collection<JobRun> runs = slots.all();
-    if (!runs.isEmpty()) {
-      Map<Lease, JobRun> byLease =
-          runs.stream().collect(Collectors.toMap(JobRun::lease, Function.identity()));
+    // While heartbeats fail the connection is left to them; they bring cancellations as well.
+    if (!runs.isEmpty() && failedInARow == 0) {
+      Map<Lease, JobRun> byLease = byLease(runs);
       for (Pulse pulse : source.cancelling(worker)) {
         JobRun run = byLease.get(pulse.lease());
         if (run != null) {
@@ -127,9 +153,16 @@ final class LeaseKeeper implements AutoCloseable {
     return CANCEL_POLL;
   }
 
-  @Override
-  public void close() {
-    cancels.close();
-    heartbeats.close();
+  private static Map<Lease, JobRun> byLease(Collection<JobRun> runs) {
+    return runs.stream().collect(Collectors.toMap(JobRun::lease, Function.identity()));
+  }
+
+  void end() {
+    cancels.end();
+    heartbeats.end();
+  }
+
+  boolean awaitEnd(Duration atMost) throws InterruptedException {
+    return heartbeats.awaitEnd(atMost) && cancels.awaitEnd(atMost);
   }
 }

@@ -35,6 +35,9 @@ public final class Metrics {
         }) {
       count(name, 0);
     }
+    for (String name : new String[] {CLAIM_TIME, RUN_TIME, QUEUE_WAIT}) {
+      time(name, Duration.ZERO, 0);
+    }
   }
 
   void count(String name, long more) {
@@ -54,7 +57,11 @@ public final class Metrics {
   }
 
   void time(String name, Duration took) {
-    count(name + "_count", 1);
+    time(name, took, 1);
+  }
+
+  private void time(String name, Duration took, int times) {
+    count(name + "_count", times);
     nanos.computeIfAbsent(name + "_sum", n -> new LongAdder()).add(took.toNanos());
   }
 

@@ -32,25 +32,41 @@ final class Reaper {
   }
 
   Duration runOnce() {
-    long now = nanos.getAsLong();
-    boolean judge = !away && (!waiting || now - judgeFrom >= 0);
     try {
-      Map<String, Integer> recovered = source.sweep(timings, judge);
-      recovered.forEach(this::tell);
+      // Asked first and apart: a source that was away may answer late instead of failing, and the
+      // same call must not then go on to judge.
+      sweep(false);
+      if (mayJudge()) {
+        sweep(true).forEach(this::tell);
+      }
     } catch (RuntimeException trouble) {
       away = true;
       log.info("sweep failed, trying again: {}", trouble.getMessage());
-      return Loop.jittered(timings.sweep());
-    }
-    if (away) {
-      away = false;
-      waiting = true;
-      judgeFrom = now + timings.lease().plus(timings.reapGrace()).toNanos();
-      log.info("the source is back: no lease is judged for {} s", timings.lease().toSeconds());
-    } else if (judge) {
-      waiting = false;
     }
     return Loop.jittered(timings.sweep());
+  }
+
+  private Map<String, Integer> sweep(boolean judge) {
+    long asked = nanos.getAsLong();
+    Map<String, Integer> recovered = source.sweep(timings, judge);
+    if (nanos.getAsLong() - asked > timings.heartbeat().toNanos()) {
+      away = true; // For that long nobody else's heartbeat was heard either.
+    }
+    return recovered;
+  }
+
+  private boolean mayJudge() {
+    long now = nanos.getAsLong();
+    if (away) {
+      Duration wait = timings.lease().plus(timings.reapGrace());
+      away = false;
+      waiting = true;
+      judgeFrom = now + wait.toNanos();
+      log.info("the source is back: no lease is judged for {} s", wait.toMillis() / 1000.0);
+    } else if (waiting && now - judgeFrom >= 0) {
+      waiting = false;
+    }
+    return !waiting;
   }
 
   private void tell(String reason, int jobs) {

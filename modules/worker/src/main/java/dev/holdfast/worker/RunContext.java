@@ -7,11 +7,14 @@ import dev.holdfast.model.Limits;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Report;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -20,20 +23,29 @@ import org.slf4j.LoggerFactory;
 /** The context of one attempt. */
 final class RunContext implements JobContext {
   private static final Logger log = LoggerFactory.getLogger(RunContext.class);
+  private static final Duration LAST_PROGRESS = Duration.ofSeconds(1);
 
   private final LeasedJob job;
   private final Codec codec;
   private final Outbox outbox;
+  private final Runnable lost;
   private final ProgressThrottle throttle;
   private final List<Runnable> callbacks = new ArrayList<>();
-  private @Nullable CompletableFuture<Ack> lastProgress;
+  private final Object reporting = new Object();
+  private CompletableFuture<Ack> written = CompletableFuture.completedFuture(Ack.ACCEPTED);
+  private Report.@Nullable Progress pending;
   private volatile @Nullable StopReason stop;
   private volatile boolean settling;
+  private volatile boolean ended;
 
-  RunContext(LeasedJob job, Codec codec, Outbox outbox, LongSupplier nanos) {
+  /**
+   * @param lost called when an answer says that the lease is lost
+   */
+  RunContext(LeasedJob job, Codec codec, Outbox outbox, LongSupplier nanos, Runnable lost) {
     this.job = job;
     this.codec = codec;
     this.outbox = outbox;
+    this.lost = lost;
     this.throttle = new ProgressThrottle(nanos);
   }
 
@@ -41,6 +53,8 @@ final class RunContext implements JobContext {
   public LeasedJob job() {
     return job;
   }
+
+  // ---- being told to stop
 
   @Override
   public boolean isCancelled() {
@@ -66,7 +80,11 @@ final class RunContext implements JobContext {
     run(action);
   }
 
-  /** Tells the handler; on a thread of the callbacks' own, for a callback may block. */
+  /**
+   * Tells the handler, on a thread of the callbacks' own, for a callback may block. Not a virtual
+   * one: handlers that compute on every core would keep it from ever running, and may be just what
+   * it is to stop.
+   */
   void stop(StopReason reason) {
     List<Runnable> actions;
     synchronized (callbacks) {
@@ -75,27 +93,61 @@ final class RunContext implements JobContext {
       callbacks.clear();
     }
     if (!actions.isEmpty()) {
-      Thread.ofVirtual().name("cancel-" + job.lease()).start(() -> actions.forEach(this::run));
+      start(() -> actions.forEach(this::run));
+    }
+  }
+
+  private void start(Runnable callback) {
+    String name = "cancel-" + job.lease();
+    try {
+      Thread.ofPlatform().daemon().name(name).start(callback);
+    } catch (OutOfMemoryError noThreadLeft) {
+      Thread.ofVirtual().name(name).start(callback);
     }
   }
 
   private void run(Runnable action) {
     try {
       action.run();
-    } catch (RuntimeException | Error thrown) {
+    } catch (Throwable thrown) {
       log.warn("{}: a cancel callback failed", job.lease(), thrown);
     }
   }
+
+  // ---- reporting
 
   @Override
   public void progress(int percent, String message) {
     Report.Progress report =
         new Report.Progress(job.lease(), percent, message.isEmpty() ? null : message);
-    synchronized (throttle) {
-      // While the source is away one unanswered report is enough; the next tells more anyway.
-      boolean waiting = lastProgress != null && !lastProgress.isDone() && percent < 100;
-      if (stop == null && !waiting && throttle.lets(percent)) {
-        lastProgress = outbox.report(report);
+    synchronized (reporting) {
+      if (stop == null && !settling && !ended && throttle.lets(percent)) {
+        // One unanswered report at a time; the latest of those that came meanwhile is the next.
+        pending = report;
+        if (written.isDone()) {
+          sendPending();
+        }
+      }
+    }
+  }
+
+  /** The caller holds {@link #reporting}. */
+  private void sendPending() {
+    Report.Progress report = pending;
+    if (report != null) {
+      pending = null;
+      written = outbox.report(report);
+      CompletableFuture<?> unused = written.whenComplete((ack, trouble) -> answered(ack));
+    }
+  }
+
+  private void answered(@Nullable Ack ack) {
+    if (ack == Ack.LEASE_LOST) {
+      lost.run();
+    }
+    synchronized (reporting) {
+      if (written.isDone()) {
+        sendPending();
       }
     }
   }
@@ -105,12 +157,26 @@ final class RunContext implements JobContext {
     Report.Event event =
         new Report.Event(
             job.lease(), Limits.word("event type", type), Limits.eventData(codec.encode(data)));
-    if (stop instanceof StopReason.LeaseLost || answer(outbox.report(event)) == Ack.LEASE_LOST) {
+    CompletableFuture<Ack> answer;
+    synchronized (reporting) {
+      if (ended || stop instanceof StopReason.LeaseLost) {
+        throw new LeaseLostException(job.lease());
+      }
+      if (settling) {
+        // It would wait for the row that this attempt's own transaction holds locked.
+        throw new IllegalStateException(
+            job.lease() + " is settled in its transaction: events come before that");
+      }
+      sendPending();
+      answer = outbox.report(event);
+    }
+    if (answerTo(answer) == Ack.LEASE_LOST) {
+      lost.run();
       throw new LeaseLostException(job.lease());
     }
   }
 
-  private static Ack answer(CompletableFuture<Ack> written) {
+  private static Ack answerTo(CompletableFuture<Ack> written) {
     try {
       return written.get();
     } catch (InterruptedException interrupted) {
@@ -125,12 +191,40 @@ final class RunContext implements JobContext {
     }
   }
 
+  // ---- the end
+
   @Override
   public void settlingInTransaction() {
-    settling = true;
+    CompletableFuture<Ack> last;
+    synchronized (reporting) {
+      settling = true;
+      sendPending();
+      last = written;
+    }
+    try {
+      // Sent after the transaction has locked the row, it would hold up everyone's reports.
+      last.get(LAST_PROGRESS.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException tooLong) {
+      last.cancel(false);
+    } catch (ExecutionException notWritten) {
+      log.debug("{}: the last progress was not written", job.lease(), notWritten);
+    } catch (InterruptedException interrupted) {
+      last.cancel(false);
+      Thread.currentThread().interrupt();
+    }
   }
 
   boolean isSettling() {
     return settling;
+  }
+
+  /** Nothing is reported any more, and what was is written before the attempt is settled. */
+  void end() {
+    synchronized (reporting) {
+      if (!settling) {
+        sendPending();
+      }
+      ended = true;
+    }
   }
 }

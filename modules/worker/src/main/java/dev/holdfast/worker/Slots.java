@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -15,18 +16,21 @@ final class Slots {
   private final Map<Lease, JobRun> runs = new LinkedHashMap<>();
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
+  private boolean closed;
 
   Slots(int limit) {
     this.limit = limit;
   }
 
-  void add(JobRun run) {
+  /** False when there is no place: the worker is stopping, or got more than it asked for. */
+  boolean add(JobRun run) {
     lock.lock();
     try {
-      if (runs.size() >= limit) {
-        throw new IllegalStateException("more jobs than the limit of " + limit);
+      if (closed || runs.size() >= limit) {
+        return false;
       }
       runs.put(run.lease(), run);
+      return true;
     } finally {
       lock.unlock();
     }
@@ -37,6 +41,16 @@ final class Slots {
     try {
       runs.remove(run.lease(), run);
       changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Takes in nothing more. */
+  void close() {
+    lock.lock();
+    try {
+      closed = true;
     } finally {
       lock.unlock();
     }
@@ -68,13 +82,32 @@ final class Slots {
   boolean awaitEmpty(Duration atMost) throws InterruptedException {
     lock.lock();
     try {
-      long left = atMost.toNanos();
+      long left = TimeUnit.NANOSECONDS.convert(atMost);
       while (!runs.isEmpty() && left > 0) {
         left = changed.awaitNanos(left);
       }
       return runs.isEmpty();
     } finally {
       lock.unlock();
+    }
+  }
+
+  /** The same for whoever has to go through with it; an interrupt is kept for later. */
+  boolean awaitEmptyUninterruptibly(Duration atMost) {
+    long until = System.nanoTime() + TimeUnit.NANOSECONDS.convert(atMost);
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return awaitEmpty(Duration.ofNanos(until - System.nanoTime()));
+        } catch (InterruptedException later) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Finished work counts, whatever was asked meanwhile: running it again, or calling it cancelled,
  * would be untrue. Anything else that happens after a stop is taken as the consequence of the stop.
  */
-record Verdict(LeasedJob job, RetryPolicy policy, RandomGenerator random) {
+record Verdict(LeasedJob job, RetryPolicy policy, boolean strict, RandomGenerator random) {
 
   /** Empty when there is nothing to settle. */
   Optional<Settlement> on(Outcome outcome, @Nullable StopReason stop) {
@@ -40,7 +40,12 @@ record Verdict(LeasedJob job, RetryPolicy policy, RandomGenerator random) {
     Lease lease = job.lease();
     return switch (stop) {
       case StopReason.LeaseLost() -> Optional.empty();
-      case StopReason.Shutdown() -> Optional.of(new Settlement.Release(lease, true));
+      // The handler has stopped, so the next attempt overlaps with nothing, and this was no crash.
+      case StopReason.LeaseRanOut() ->
+          abandoned ? Optional.empty() : Optional.of(new Settlement.Release(lease, false));
+      // A strict kind that goes on in spite of all keeps its lease for as long as that lasts.
+      case StopReason.Shutdown() ->
+          abandoned && strict ? Optional.empty() : Optional.of(new Settlement.Release(lease, true));
       case StopReason.Cancelled(var reason) ->
           abandoned
               ? Optional.of(

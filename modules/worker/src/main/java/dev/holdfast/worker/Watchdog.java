@@ -10,15 +10,12 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Stops handlers that are out of time, and gives up those that do not stop. Never asks anybody. */
 final class Watchdog implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Watchdog.class);
-  private static final Duration STRICT_CHECK = Duration.ofMillis(100);
 
   private final Timings timings;
   private final Metrics metrics;
@@ -36,17 +33,32 @@ final class Watchdog implements AutoCloseable {
   }
 
   void watch(JobRun run) {
-    after(run.job().timeout(), run, new StopReason.TimedOut());
-    after(run.job().untilDeadline(), run, new StopReason.PastDeadline());
+    Duration timeout = run.job().timeout();
+    if (timeout != null) {
+      in(timeout, run, () -> run.stop(new StopReason.TimedOut()));
+    }
+    Duration untilDeadline = run.job().untilDeadline();
+    if (untilDeadline != null) {
+      // Counted from the claim; a job that is late already does not even begin.
+      Duration left = untilDeadline.minusNanos(System.nanoTime() - run.claimedAt());
+      if (left.isPositive()) {
+        in(left, run, () -> run.stop(new StopReason.PastDeadline()));
+      } else {
+        run.stop(new StopReason.PastDeadline());
+      }
+    }
     if (run.isStrict()) {
-      schedule(
-          run,
-          () ->
-              timer.scheduleWithFixedDelay(
-                  () -> checkLease(run),
-                  STRICT_CHECK.toNanos(),
-                  STRICT_CHECK.toNanos(),
-                  TimeUnit.NANOSECONDS));
+      watchLease(run);
+    }
+  }
+
+  /** Nobody may have said so yet, but the lease can have run out: this attempt must not go on. */
+  private void watchLease(JobRun run) {
+    long left = timings.lease().toNanos() - (System.nanoTime() - run.leaseFrom());
+    if (left > 0) {
+      in(Duration.ofNanos(left), run, () -> watchLease(run));
+    } else {
+      run.stop(new StopReason.LeaseRanOut());
     }
   }
 
@@ -55,25 +67,6 @@ final class Watchdog implements AutoCloseable {
     List<Future<?>> its = timers.remove(run);
     if (its != null) {
       its.forEach(timer -> timer.cancel(false));
-    }
-  }
-
-  private void after(@Nullable Duration time, JobRun run, StopReason reason) {
-    if (time != null) {
-      in(time, run, () -> stop(run, reason));
-    }
-  }
-
-  private static void stop(JobRun run, StopReason reason) {
-    if (!run.isEnded()) {
-      run.stop(reason);
-    }
-  }
-
-  /** Nobody may have said so yet, but the lease can have run out: this attempt must not go on. */
-  private void checkLease(JobRun run) {
-    if (System.nanoTime() - run.leaseFrom() >= timings.lease().toNanos()) {
-      stop(run, new StopReason.LeaseLost());
     }
   }
 
@@ -96,18 +89,26 @@ final class Watchdog implements AutoCloseable {
   }
 
   private void in(Duration time, JobRun run, Runnable task) {
-    schedule(run, () -> timer.schedule(task, time.toNanos(), TimeUnit.NANOSECONDS));
-  }
-
-  private void schedule(JobRun run, Supplier<Future<?>> scheduling) {
+    Future<?> set;
     try {
-      timers.computeIfAbsent(run, r -> new CopyOnWriteArrayList<>()).add(scheduling.get());
+      // A deadline may lie further away than nanoseconds can count; converting stops at the most.
+      set = timer.schedule(task, TimeUnit.NANOSECONDS.convert(time), TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException closed) {
       return; // The worker has stopped; what still runs has been released.
     }
+    List<Future<?>> its = timers.computeIfAbsent(run, r -> new CopyOnWriteArrayList<>());
+    its.removeIf(Future::isDone);
+    its.add(set);
+    // It may have been forgotten meanwhile, with all timers but this one.
     if (run.isEnded()) {
+      set.cancel(false);
       forget(run);
     }
+  }
+
+  /** How many timers are set. */
+  int timers() {
+    return timer.getQueue().size();
   }
 
   @Override

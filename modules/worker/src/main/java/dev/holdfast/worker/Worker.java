@@ -4,10 +4,12 @@ import dev.holdfast.model.Ack;
 import dev.holdfast.model.Codec;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Settlement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -27,7 +29,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class Worker implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
-  private static final Duration FLUSH = Duration.ofSeconds(5);
+  // What stopping may take beyond the caller's patience, step by step.
+  private static final Duration LEAVE = Duration.ofSeconds(1);
+  private static final Duration FLUSH = Duration.ofSeconds(3);
+  private static final Duration WIND_UP = Duration.ofSeconds(2);
 
   private final JobSource source;
   private final WorkerOptions options;
@@ -42,8 +47,11 @@ public final class Worker implements AutoCloseable {
   private final Claimer claimer;
   private final Loop claiming;
   private final Loop reaping;
-  private final AtomicBoolean stopped = new AtomicBoolean();
-  private @Nullable AutoCloseable listening;
+  private final AtomicBoolean started = new AtomicBoolean();
+  private final AtomicBoolean stopping = new AtomicBoolean();
+  private final CountDownLatch stopped = new CountDownLatch(1);
+  private volatile boolean givenUp;
+  private volatile @Nullable AutoCloseable listening;
 
   public Worker(
       JobSource source,
@@ -60,10 +68,12 @@ public final class Worker implements AutoCloseable {
     this.metrics = metrics;
     this.slots = new Slots(options.concurrency());
     this.outbox = new Outbox(source);
-    this.keeper = new LeaseKeeper(source, slots, options.timings(), options.worker(), metrics);
+    this.keeper =
+        new LeaseKeeper(
+            source, slots, options.timings(), options.worker(), metrics, System::nanoTime);
     this.watchdog = new Watchdog(options.timings(), metrics);
     this.claimer = new Claimer(source, options, slots, metrics, this::begin);
-    this.claiming = new Loop("claim", claimer::runOnce);
+    this.claiming = new Loop("claim", this::claim);
     this.reaping =
         new Loop(
             "sweep", new Reaper(source, options.timings(), metrics, System::nanoTime)::runOnce);
@@ -74,31 +84,42 @@ public final class Worker implements AutoCloseable {
     startKeeping();
     reaping.start();
     claiming.start();
-    listening =
-        source.listen(
-            options.queues(),
-            queue -> {
-              claimer.ring();
-              claiming.wake();
-            });
+    try {
+      listening = source.listen(options.queues(), queue -> ring());
+    } catch (RuntimeException trouble) {
+      log.warn("{} cannot listen for jobs and finds them by polling", options.worker(), trouble);
+    }
     log.info(
         "{} serves {} with {} places", options.worker(), options.queues(), options.concurrency());
     return this;
   }
 
   private void startKeeping() {
+    if (stopping.get() || !started.compareAndSet(false, true)) {
+      throw new IllegalStateException("a worker starts once; build another one");
+    }
     outbox.start();
     keeper.start();
+  }
+
+  private void ring() {
+    claimer.ring();
+    claiming.wake();
+  }
+
+  private Duration claim() {
+    keeper.connect();
+    return claimer.runOnce();
   }
 
   /** For tests: runs everything that is due, on and on, until nothing is left; then stops. */
   public void drain() {
     startKeeping();
     try {
-      do {
-        claimer.runOnce();
+      keeper.connect();
+      while (claimer.claimNow() > 0) {
         slots.awaitEmpty(Duration.ofDays(1));
-      } while (claimer.claimedLast() > 0);
+      }
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     } finally {
@@ -116,48 +137,77 @@ public final class Worker implements AutoCloseable {
 
   // ---- one attempt
 
-  private void begin(LeasedJob job, long claimedAt) {
+  private boolean begin(LeasedJob job, long claimedAt) {
     JobRun run = new JobRun(job, kinds.get(job.kind()), claimedAt, new Here());
-    slots.add(run);
+    if (!slots.add(run)) {
+      return false;
+    }
     metrics.time(Metrics.QUEUE_WAIT, job.queueWait());
-    Thread.ofVirtual().name("job-" + job.lease()).start(() -> run(run));
+    try {
+      Thread.ofVirtual().name("job-" + job.lease()).start(() -> run(run));
+    } catch (Throwable noThread) {
+      slots.remove(run);
+      throw noThread;
+    }
+    return true;
   }
 
   private void run(JobRun run) {
-    if (tooLate(run)) {
-      metrics.count(Metrics.DUPLICATE_SKIPS, 1);
-      log.info("{} was taken over before it began; skipped", run.lease());
-      slots.remove(run);
-      claiming.wake();
-      return;
-    }
-    log.debug("{} runs {} {}", options.worker(), run.job().kind(), run.lease());
-    watchdog.watch(run);
-    tell(listener -> listener.started(run.job(), options.worker()));
     long start = System.nanoTime();
     try {
+      if (isTakenOver(run)) {
+        skip(run);
+        return;
+      }
+      log.debug("{} runs {} {}", options.worker(), run.job().kind(), run.lease());
+      watchdog.watch(run);
+      tell(listener -> listener.started(run.job(), options.worker()));
       run.run();
+    } catch (Throwable trouble) {
+      // No attempt may stay in its slot, heartbeat after heartbeat, with nobody working on it.
+      log.error("{} {} could not be run", run.job().kind(), run.lease(), trouble);
+      run.broken(trouble);
     } finally {
       metrics.time(Metrics.RUN_TIME, Duration.ofNanos(System.nanoTime() - start));
     }
   }
 
-  /** A process that was frozen between claim and start must ask before it begins. */
-  private boolean tooLate(JobRun run) {
-    if (System.nanoTime() - run.leaseFrom() < options.timings().lease().toNanos()) {
-      return false;
+  private void skip(JobRun run) {
+    log.info("{} was taken over before it began; skipped", run.lease());
+    metrics.count(Metrics.DUPLICATE_SKIPS, 1);
+    if (run.skip()) {
+      free(run);
     }
-    return ask(() -> source.heartbeat(List.of(run.lease()), options.timings().lease())).stream()
-        .anyMatch(pulse -> pulse.ack() == Ack.LEASE_LOST);
   }
 
-  /** Asks until there is an answer, or the worker has stopped. */
+  private void free(JobRun run) {
+    watchdog.forget(run);
+    slots.remove(run);
+    claiming.wake();
+  }
+
+  /** A process that was frozen between claim and start must ask before it begins. */
+  private boolean isTakenOver(JobRun run) {
+    Duration lease = options.timings().lease();
+    if (System.nanoTime() - run.leaseFrom() < lease.toNanos()) {
+      return false;
+    }
+    long askedAt = System.nanoTime();
+    List<Pulse> pulses = ask(() -> source.heartbeat(List.of(run.lease()), lease));
+    if (pulses.stream().anyMatch(pulse -> pulse.ack() == Ack.LEASE_LOST)) {
+      return true;
+    }
+    run.extended(askedAt);
+    return false;
+  }
+
+  /** Asks until there is an answer, or the worker no longer waits for its jobs. */
   private <T> T ask(Supplier<T> question) {
     while (true) {
       try {
         return question.get();
       } catch (SourceUnavailableException away) {
-        if (stopped.get()) {
+        if (givenUp) {
           throw away;
         }
         LockSupport.parkNanos(Loop.jittered(Duration.ofSeconds(1)).toNanos());
@@ -169,7 +219,7 @@ public final class Worker implements AutoCloseable {
     for (JobListener listener : listeners) {
       try {
         what.accept(listener);
-      } catch (RuntimeException | Error thrown) {
+      } catch (Throwable thrown) {
         log.warn("a listener failed", thrown);
       }
     }
@@ -199,26 +249,29 @@ public final class Worker implements AutoCloseable {
 
     @Override
     public void ended(JobRun run, @Nullable Settlement settlement, Ack ack) {
-      watchdog.forget(run);
-      slots.remove(run);
-      claiming.wake();
-      if (ack == Ack.LEASE_LOST) {
-        metrics.count(Metrics.LATE_RESULTS, 1);
-        log.info("late result of {} {} refused: it lost its lease", run.job().kind(), run.lease());
-      } else if (settlement instanceof Settlement.Fail fail && fail.failure().retryable()) {
-        metrics.count(Metrics.RETRIES, "code", fail.failure().code(), 1);
+      free(run);
+      count(run, settlement, ack);
+      if (settlement == null && ack == Ack.LEASE_LOST) {
+        tell(listener -> listener.lost(run.job()));
+      } else {
+        Settlement ending =
+            settlement == null ? new Settlement.Succeed(run.lease(), null) : settlement;
+        tell(listener -> listener.settled(run.job(), ending, ack));
       }
-      tell(
-          listener -> {
-            if (settlement == null && ack == Ack.LEASE_LOST) {
-              listener.lost(run.job());
-            } else {
-              listener.settled(
-                  run.job(),
-                  settlement == null ? new Settlement.Succeed(run.lease(), null) : settlement,
-                  ack);
-            }
-          });
+    }
+  }
+
+  private void count(JobRun run, @Nullable Settlement settlement, Ack ack) {
+    LeasedJob job = run.job();
+    if (ack == Ack.ACCEPTED) {
+      if (settlement instanceof Settlement.Fail(var lease, var failure, var after)
+          && failure.retryable()
+          && job.failures() + 1 < job.maxAttempts()) {
+        metrics.count(Metrics.RETRIES, "code", failure.code(), 1);
+      }
+    } else if (settlement != null || run.hasLostLease()) {
+      metrics.count(Metrics.LATE_RESULTS, 1);
+      log.info("late result of {} {} refused: it lost its lease", job.kind(), run.lease());
     }
   }
 
@@ -231,44 +284,69 @@ public final class Worker implements AutoCloseable {
 
   /**
    * Claims nothing more, waits for running jobs, and gives back at once those that take longer.
-   * Nothing is lost: what could not be given back is recovered when its lease runs out.
+   * Nothing is lost: what could not be given back is recovered when its lease runs out. Returns
+   * within a few seconds of the caller's patience, whether or not the source answers; a second
+   * caller waits for the first.
    */
   public void stop(Duration patience) {
-    if (!stopped.compareAndSet(false, true)) {
-      return;
-    }
-    log.info("{} stops; {} jobs are running", options.worker(), slots.used());
-    claimer.close();
-    closeQuietly(listening);
-    claiming.close();
-    boolean finished = false;
     try {
-      finished = slots.awaitEmpty(patience);
-    } catch (InterruptedException hurry) {
-      Thread.currentThread().interrupt();
-    }
-    if (!finished) {
-      giveBack();
-    }
-    reaping.close();
-    keeper.close();
-    watchdog.close();
-    outbox.close();
-    log.info("{} has stopped", options.worker());
-  }
-
-  private void giveBack() {
-    for (JobRun run : slots.all()) {
-      run.stop(new StopReason.Shutdown());
-      run.abandon();
-    }
-    try {
-      if (!slots.awaitEmpty(FLUSH)) {
-        log.warn("{} jobs could not be given back; their leases will run out", slots.used());
+      if (stopping.compareAndSet(false, true)) {
+        windDown(patience);
+      } else {
+        stopped.await();
       }
     } catch (InterruptedException hurry) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /** An interrupt cuts the waiting short; what runs is given back all the same. */
+  private void windDown(Duration patience) throws InterruptedException {
+    log.info("{} stops; {} jobs are running", options.worker(), slots.used());
+    claimer.close();
+    slots.close();
+    claiming.end();
+    closeQuietly(listening);
+    try {
+      slots.awaitEmpty(patience);
+    } finally {
+      givenUp = true;
+      giveBack();
+      windUp();
+    }
+  }
+
+  private void giveBack() {
+    slots.all().forEach(run -> run.stop(new StopReason.Shutdown()));
+    slots.awaitEmptyUninterruptibly(LEAVE);
+    slots.all().forEach(JobRun::abandon);
+    if (!slots.awaitEmptyUninterruptibly(FLUSH)) {
+      log.warn("{} jobs could not be given back; their leases will run out", slots.used());
+    }
+  }
+
+  /** A call that does not come back is not waited for; its thread ends with the process. */
+  private void windUp() throws InterruptedException {
+    long until = System.nanoTime() + WIND_UP.toNanos();
+    reaping.end();
+    keeper.end();
+    outbox.end();
+    try {
+      boolean quiet =
+          claiming.awaitEnd(left(until))
+              && reaping.awaitEnd(left(until))
+              && keeper.awaitEnd(left(until))
+              && outbox.awaitEnd(left(until));
+      log.info("{} has stopped{}", options.worker(), quiet ? "" : "; the source does not answer");
+    } finally {
+      watchdog.close();
+      outbox.close();
+      stopped.countDown();
+    }
+  }
+
+  private static Duration left(long until) {
+    return Duration.ofNanos(Math.max(0, until - System.nanoTime()));
   }
 
   private static void closeQuietly(@Nullable AutoCloseable open) {

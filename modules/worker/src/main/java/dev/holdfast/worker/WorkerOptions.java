@@ -44,7 +44,9 @@ public record WorkerOptions(
     if (poll.toDays() > 1 || poll.compareTo(Duration.ofMillis(1)) < 0) {
       throw new RefusedException(
           Refusal.BAD_TIMING,
-          "the polling interval is " + poll + ": it must be a millisecond or more, and a day at most");
+          "the polling interval is "
+              + poll
+              + ": it must be a millisecond or more, and a day at most");
     }
     if (shutdownTimeout.isNegative() || shutdownTimeout.toDays() > 365) {
       throw new RefusedException(

@@ -1,0 +1,256 @@
+package dev.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Timings;
+import dev.holdfast.queue.Cancellation;
+import dev.holdfast.worker.Handler;
+import dev.holdfast.worker.LeaseLostException;
+import dev.holdfast.worker.Metrics;
+import dev.holdfast.worker.Worker;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class CancellationTest extends LibraryTest {
+  /** A heartbeat would be far too late: cancellation has a way of its own. */
+  private static final Timings RARE =
+      new Timings(
+          Duration.ofMinutes(1), Duration.ofMinutes(3), Duration.ZERO, Duration.ofSeconds(30));
+
+  private static final CountDownLatch NEVER_COMES = new CountDownLatch(1);
+
+  private JobId running(Handler<Json> handler, Timings timings) {
+    CountDownLatch begun = new CountDownLatch(1);
+    JobId id = enqueue(Job.of("long"));
+    start(
+        worker()
+            .concurrency(1)
+            .timings(timings)
+            .handle(
+                "long",
+                Json.class,
+                AT_ONCE,
+                (payload, context) -> {
+                  begun.countDown();
+                  return handler.handle(payload, context);
+                })
+            .handle("next", Json.class, (payload, context) -> "ran"));
+    until(begun);
+    return id;
+  }
+
+  private Cancellation.Answer cancel(JobId id) {
+    return holdfast.cancel(id, "not needed any more").orElseThrow().answer();
+  }
+
+  static Stream<Arguments> waysToSeeIt() {
+    Handler<Json> byCheck =
+        (payload, context) -> {
+          while (true) {
+            context.checkCancelled();
+            TimeUnit.MILLISECONDS.sleep(1);
+          }
+        };
+    Handler<Json> byFlag =
+        (payload, context) -> {
+          while (!context.isCancelled()) {
+            Thread.onSpinWait();
+          }
+          throw new IllegalStateException("gave up");
+        };
+    Handler<Json> byCallback =
+        (payload, context) -> {
+          CountDownLatch told = new CountDownLatch(1);
+          context.onCancel(told::countDown);
+          while (told.getCount() > 0) {
+            Thread.onSpinWait();
+          }
+          throw new IllegalStateException("gave up");
+        };
+    Handler<Json> byInterrupt =
+        (payload, context) -> {
+          NEVER_COMES.await();
+          return null;
+        };
+    return Stream.of(
+        Arguments.of("check", byCheck),
+        Arguments.of("flag", byFlag),
+        Arguments.of("callback", byCallback),
+        Arguments.of("interrupt", byInterrupt));
+  }
+
+  @ParameterizedTest(name = "by {0}")
+  @MethodSource("waysToSeeIt")
+  void a_handler_sees_it_within_a_second(String way, Handler<Json> handler) {
+    JobId id = running(handler, RARE);
+    long asked = System.nanoTime();
+    assertThat(cancel(id)).isEqualTo(Cancellation.Answer.REQUESTED);
+    JobStatus job = await(id, JobState.CANCELLED);
+    // A second, and room for a machine that has other things to do.
+    assertThat(since(asked)).as("by " + way).isLessThan(Duration.ofSeconds(5));
+    assertThat(job.cancelReason()).isEqualTo("not needed any more");
+    assertThat(job.attempt()).isEqualTo(1);
+    assertThat(job.failures()).isZero();
+    assertThat(timeline(id))
+        .containsExactly("created", "processing", "cancel:requested", "cancelled");
+  }
+
+  @Test
+  void asking_twice_and_asking_too_late_are_answered_clearly() {
+    JobId id =
+        running(
+            (payload, context) -> {
+              NEVER_COMES.await();
+              return null;
+            },
+            RARE);
+    assertThat(cancel(id)).isEqualTo(Cancellation.Answer.REQUESTED);
+    assertThat(cancel(id))
+        .isIn(Cancellation.Answer.ALREADY_REQUESTED, Cancellation.Answer.ALREADY_TERMINAL);
+    await(id, JobState.CANCELLED);
+    assertThat(cancel(id)).isEqualTo(Cancellation.Answer.ALREADY_TERMINAL);
+    assertThat(holdfast.cancel(JobId.next(), "which?")).isEmpty();
+  }
+
+  @Test
+  void a_job_that_waits_is_cancelled_at_once_and_never_runs() {
+    JobId id = enqueue(Job.of("never"));
+    assertThat(cancel(id)).isEqualTo(Cancellation.Answer.CANCELLED);
+    List<JobId> ran = new ArrayList<>();
+    worker().handle("never", Json.class, (payload, context) -> ran.add(context.id())).drain();
+    assertThat(ran).isEmpty();
+    assertThat(job(id).state()).isEqualTo(JobState.CANCELLED);
+  }
+
+  @Test
+  void a_handler_that_finishes_all_the_same_has_succeeded() {
+    JobId id =
+        running(
+            (payload, context) -> {
+              try {
+                NEVER_COMES.await();
+              } catch (InterruptedException e) {
+                assertThat(context.isCancelled()).isTrue();
+              }
+              return "was nearly done";
+            },
+            RARE);
+    cancel(id);
+    await(id, JobState.SUCCEEDED);
+    assertThat(result(id)).contains("nearly done");
+  }
+
+  @Test
+  void a_cancelled_handler_may_still_say_something() {
+    JobId id =
+        running(
+            (payload, context) -> {
+              try {
+                NEVER_COMES.await();
+              } catch (InterruptedException e) {
+                context.event("cleaned-up", List.of("a", "b"));
+              }
+              throw new IllegalStateException("stopped");
+            },
+            RARE);
+    cancel(id);
+    await(id, JobState.CANCELLED);
+    assertThat(timeline(id)).containsSequence("cleaned-up", "cancelled");
+  }
+
+  @Test
+  void a_handler_that_does_not_listen_is_fenced_off_and_its_place_is_free_again() throws Exception {
+    CountDownLatch goOn = new CountDownLatch(1);
+    CompletableFuture<Throwable> late = new CompletableFuture<>();
+    JobId id =
+        running(
+            (payload, context) -> {
+              while (goOn.getCount() > 0) {
+                Thread.onSpinWait();
+              }
+              Thread.interrupted();
+              try {
+                context.event("late", "");
+                late.complete(new AssertionError("written"));
+              } catch (RuntimeException refused) {
+                late.complete(refused);
+              }
+              return "late";
+            },
+            RARE.withCancelGrace(Duration.ofMillis(300)));
+    cancel(id);
+    JobStatus job = await(id, JobState.FAILED);
+    assertThat(failure(id).code()).isEqualTo(Failure.CANCEL_TIMEOUT);
+    assertThat(failure(id).category()).isEqualTo(FailureCategory.CANCELLED);
+    await(enqueue(Job.of("next")), JobState.SUCCEEDED);
+    goOn.countDown();
+    assertThat(late.get(20, TimeUnit.SECONDS)).isInstanceOf(LeaseLostException.class);
+    assertThat(job(id)).isEqualTo(job);
+    assertThat(timeline(id)).doesNotContain("late");
+  }
+
+  @Test
+  void a_given_up_handler_is_counted() {
+    CountDownLatch goOn = new CountDownLatch(1);
+    JobId id = enqueue(Job.of("deaf"));
+    Worker worker =
+        start(
+            worker()
+                .timings(RARE.withCancelGrace(Duration.ofMillis(100)))
+                .handle(
+                    "deaf",
+                    Json.class,
+                    (payload, context) -> {
+                      while (goOn.getCount() > 0) {
+                        Thread.onSpinWait();
+                      }
+                      return null;
+                    }));
+    await(id, JobState.RUNNING);
+    cancel(id);
+    await(id, JobState.FAILED);
+    assertThat(worker.metrics().value(Metrics.ABANDONED)).isEqualTo(1);
+    goOn.countDown();
+  }
+
+  @Test
+  void cancelling_and_finishing_at_once_give_one_end() {
+    for (int i = 0; i < 30; i++) {
+      CountDownLatch begun = new CountDownLatch(1);
+      JobId id = enqueue(Job.of("racing"));
+      Worker worker =
+          start(
+              worker()
+                  .handle(
+                      "racing",
+                      Json.class,
+                      (payload, context) -> {
+                        begun.countDown();
+                        return "done";
+                      }));
+      until(begun);
+      cancel(id);
+      until(() -> job(id).state().isTerminal());
+      worker.close();
+      assertThat(timeline(id))
+          .filteredOn(type -> List.of("done", "cancelled", "failed").contains(type))
+          .hasSize(1);
+    }
+  }
+}

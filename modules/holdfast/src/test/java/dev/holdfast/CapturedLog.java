@@ -1,0 +1,38 @@
+package dev.holdfast;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.slf4j.LoggerFactory;
+
+/** What the library logs while this is open. */
+final class CapturedLog extends AppenderBase<ILoggingEvent> implements AutoCloseable {
+  private final Logger logger = (Logger) LoggerFactory.getLogger("dev.holdfast");
+  private final List<ILoggingEvent> events = new CopyOnWriteArrayList<>();
+
+  CapturedLog() {
+    start();
+    logger.addAppender(this);
+  }
+
+  @Override
+  protected void append(ILoggingEvent event) {
+    events.add(event);
+  }
+
+  List<String> lines(Level level, String part) {
+    return events.stream()
+        .filter(event -> event.getLevel() == level)
+        .map(ILoggingEvent::getFormattedMessage)
+        .filter(line -> line.contains(part))
+        .toList();
+  }
+
+  @Override
+  public void close() {
+    logger.detachAppender(this);
+  }
+}

@@ -1,0 +1,112 @@
+package dev.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Json;
+import dev.holdfast.queue.DatabaseException;
+import dev.holdfast.worker.Backpressure;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class DrainTest extends LibraryTest {
+  record Countdown(int left) {}
+
+  @Test
+  void it_runs_everything_that_is_due_and_returns() {
+    List<Job> jobs = IntStream.range(0, 300).mapToObj(i -> Job.of("quick")).toList();
+    holdfast.enqueue(jobs);
+    worker().handle("quick", Json.class, (payload, context) -> "done").drain();
+    assertThat(jobs)
+        .allSatisfy(job -> assertThat(job(job.id()).state()).isEqualTo(JobState.SUCCEEDED));
+  }
+
+  @Test
+  void it_runs_what_handlers_enqueue() {
+    AtomicInteger runs = new AtomicInteger();
+    enqueue(Job.of("countdown", new Countdown(10)));
+    worker()
+        .handle(
+            "countdown",
+            Countdown.class,
+            (countdown, context) -> {
+              runs.incrementAndGet();
+              if (countdown.left() > 0) {
+                holdfast.enqueue(Job.of("countdown", new Countdown(countdown.left() - 1)));
+              }
+              return null;
+            })
+        .drain();
+    assertThat(runs).hasValue(11);
+  }
+
+  @Test
+  void it_runs_retries_that_are_due_at_once() {
+    JobId id = enqueue(Job.of("flaky"));
+    worker()
+        .handle(
+            "flaky",
+            Json.class,
+            AT_ONCE,
+            (payload, context) -> {
+              if (context.lease().attempt() < 3) {
+                throw new IllegalStateException("again");
+              }
+              return null;
+            })
+        .drain();
+    assertThat(job(id).state()).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void it_leaves_alone_what_is_for_later_for_others_or_paused() {
+    JobId later = enqueue(Job.of("quick").delay(Duration.ofHours(1)));
+    JobId elsewhere = enqueue(Job.of("quick").queue("elsewhere"));
+    JobId paused = enqueue(Job.of("quick").queue("paused"));
+    holdfast.queue().pause("paused");
+    worker("default", "paused").handle("quick", Json.class, (payload, context) -> null).drain();
+    for (JobId id : List.of(later, elsewhere, paused)) {
+      assertThat(job(id).state()).isEqualTo(JobState.PENDING);
+    }
+  }
+
+  @Test
+  void it_runs_jobs_with_concurrency_keys_one_after_the_other() {
+    List<JobId> jobs =
+        IntStream.range(0, 5)
+            .mapToObj(i -> enqueue(Job.of("quick").concurrencyKey("one", 1)))
+            .toList();
+    worker().handle("quick", Json.class, (payload, context) -> null).drain();
+    assertThat(jobs).allSatisfy(id -> assertThat(job(id).state()).isEqualTo(JobState.SUCCEEDED));
+  }
+
+  @Test
+  void it_does_not_mind_the_load_of_the_machine() {
+    JobId id = enqueue(Job.of("quick"));
+    worker()
+        .backpressure(new Backpressure.Settings(0L, 0.0, Duration.ofMinutes(1), () -> 1.0))
+        .handle("quick", Json.class, (payload, context) -> null)
+        .drain();
+    assertThat(job(id).state()).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void with_nothing_to_do_it_returns_at_once() {
+    worker().drain();
+  }
+
+  @Test
+  void a_database_without_the_schema_is_an_exception() {
+    Holdfast empty = closing(Holdfast.on(pool(db.empty().url(), 3)));
+    assertThatThrownBy(() -> workerOf(empty).drain())
+        .isInstanceOfSatisfying(
+            DatabaseException.class,
+            e -> assertThat(e.reason()).isEqualTo(DatabaseException.Reason.SCHEMA_MISSING));
+  }
+}

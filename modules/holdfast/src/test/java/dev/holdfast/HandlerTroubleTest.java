@@ -1,0 +1,121 @@
+package dev.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Json;
+import dev.holdfast.worker.Handler;
+import dev.holdfast.worker.Worker;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class HandlerTroubleTest extends LibraryTest {
+  /** An exception that does not even let itself be read. */
+  private static final class HostileException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    public String getMessage() {
+      throw new IllegalStateException("none of your business");
+    }
+  }
+
+  private static int recurse(int depth) {
+    return depth < 0 ? depth : recurse(depth + 1) + 1;
+  }
+
+  private static final Map<String, Handler<Json>> TROUBLE =
+      Map.of(
+          "checked",
+          (payload, context) -> {
+            throw new IOException("disk on fire");
+          },
+          "unchecked",
+          (payload, context) -> {
+            throw new IllegalStateException("odd");
+          },
+          "stack-overflow",
+          (payload, context) -> recurse(0),
+          "out-of-memory",
+          (payload, context) -> {
+            throw new OutOfMemoryError("Java heap space");
+          },
+          "assertion",
+          (payload, context) -> {
+            throw new AssertionError("never");
+          },
+          "hostile",
+          (payload, context) -> {
+            throw new HostileException();
+          },
+          "nameless",
+          (payload, context) -> {
+            throw new RuntimeException() {
+              private static final long serialVersionUID = 1L;
+            };
+          },
+          "self-interrupting",
+          (payload, context) -> {
+            Thread.currentThread().interrupt();
+            throw new InterruptedException("by itself");
+          });
+
+  @Test
+  void whatever_a_handler_throws_hurts_only_its_own_job() {
+    Map<String, JobId> bad = new LinkedHashMap<>();
+    TROUBLE
+        .keySet()
+        .forEach(kind -> bad.put(kind, enqueue(Job.of(kind).maxAttempts(1).priority(0))));
+    List<JobId> good = IntStream.range(0, 50).mapToObj(i -> enqueue(Job.of("good"))).toList();
+    WorkerBuilder builder =
+        worker().concurrency(4).handle("good", Json.class, (payload, context) -> "fine");
+    TROUBLE.forEach((kind, handler) -> builder.handle(kind, Json.class, handler));
+    Worker worker = start(builder);
+    good.forEach(id -> await(id, JobState.SUCCEEDED));
+    bad.values().forEach(id -> await(id, JobState.FAILED));
+    assertThat(bad.values())
+        .allSatisfy(id -> assertThat(failure(id).code()).isEqualTo(Failure.RETRIES_EXHAUSTED));
+    Map<String, Failure> failures = new HashMap<>();
+    bad.forEach((kind, id) -> failures.put(kind, failure(id)));
+    assertThat(failures)
+        .hasEntrySatisfying(
+            "checked",
+            failure -> {
+              assertThat(failure.message()).contains("IOException: disk on fire");
+              assertThat(failure.stackTrace()).contains("HandlerTroubleTest");
+            })
+        .hasEntrySatisfying(
+            "stack-overflow",
+            failure -> assertThat(failure.message()).contains("StackOverflowError"))
+        .hasEntrySatisfying(
+            "hostile", failure -> assertThat(failure.message()).contains("HostileException"))
+        .hasEntrySatisfying(
+            "out-of-memory",
+            failure -> assertThat(failure.category()).isEqualTo(FailureCategory.INFRASTRUCTURE));
+    until(() -> worker.metrics().value("worker.inflight_jobs") == 0);
+  }
+
+  @Test
+  void a_long_story_is_cut_and_a_nul_in_it_is_replaced() {
+    JobId id = enqueue(Job.of("talkative").maxAttempts(1));
+    worker()
+        .handle(
+            "talkative",
+            Json.class,
+            (payload, context) -> {
+              throw new IllegalStateException("a\0b" + "x".repeat(100_000));
+            })
+        .drain();
+    assertThat(job(id).state()).isEqualTo(JobState.FAILED);
+    assertThat(failure(id).message()).contains("a\uFFFDb").hasSizeLessThan(10_000);
+  }
+}

@@ -1,0 +1,142 @@
+package dev.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Json;
+import dev.holdfast.testkit.FaultProxy;
+import dev.holdfast.worker.Metrics;
+import dev.holdfast.worker.Worker;
+import java.sql.Connection;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class HeartbeatTest extends LibraryTest {
+  private static final Duration LONGER_THAN_A_LEASE = QUICK.lease().multipliedBy(2);
+
+  private void assertNeverTakenAway(JobId id) {
+    JobStatus job = await(id, JobState.SUCCEEDED);
+    assertThat(job.attempt()).isEqualTo(1);
+    assertThat(job.crashes()).isZero();
+    assertThat(timeline(id)).doesNotContain("requeued:stale");
+  }
+
+  @Test
+  void a_job_that_takes_longer_than_a_lease_keeps_it() {
+    startJudge(QUICK);
+    JobId id = enqueue(Job.of("long"));
+    Worker worker =
+        start(
+            worker()
+                .timings(QUICK)
+                .handle(
+                    "long",
+                    Json.class,
+                    (payload, context) -> {
+                      Thread.sleep(LONGER_THAN_A_LEASE);
+                      return null;
+                    }));
+    Instant first = await(id, JobState.RUNNING).leaseExpiresAt();
+    until(() -> !Objects.equals(job(id).leaseExpiresAt(), first));
+    assertThat(job(id).leaseExpiresAt()).isAfter(first);
+    assertNeverTakenAway(id);
+    assertThat(worker.metrics().value(Metrics.HEARTBEATS)).isGreaterThanOrEqualTo(5);
+  }
+
+  @Test
+  void heartbeats_go_on_while_handlers_hold_every_connection_of_the_pool() {
+    startJudge(QUICK);
+    HikariDataSource small = pool(db.url(), 4);
+    Holdfast library = closing(Holdfast.on(small));
+    CountDownLatch holding = new CountDownLatch(2);
+    List<JobId> jobs = List.of(enqueue(Job.of("greedy")), enqueue(Job.of("greedy")));
+    start(
+        workerOf(library)
+            .concurrency(2)
+            .timings(QUICK)
+            .handle(
+                "greedy",
+                Json.class,
+                (payload, context) -> {
+                  try (Connection connection = small.getConnection()) {
+                    holding.countDown();
+                    holding.await();
+                    Thread.sleep(LONGER_THAN_A_LEASE);
+                    return connection.isValid(1);
+                  }
+                }));
+    until(holding);
+    assertThat(small.getHikariPoolMXBean().getIdleConnections()).isZero();
+    jobs.forEach(this::assertNeverTakenAway);
+  }
+
+  @Test
+  void heartbeats_go_on_while_handlers_compute_on_every_core() {
+    startJudge(QUICK);
+    int cores = Runtime.getRuntime().availableProcessors();
+    List<JobId> jobs = IntStream.range(0, cores).mapToObj(i -> enqueue(Job.of("compute"))).toList();
+    CountDownLatch allAtIt = new CountDownLatch(cores);
+    start(
+        worker()
+            .concurrency(cores)
+            .timings(QUICK)
+            .handle(
+                "compute",
+                Json.class,
+                (payload, context) -> {
+                  allAtIt.countDown();
+                  long until = System.nanoTime() + LONGER_THAN_A_LEASE.toNanos();
+                  long n = 0;
+                  while (System.nanoTime() < until) {
+                    n++;
+                  }
+                  return n;
+                }));
+    until(allAtIt);
+    jobs.forEach(this::assertNeverTakenAway);
+  }
+
+  @Test
+  void failing_heartbeats_are_one_warning_and_their_recovery_one_notice() throws Exception {
+    FaultProxy proxy = closing(FaultProxy.before(db));
+    Holdfast library = closing(Holdfast.on(pool(proxy.url(db), 5)));
+    CountDownLatch goOn = new CountDownLatch(1);
+    JobId id = enqueue(Job.of("long"));
+    start(
+        workerOf(library)
+            .timings(QUICK)
+            .handle(
+                "long",
+                Json.class,
+                (payload, context) -> {
+                  goOn.await();
+                  return null;
+                }));
+    await(id, JobState.RUNNING);
+    try (CapturedLog log = new CapturedLog()) {
+      proxy.cut();
+      until(() -> !log.lines(Level.WARN, "HEARTBEAT_DEGRADED").isEmpty());
+      // Some more of them fail, and nothing more is said.
+      until(() -> log.lines(Level.INFO, "heartbeat failed").size() >= 3);
+      assertThat(log.lines(Level.INFO, "HEARTBEAT_RECOVERED")).isEmpty();
+      proxy.mend();
+      until(() -> !log.lines(Level.INFO, "HEARTBEAT_RECOVERED").isEmpty());
+      TimeUnit.MILLISECONDS.sleep(2 * QUICK.heartbeat().toMillis());
+      assertThat(log.lines(Level.WARN, "HEARTBEAT_DEGRADED")).hasSize(1);
+      assertThat(log.lines(Level.INFO, "HEARTBEAT_RECOVERED")).hasSize(1);
+    }
+    goOn.countDown();
+    assertNeverTakenAway(id);
+  }
+}

@@ -1,0 +1,102 @@
+package dev.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Refusal;
+import dev.holdfast.model.RefusedException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class JacksonCodecTest {
+  enum Colour {
+    RED
+  }
+
+  record Part(String name, Colour colour) {}
+
+  record Whole(int count, List<Part> parts, @Nullable String note) {
+    Whole {
+      if (count < 0) {
+        throw new IllegalArgumentException("count is negative");
+      }
+    }
+  }
+
+  private final JacksonCodec codec = new JacksonCodec();
+
+  private <T> void assertMismatch(String json, Class<T> type, String part) {
+    assertThatThrownBy(() -> codec.decode(new Json(json), type))
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.PAYLOAD_MISMATCH))
+        .hasMessageContaining(part);
+  }
+
+  @Test
+  void records_go_there_and_back() {
+    Whole whole = new Whole(2, List.of(new Part("a", Colour.RED)), null);
+    assertThat(codec.decode(codec.encode(whole), Whole.class)).isEqualTo(whole);
+  }
+
+  @Test
+  void json_is_taken_as_it_is() {
+    Json odd = new Json("not even json");
+    assertThat(codec.encode(odd)).isSameAs(odd);
+    assertThat(codec.decode(odd, Json.class)).isSameAs(odd);
+  }
+
+  @Test
+  void strings_numbers_and_maps_are_payloads_too() {
+    assertThat(codec.decode(codec.encode("text ☕"), String.class)).isEqualTo("text ☕");
+    assertThat(codec.decode(codec.encode(42), Integer.class)).isEqualTo(42);
+    assertThat(codec.decode(codec.encode(Map.of("a", 1)), Object.class)).isEqualTo(Map.of("a", 1));
+    assertThat(codec.tree(new Json("{\"a\": [1, 2]}")).at("/a/1").asInt()).isEqualTo(2);
+  }
+
+  @Test
+  void fields_a_handler_does_not_know_yet_are_passed_over() {
+    assertThat(codec.decode(new Json("{\"count\": 1, \"new\": true}"), Whole.class).count())
+        .isEqualTo(1);
+  }
+
+  @Test
+  void what_does_not_fit_is_refused_and_the_message_says_why() {
+    assertMismatch("{\"count\": \"many\"}", Whole.class, "the payload is no Whole");
+    assertMismatch("{\"count\": null}", Whole.class, "null");
+    assertMismatch("{\"count\": -1}", Whole.class, "count is negative");
+    assertMismatch("null", Whole.class, "it is null");
+    assertMismatch("[]", Whole.class, "Whole");
+    assertMismatch("3", String.class, "not a JSON string");
+    assertMismatch("{} {}", Whole.class, "");
+    assertMismatch("{\"parts\": [{\"colour\": \"GREEN\"}]}", Whole.class, "GREEN");
+  }
+
+  @Test
+  void what_is_no_json_is_refused() {
+    List<Object> endless = new ArrayList<>();
+    endless.add(endless);
+    for (Object value : List.of(new Object(), endless)) {
+      assertThatThrownBy(() -> codec.encode(value))
+          .isInstanceOfSatisfying(
+              RefusedException.class,
+              refused -> assertThat(refused.refusal()).isEqualTo(Refusal.PAYLOAD_NOT_JSON));
+    }
+  }
+
+  @Test
+  void the_mapper_can_be_one_s_own() {
+    JacksonCodec snakes =
+        new JacksonCodec(
+            JsonMapper.builder()
+                .propertyNamingStrategy(PropertyNamingStrategies.UPPER_CAMEL_CASE)
+                .build());
+    assertThat(snakes.encode(new Part("a", Colour.RED)).text()).contains("\"Name\"");
+  }
+}

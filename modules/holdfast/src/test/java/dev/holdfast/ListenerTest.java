@@ -1,0 +1,125 @@
+package dev.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Settlement;
+import dev.holdfast.worker.JobListener;
+import dev.holdfast.worker.Worker;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+class ListenerTest extends LibraryTest {
+  private final List<String> heard = new CopyOnWriteArrayList<>();
+
+  private final JobListener listener =
+      new JobListener() {
+        @Override
+        public void started(LeasedJob job, String worker) {
+          heard.add("started " + job.lease().attempt() + " by " + worker);
+        }
+
+        @Override
+        public void settled(LeasedJob job, Settlement settlement, Ack ack) {
+          heard.add(settlement.getClass().getSimpleName() + " " + ack);
+        }
+
+        @Override
+        public void lost(LeasedJob job) {
+          heard.add("lost " + job.lease().attempt());
+        }
+      };
+
+  private final JobListener hostile =
+      new JobListener() {
+        @Override
+        public void started(LeasedJob job, String worker) {
+          throw new IllegalStateException("bad listener");
+        }
+
+        @Override
+        public void settled(LeasedJob job, Settlement settlement, Ack ack) {
+          throw new AssertionError("bad listener");
+        }
+
+        @Override
+        public void lost(LeasedJob job) {
+          throw new IllegalStateException("bad listener");
+        }
+      };
+
+  @Test
+  void a_listener_is_told_of_every_start_and_every_end() {
+    JobId id = enqueue(Job.of("eventful"));
+    Worker worker =
+        start(
+            worker()
+                .listener(listener)
+                .handle(
+                    "eventful",
+                    Json.class,
+                    AT_ONCE,
+                    (payload, context) ->
+                        switch (context.lease().attempt()) {
+                          case 1 -> throw new IllegalStateException("fails");
+                          case 2 -> throw context.snooze(Duration.ZERO);
+                          default -> "done";
+                        }));
+    await(id, JobState.SUCCEEDED);
+    until(() -> heard.size() == 6);
+    String by = " by " + worker.name();
+    assertThat(heard)
+        .containsExactly(
+            "started 1" + by,
+            "Fail ACCEPTED",
+            "started 2" + by,
+            "Snooze ACCEPTED",
+            "started 3" + by,
+            "Succeed ACCEPTED");
+  }
+
+  @Test
+  void a_listener_is_told_of_a_lost_lease() {
+    CountDownLatch begun = new CountDownLatch(1);
+    JobId id = enqueue(Job.of("slow"));
+    start(
+        worker()
+            .listener(hostile)
+            .listener(listener)
+            .handle(
+                "slow",
+                Json.class,
+                (payload, context) -> {
+                  if (context.lease().attempt() == 1) {
+                    begun.countDown();
+                    Thread.sleep(NEVER);
+                  }
+                  return "done";
+                }));
+    until(begun);
+    takeAway(id);
+    until(() -> heard.contains("lost 1"));
+    await(id, JobState.SUCCEEDED);
+  }
+
+  @Test
+  void a_listener_that_throws_harms_nothing() {
+    start(
+        worker()
+            .listener(hostile)
+            .listener(listener)
+            .handle("quick", Json.class, (payload, context) -> null));
+    for (int i = 0; i < 5; i++) {
+      await(enqueue(Job.of("quick")), JobState.SUCCEEDED);
+    }
+    until(() -> heard.size() == 10);
+  }
+}

@@ -1,0 +1,274 @@
+package dev.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.AttemptOutcome;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Settlement;
+import dev.holdfast.testkit.FaultProxy;
+import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.worker.JobListener;
+import dev.holdfast.worker.Kind;
+import dev.holdfast.worker.Metrics;
+import dev.holdfast.worker.Worker;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Workers reach the database through a proxy that breaks; the test itself does not. */
+class OutageTest extends LibraryTest {
+  private static final Duration LONGER_THAN_A_LEASE = QUICK.lease().multipliedBy(3).dividedBy(2);
+
+  private final CountDownLatch begun = new CountDownLatch(1);
+  private final CountDownLatch goOn = new CountDownLatch(1);
+  private FaultProxy proxy;
+  private Holdfast library;
+
+  @BeforeEach
+  void openProxy(TestDatabase database) {
+    proxy = closing(FaultProxy.before(database));
+    library = closing(Holdfast.on(pool(proxy.url(database), 8)));
+  }
+
+  private WorkerBuilder remote() {
+    return workerOf(library).timings(QUICK);
+  }
+
+  private WorkerBuilder waiting() {
+    return remote()
+        .handle(
+            "wait",
+            Json.class,
+            (payload, context) -> {
+              begun.countDown();
+              goOn.await();
+              return "done";
+            });
+  }
+
+  // ---- the database is away
+
+  @Test
+  void a_held_job_goes_on_and_is_settled_when_the_database_is_back() throws Exception {
+    JobId id = enqueue(Job.of("wait"));
+    Worker worker = start(waiting());
+    start(remote().handle("other", Json.class, (payload, context) -> null));
+    until(begun);
+    proxy.cut();
+    TimeUnit.MILLISECONDS.sleep(LONGER_THAN_A_LEASE.toMillis());
+    goOn.countDown();
+    TimeUnit.MILLISECONDS.sleep(QUICK.lease().toMillis());
+    assertThat(job(id).state()).isEqualTo(JobState.RUNNING);
+    proxy.mend();
+    JobStatus job = await(id, JobState.SUCCEEDED);
+    assertThat(job.attempt()).isEqualTo(1);
+    assertThat(job.crashes()).isZero();
+    assertThat(timeline(id)).containsExactly("created", "processing", "done");
+    assertThat(worker.metrics().value(Metrics.LATE_RESULTS)).isZero();
+  }
+
+  @Test
+  void a_job_still_running_when_the_database_is_back_keeps_its_lease() throws Exception {
+    JobId id = enqueue(Job.of("wait"));
+    start(waiting());
+    until(begun);
+    proxy.cut();
+    TimeUnit.MILLISECONDS.sleep(LONGER_THAN_A_LEASE.toMillis());
+    proxy.mend();
+    long mended = System.nanoTime();
+    until(() -> since(mended).compareTo(LONGER_THAN_A_LEASE) > 0);
+    goOn.countDown();
+    assertThat(await(id, JobState.SUCCEEDED).attempt()).isEqualTo(1);
+  }
+
+  @Test
+  void it_works_on_after_an_outage() throws Exception {
+    start(remote().handle("echo", Json.class, (payload, context) -> payload));
+    await(enqueue(Job.of("echo")), JobState.SUCCEEDED);
+    proxy.cut();
+    JobId waiting = enqueue(Job.of("echo"));
+    TimeUnit.MILLISECONDS.sleep(LONGER_THAN_A_LEASE.toMillis());
+    proxy.mend();
+    await(waiting, JobState.SUCCEEDED);
+    await(enqueue(Job.of("echo")), JobState.SUCCEEDED);
+  }
+
+  @Test
+  void a_worker_started_while_the_database_is_away_begins_when_it_is_there() throws Exception {
+    proxy.cut();
+    start(remote().handle("echo", Json.class, (payload, context) -> payload));
+    JobId id = enqueue(Job.of("echo"));
+    TimeUnit.MILLISECONDS.sleep(QUICK.lease().toMillis());
+    proxy.mend();
+    await(id, JobState.SUCCEEDED);
+  }
+
+  @Test
+  void what_handlers_say_during_an_outage_is_written_after_it() throws Exception {
+    JobId id = enqueue(Job.of("telling"));
+    start(
+        remote()
+            .handle(
+                "telling",
+                Json.class,
+                (payload, context) -> {
+                  begun.countDown();
+                  goOn.await();
+                  for (int percent = 0; percent <= 100; percent++) {
+                    context.progress(percent);
+                  }
+                  context.event("said", "in the dark");
+                  return null;
+                }));
+    until(begun);
+    proxy.cut();
+    goOn.countDown();
+    TimeUnit.MILLISECONDS.sleep(QUICK.lease().toMillis());
+    proxy.mend();
+    assertThat(await(id, JobState.SUCCEEDED).progress()).isEqualTo(100);
+    assertThat(timeline(id)).containsSubsequence("progress", "said", "done");
+  }
+
+  @Test
+  void a_strict_kind_stops_at_the_end_of_its_lease_and_is_given_back() throws Exception {
+    JobId strict = enqueue(Job.of("strict"));
+    JobId ordinary = enqueue(Job.of("wait"));
+    CountDownLatch strictBegun = new CountDownLatch(1);
+    CompletableFuture<Long> stopped = new CompletableFuture<>();
+    start(
+        waiting()
+            .handle(
+                Kind.of(
+                        "strict",
+                        Json.class,
+                        (payload, context) -> {
+                          if (context.lease().attempt() > 1) {
+                            return "second";
+                          }
+                          strictBegun.countDown();
+                          try {
+                            goOn.await();
+                          } catch (InterruptedException e) {
+                            stopped.complete(System.nanoTime());
+                            throw e;
+                          }
+                          return "first";
+                        })
+                    .strictly()));
+    until(begun);
+    until(strictBegun);
+    long cut = System.nanoTime();
+    proxy.cut();
+    Duration took = Duration.ofNanos(stopped.get(20, TimeUnit.SECONDS) - cut);
+    // The last heartbeat that was answered lies at most an interval back, if nothing was slow.
+    assertThat(took).isLessThan(QUICK.lease().plusMillis(500));
+    assertThat(job(ordinary).state()).isEqualTo(JobState.RUNNING);
+    proxy.mend();
+    JobStatus job = await(strict, JobState.SUCCEEDED);
+    assertThat(result(strict)).isEqualTo("\"second\"");
+    assertThat(job.crashes()).isZero();
+    assertThat(job.failures()).isZero();
+    assertThat(attempts(strict)).containsExactly(AttemptOutcome.RELEASED, AttemptOutcome.SUCCEEDED);
+    goOn.countDown();
+    assertThat(await(ordinary, JobState.SUCCEEDED).attempt()).isEqualTo(1);
+  }
+
+  @Test
+  void stopping_takes_no_longer_when_the_database_is_away() {
+    enqueue(Job.of("wait"));
+    Worker worker = start(waiting());
+    until(begun);
+    proxy.cut();
+    long start = System.nanoTime();
+    worker.stop(Duration.ofMillis(500));
+    assertThat(since(start)).isLessThan(Duration.ofMillis(10_500));
+  }
+
+  @Test
+  void stopping_takes_no_longer_when_the_database_never_answers() {
+    enqueue(Job.of("wait"));
+    Worker worker = start(waiting());
+    until(begun);
+    proxy.freeze();
+    long start = System.nanoTime();
+    worker.stop(Duration.ofMillis(500));
+    assertThat(since(start)).isLessThan(Duration.ofMillis(10_500));
+    proxy.cut();
+    proxy.thaw();
+  }
+
+  // ---- one answer is lost
+
+  @Test
+  void a_claim_whose_answer_was_lost_is_given_back_and_is_no_crash() {
+    List<JobId> jobs = IntStream.range(0, 5).mapToObj(i -> enqueue(Job.of("echo"))).toList();
+    CountDownLatch lost = proxy.loseNextReplyTo("SET state = 'RUNNING'");
+    start(remote().timings(CALM).handle("echo", Json.class, (payload, context) -> payload));
+    until(lost);
+    for (JobId id : jobs) {
+      JobStatus job = await(id, JobState.SUCCEEDED);
+      assertThat(job.crashes()).isZero();
+      assertThat(job.failures()).isZero();
+      assertThat(attempts(id)).containsExactly(AttemptOutcome.RELEASED, AttemptOutcome.SUCCEEDED);
+    }
+  }
+
+  @Test
+  void a_success_whose_answer_was_lost_counts_once() {
+    List<String> heard = new CopyOnWriteArrayList<>();
+    JobId id = enqueue(Job.of("echo"));
+    CountDownLatch lost = proxy.loseNextReplyTo("SET state = 'SUCCEEDED'");
+    Worker worker =
+        start(
+            remote()
+                .timings(CALM)
+                .listener(
+                    new JobListener() {
+                      @Override
+                      public void settled(LeasedJob job, Settlement settlement, Ack ack) {
+                        heard.add(ack.name());
+                      }
+                    })
+                .handle("echo", Json.class, (payload, context) -> payload));
+    until(lost);
+    assertThat(await(id, JobState.SUCCEEDED).attempt()).isEqualTo(1);
+    until(() -> !heard.isEmpty());
+    assertThat(heard).containsExactly("ACCEPTED");
+    assertThat(worker.metrics().value(Metrics.LATE_RESULTS)).isZero();
+  }
+
+  @Test
+  void a_failure_whose_answer_was_lost_counts_once() {
+    JobId id = enqueue(Job.of("flaky"));
+    CountDownLatch lost = proxy.loseNextReplyTo("'FAILED' AS outcome");
+    start(
+        remote()
+            .timings(CALM)
+            .handle(
+                "flaky",
+                Json.class,
+                AT_ONCE,
+                (payload, context) -> {
+                  if (context.lease().attempt() == 1) {
+                    throw new IllegalStateException("once");
+                  }
+                  return null;
+                }));
+    until(lost);
+    JobStatus job = await(id, JobState.SUCCEEDED);
+    assertThat(job.failures()).isEqualTo(1);
+    assertThat(job.attempt()).isEqualTo(2);
+  }
+}

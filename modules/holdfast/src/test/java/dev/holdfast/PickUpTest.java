@@ -1,0 +1,162 @@
+package dev.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.FailedException;
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Json;
+import dev.holdfast.worker.Worker;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+/** How soon a job is found. Polling comes so rarely here that it would fail these tests. */
+class PickUpTest extends LibraryTest {
+  private static final Duration SOON = Duration.ofSeconds(5);
+
+  private final CountDownLatch goOn = new CountDownLatch(1);
+
+  private WorkerBuilder patient() {
+    return worker()
+        .poll(NEVER)
+        .handle("echo", Json.class, (payload, context) -> payload)
+        .handle(
+            "wait",
+            Json.class,
+            (payload, context) -> {
+              goOn.await();
+              return null;
+            });
+  }
+
+  /** Runs a first job, so that the worker is known to listen and to have nothing to do. */
+  private Worker startIdle(WorkerBuilder builder) {
+    Worker worker = start(builder);
+    await(enqueue(Job.of("echo")), JobState.SUCCEEDED);
+    until(() -> worker.metrics().value("worker.inflight_jobs") == 0);
+    return worker;
+  }
+
+  private Duration waited(JobId id) {
+    JobStatus job = await(id, JobState.SUCCEEDED);
+    assertThat(job.startedAt()).isNotNull();
+    return Duration.between(job.runAt(), job.startedAt());
+  }
+
+  @Test
+  void a_new_job_is_picked_up_at_once() {
+    startIdle(patient());
+    assertThat(waited(enqueue(Job.of("echo")))).isLessThan(SOON);
+  }
+
+  @Test
+  void a_job_enqueued_in_a_transaction_is_picked_up_at_its_commit() throws Exception {
+    startIdle(patient());
+    JobId id;
+    try (Connection connection = db.connection()) {
+      connection.setAutoCommit(false);
+      id = holdfast.enqueue(connection, Job.of("echo")).id();
+      connection.commit();
+    }
+    assertThat(waited(id)).isLessThan(SOON);
+  }
+
+  @Test
+  void a_delayed_job_starts_when_it_is_due() {
+    startIdle(patient());
+    JobId id = enqueue(Job.of("echo").delay(Duration.ofMillis(700)));
+    assertThat(waited(id)).isBetween(Duration.ZERO, SOON);
+  }
+
+  @Test
+  void a_delayed_job_starts_when_it_is_due_also_beside_running_ones() {
+    startIdle(patient());
+    JobId running = enqueue(Job.of("wait"));
+    await(running, JobState.RUNNING);
+    JobId id = enqueue(Job.of("echo").delay(Duration.ofMillis(700)));
+    assertThat(waited(id)).isBetween(Duration.ZERO, SOON);
+    goOn.countDown();
+    await(running, JobState.SUCCEEDED);
+  }
+
+  @Test
+  void a_delayed_job_is_not_forgotten_when_others_are_claimed_before_it() {
+    holdfast.queue().pause("default");
+    JobId running = enqueue(Job.of("wait"));
+    JobId delayed = enqueue(Job.of("echo").delay(Duration.ofMillis(1_500)));
+    start(patient());
+    holdfast.queue().resume("default");
+    await(running, JobState.RUNNING);
+    assertThat(waited(delayed)).isBetween(Duration.ZERO, SOON);
+    goOn.countDown();
+  }
+
+  @Test
+  void a_retry_starts_when_its_backoff_is_over() {
+    startIdle(
+        patient()
+            .handle(
+                "flaky",
+                Json.class,
+                (payload, context) -> {
+                  if (context.lease().attempt() == 1) {
+                    throw new FailedException(
+                        Failure.of(FailureCategory.INFRASTRUCTURE, "BUSY", "later"),
+                        Duration.ofMillis(700));
+                  }
+                  return null;
+                }));
+    assertThat(waited(enqueue(Job.of("flaky")))).isBetween(Duration.ZERO, SOON);
+  }
+
+  @Test
+  void a_job_an_operator_retries_is_picked_up_at_once() {
+    startIdle(patient());
+    JobId id = enqueue(Job.of("echo").delay(Duration.ofHours(1)));
+    holdfast.cancel(id, "mistake");
+    holdfast.queue().retry(List.of(id));
+    assertThat(waited(id)).isLessThan(SOON);
+  }
+
+  @Test
+  void a_paused_queue_rests_and_a_resumed_one_goes_on_at_once() {
+    Worker worker = startIdle(patient());
+    holdfast.queue().pause("default");
+    long before = worker.metrics().value("worker.atomic_acquire_fail_total");
+    JobId id = enqueue(Job.of("echo"));
+    // The worker was rung, has looked and found nothing.
+    until(() -> worker.metrics().value("worker.atomic_acquire_fail_total") > before);
+    assertThat(job(id).state()).isEqualTo(JobState.PENDING);
+    long resumed = System.nanoTime();
+    holdfast.queue().resume("default");
+    await(id, JobState.SUCCEEDED);
+    assertThat(since(resumed)).isLessThan(SOON);
+  }
+
+  @Test
+  void a_job_nobody_announced_is_found_by_polling() {
+    JobId id = enqueue(Job.of("echo").delay(Duration.ofHours(1)));
+    start(worker().poll(Duration.ofMillis(200)).handle("echo", Json.class, (p, context) -> p));
+    await(enqueue(Job.of("echo")), JobState.SUCCEEDED);
+    db.sql("UPDATE holdfast.job SET run_at = clock_timestamp() WHERE id = ?", id.value());
+    assertThat(waited(id)).isLessThan(SOON);
+  }
+
+  @Test
+  void connections_that_are_killed_are_opened_again() {
+    startIdle(patient());
+    for (int i = 0; i < 3; i++) {
+      db.query(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+              + " WHERE datname = current_database() AND pid <> pg_backend_pid()");
+      assertThat(waited(enqueue(Job.of("echo")))).isLessThan(Duration.ofSeconds(15));
+    }
+  }
+}

@@ -1,0 +1,173 @@
+package dev.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.AttemptOutcome;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Json;
+import dev.holdfast.worker.Worker;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class ShutdownTest extends LibraryTest {
+  private final CountDownLatch goOn = new CountDownLatch(1);
+  private final AtomicInteger begun = new AtomicInteger();
+
+  private WorkerBuilder waiting() {
+    return worker()
+        .concurrency(5)
+        .handle(
+            "wait",
+            Json.class,
+            (payload, context) -> {
+              begun.incrementAndGet();
+              if (context.lease().attempt() == 1) {
+                goOn.await();
+              }
+              return "done";
+            });
+  }
+
+  @Test
+  void running_jobs_finish_and_no_new_one_begins() {
+    List<JobId> running = IntStream.range(0, 5).mapToObj(i -> enqueue(Job.of("wait"))).toList();
+    Worker worker = start(waiting().shutdownTimeout(NEVER));
+    until(() -> begun.get() == 5);
+    CompletableFuture<Void> closed = CompletableFuture.runAsync(worker::close);
+    JobId late = enqueue(Job.of("wait"));
+    goOn.countDown();
+    until(closed::isDone);
+    assertThat(running)
+        .allSatisfy(
+            id -> {
+              assertThat(job(id).state()).isEqualTo(JobState.SUCCEEDED);
+              assertThat(job(id).attempt()).isEqualTo(1);
+            });
+    assertThat(job(late).state()).isEqualTo(JobState.PENDING);
+    assertThat(begun).hasValue(5);
+  }
+
+  @Test
+  void jobs_that_take_longer_are_given_back_at_once_and_unharmed() {
+    JobId id = enqueue(Job.of("wait"));
+    Worker worker = start(waiting().shutdownTimeout(Duration.ofMillis(200)));
+    until(() -> begun.get() == 1);
+    worker.close();
+    JobStatus job = job(id);
+    assertThat(job.state()).isEqualTo(JobState.PENDING);
+    assertThat(job.attempt()).isEqualTo(1);
+    assertThat(job.failures()).isZero();
+    assertThat(job.crashes()).isZero();
+    assertThat(timeline(id)).containsExactly("created", "processing", "aborted:shutdown");
+    assertThat(attempts(id)).containsExactly(AttemptOutcome.RELEASED);
+    start(waiting());
+    assertThat(await(id, JobState.SUCCEEDED).attempt()).isEqualTo(2);
+  }
+
+  @Test
+  void a_handler_that_does_not_listen_is_given_back_as_well() {
+    JobId id = enqueue(Job.of("deaf"));
+    Worker worker =
+        start(
+            worker()
+                .handle(
+                    "deaf",
+                    Json.class,
+                    (payload, context) -> {
+                      begun.incrementAndGet();
+                      while (goOn.getCount() > 0) {
+                        Thread.onSpinWait();
+                      }
+                      return "late";
+                    }));
+    until(() -> begun.get() == 1);
+    worker.close();
+    assertThat(job(id).state()).isEqualTo(JobState.PENDING);
+    goOn.countDown();
+    assertThat(timeline(id)).endsWith("aborted:shutdown");
+  }
+
+  @Test
+  void a_cancelled_job_is_cancelled_rather_than_given_back() {
+    JobId id = enqueue(Job.of("deaf"));
+    Worker worker =
+        start(
+            worker()
+                .handle(
+                    "deaf",
+                    Json.class,
+                    (payload, context) -> {
+                      begun.incrementAndGet();
+                      while (goOn.getCount() > 0) {
+                        Thread.onSpinWait();
+                      }
+                      return "late";
+                    }));
+    until(() -> begun.get() == 1);
+    holdfast.cancel(id, "not needed");
+    worker.close();
+    goOn.countDown();
+    assertThat(job(id).state()).isEqualTo(JobState.CANCELLED);
+  }
+
+  @Test
+  void with_nothing_to_do_it_is_quick_and_closing_twice_is_nothing() {
+    Worker worker = start(waiting().shutdownTimeout(NEVER));
+    goOn.countDown();
+    await(enqueue(Job.of("wait")), JobState.SUCCEEDED);
+    long start = System.nanoTime();
+    worker.close();
+    worker.close();
+    assertThat(since(start)).isLessThan(Duration.ofSeconds(3));
+  }
+
+  @Test
+  void redeploys_under_load_lose_nothing_and_repeat_nothing_that_finished() {
+    Map<JobId, AtomicInteger> finished = new ConcurrentHashMap<>();
+    List<Job> jobs = IntStream.range(0, 400).mapToObj(i -> Job.of("work")).toList();
+    holdfast.enqueue(jobs);
+    WorkerBuilder builder =
+        worker()
+            .concurrency(10)
+            .shutdownTimeout(Duration.ofMillis(20))
+            .handle(
+                "work",
+                Json.class,
+                (payload, context) -> {
+                  Thread.sleep(Duration.ofMillis(10));
+                  finished
+                      .computeIfAbsent(context.id(), id -> new AtomicInteger())
+                      .incrementAndGet();
+                  return null;
+                });
+    int deployed = 0;
+    while (finished.size() < 300) {
+      int before = finished.size();
+      Worker worker = builder.start();
+      deployed++;
+      until(() -> finished.size() >= Math.min(400, before + 60));
+      worker.close();
+    }
+    start(builder);
+    jobs.forEach(job -> await(job.id(), JobState.SUCCEEDED));
+    assertThat(deployed).isGreaterThanOrEqualTo(3);
+    assertThat(finished).hasSize(400);
+    assertThat(finished.values()).allSatisfy(times -> assertThat(times).hasValue(1));
+    assertThat(jobs)
+        .allSatisfy(
+            job -> {
+              assertThat(job(job.id()).crashes()).isZero();
+              assertThat(job(job.id()).failures()).isZero();
+            });
+  }
+}

@@ -1,0 +1,91 @@
+package dev.holdfast;
+
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.Claimed;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.Pulse;
+import dev.holdfast.model.Report;
+import dev.holdfast.model.Settlement;
+import dev.holdfast.model.Timings;
+import dev.holdfast.worker.JobSource;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** A source whose first claim with jobs in it comes back only after something else has happened. */
+final class SlowClaims implements JobSource {
+  /** What happens meanwhile. */
+  interface Meanwhile {
+    void happens() throws Exception;
+  }
+
+  private final JobSource source;
+  private final Meanwhile meanwhile;
+  private boolean happened;
+
+  SlowClaims(JobSource source, Meanwhile meanwhile) {
+    this.source = source;
+    this.meanwhile = meanwhile;
+  }
+
+  @Override
+  public synchronized Claimed claim(String queue, int most, String worker, Duration lease) {
+    Claimed claimed = source.claim(queue, most, worker, lease);
+    if (!claimed.jobs().isEmpty() && !happened) {
+      happened = true;
+      try {
+        meanwhile.happens();
+      } catch (Exception e) {
+        throw new IllegalStateException(e);
+      }
+    }
+    return claimed;
+  }
+
+  @Override
+  public List<Pulse> heartbeat(List<Lease> leases, Duration lease) {
+    return source.heartbeat(leases, lease);
+  }
+
+  @Override
+  public List<Pulse> cancelling(String worker) {
+    return source.cancelling(worker);
+  }
+
+  @Override
+  public List<Ack> report(List<Report> reports) {
+    return source.report(reports);
+  }
+
+  @Override
+  public List<Ack> settle(List<Settlement> settlements) {
+    return source.settle(settlements);
+  }
+
+  @Override
+  public boolean succeeded(Lease lease) {
+    return source.succeeded(lease);
+  }
+
+  @Override
+  public List<Lease> heldBy(String worker) {
+    return source.heldBy(worker);
+  }
+
+  @Override
+  public long depth(List<String> queues, long most) {
+    return source.depth(queues, most);
+  }
+
+  @Override
+  public Map<String, Integer> sweep(Timings timings, boolean judge) {
+    return source.sweep(timings, judge);
+  }
+
+  @Override
+  public AutoCloseable listen(Collection<String> queues, Consumer<String> wake) {
+    return source.listen(queues, wake);
+  }
+}

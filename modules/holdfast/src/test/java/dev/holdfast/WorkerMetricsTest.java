@@ -1,0 +1,108 @@
+package dev.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.FailedException;
+import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Json;
+import dev.holdfast.worker.Metrics;
+import dev.holdfast.worker.Worker;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class WorkerMetricsTest extends LibraryTest {
+  @Test
+  void every_name_operators_know_is_there() {
+    Worker worker = start(worker());
+    assertThat(worker.metrics().snapshot())
+        .containsKeys(
+            "worker.inflight_jobs",
+            "worker.pauses_total",
+            "worker.heartbeats_total",
+            "worker.duplicate_skips_total",
+            "worker.atomic_acquire_fail_total",
+            "worker.late_results_total",
+            "worker.abandoned_handlers_total",
+            "worker.claim_seconds_count",
+            "worker.claim_seconds_sum",
+            "worker.run_seconds_count",
+            "worker.run_seconds_sum",
+            "worker.queue_wait_seconds_count",
+            "worker.queue_wait_seconds_sum");
+  }
+
+  @Test
+  void what_happens_is_counted() {
+    JobId flaky = enqueue(Job.of("flaky"));
+    JobId hopeless = enqueue(Job.of("hopeless").maxAttempts(2));
+    JobId slow = enqueue(Job.of("slow"));
+    assertThat(
+            holdfast
+                .queue()
+                .claim("default", 1, "worker:default:9@gone", Duration.ofMillis(1))
+                .jobs())
+        .extracting(job -> job.id())
+        .containsExactly(flaky);
+    Worker worker =
+        start(
+            worker()
+                .timings(QUICK)
+                .handle(
+                    "flaky",
+                    Json.class,
+                    AT_ONCE,
+                    (payload, context) -> {
+                      if (context.lease().attempt() == 2) {
+                        throw FailedException.of(FailureCategory.USER_CODE, "OOPS", "once");
+                      }
+                      return null;
+                    })
+                .handle(
+                    "hopeless",
+                    Json.class,
+                    AT_ONCE,
+                    (payload, context) -> {
+                      throw FailedException.of(FailureCategory.USER_CODE, "NO", "ever");
+                    })
+                .handle(
+                    "slow",
+                    Json.class,
+                    (payload, context) -> {
+                      Thread.sleep(QUICK.heartbeat().multipliedBy(3));
+                      return null;
+                    }));
+    await(flaky, JobState.SUCCEEDED);
+    await(hopeless, JobState.FAILED);
+    await(slow, JobState.SUCCEEDED);
+    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 0);
+    worker.close();
+    assertThat(worker.metrics().snapshot())
+        .containsEntry("worker.recovered_jobs_total{reason=\"stale\"}", 1.0)
+        .containsEntry("worker.retry_attempts_total{code=\"OOPS\"}", 1.0)
+        .containsEntry("worker.retry_attempts_total{code=\"NO\"}", 1.0)
+        .containsEntry("worker.run_seconds_count", 5.0)
+        .containsEntry("worker.queue_wait_seconds_count", 5.0)
+        .containsEntry("worker.duplicate_skips_total", 0.0)
+        .containsEntry("worker.late_results_total", 0.0);
+    assertThat(worker.metrics().value(Metrics.HEARTBEATS)).isPositive();
+    assertThat(worker.metrics().snapshot().get("worker.run_seconds_sum")).isGreaterThan(0.5);
+  }
+
+  @Test
+  void a_job_that_another_worker_got_first_is_a_failed_acquisition() {
+    Worker first = start(worker().poll(NEVER).handle("echo", Json.class, (p, context) -> p));
+    Worker second = start(worker().poll(NEVER).handle("echo", Json.class, (p, context) -> p));
+    // Both have looked once, because they have begun to listen.
+    until(() -> failedAcquisitions(first) >= 1 && failedAcquisitions(second) >= 1);
+    long before = failedAcquisitions(first) + failedAcquisitions(second);
+    await(enqueue(Job.of("echo")), JobState.SUCCEEDED);
+    until(() -> failedAcquisitions(first) + failedAcquisitions(second) > before);
+  }
+
+  private static long failedAcquisitions(Worker worker) {
+    return worker.metrics().value(Metrics.ACQUIRE_FAILS);
+  }
+}

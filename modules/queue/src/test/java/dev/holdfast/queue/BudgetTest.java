@@ -1,0 +1,255 @@
+package dev.holdfast.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.Attempt;
+import dev.holdfast.model.AttemptOutcome;
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.Settlement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** What fails, what is tried again, and how often. */
+class BudgetTest extends QueueFixture {
+  private Lease failAndClaim(Lease lease) {
+    queue.settle(fail(lease, FLAKY));
+    return claimOne();
+  }
+
+  @Test
+  void the_third_retryable_failure_exhausts_a_budget_of_three_and_the_cause_is_kept() {
+    Lease first = addAndClaim(job().maxAttempts(3));
+    Lease third = failAndClaim(failAndClaim(first));
+    assertThat(third.attempt()).isEqualTo(3);
+
+    assertThat(queue.settle(fail(third, FLAKY))).isEqualTo(Ack.ACCEPTED);
+
+    JobStatus status = status(first.job());
+    assertThat(status.state()).isEqualTo(JobState.FAILED);
+    assertThat(status.failures()).isEqualTo(3);
+    assertThat(status.finishedAt()).isNotNull();
+    Failure failure = failure(first.job());
+    assertThat(failure.code()).isEqualTo(Failure.RETRIES_EXHAUSTED);
+    assertThat(failure.category()).isEqualTo(FLAKY.category());
+    assertThat(failure.retryable()).isFalse();
+    assertThat(failure.message())
+        .isEqualTo("3 of 3 attempts failed, the last with FLAKY: it broke");
+    assertThat(queue.timeline(first.job()).getLast().data().text())
+        .contains("RETRIES_EXHAUSTED")
+        .contains("\"cause\"")
+        .contains("\"FLAKY\"");
+    assertThat(queue.attempts(first.job()))
+        .extracting(Attempt::outcome)
+        .containsExactly(AttemptOutcome.FAILED, AttemptOutcome.FAILED, AttemptOutcome.FAILED);
+    assertThat(queue.attempts(first.job()).getLast().failure())
+        .as("the attempt itself failed as it said")
+        .isEqualTo(FLAKY);
+    assertThat(claim(1)).isEmpty();
+  }
+
+  @Test
+  void a_failure_that_cannot_be_helped_ends_the_job_at_once_and_uses_no_budget() {
+    Lease lease = running();
+    queue.settle(fail(lease, HOPELESS));
+    JobStatus status = status(lease.job());
+    assertThat(status.state()).isEqualTo(JobState.FAILED);
+    assertThat(status.failures()).isZero();
+    assertThat(status.failure()).isEqualTo(HOPELESS);
+    assertThat(queue.timeline(lease.job()).getLast().data().text())
+        .contains("BAD_ROW")
+        .doesNotContain("runAt");
+  }
+
+  @Test
+  void a_job_waits_out_its_retry_delay() {
+    Lease lease = running();
+    queue.settle(new Settlement.Fail(lease, FLAKY, Duration.ofMinutes(10)));
+    JobStatus status = status(lease.job());
+    assertThat(status.state()).isEqualTo(JobState.RETRYING);
+    assertThat(status.failures()).isEqualTo(1);
+    assertThat(status.failure()).isEqualTo(FLAKY);
+    Instant ended = Objects.requireNonNull(queue.attempts(lease.job()).getFirst().endedAt());
+    assertThat(Duration.between(ended, status.runAt()))
+        .isBetween(Duration.ofMinutes(10).minusSeconds(5), Duration.ofMinutes(10));
+    assertThat(queue.promote()).isZero();
+    assertThat(claim(1)).isEmpty();
+    assertThat(queue.timeline(lease.job()).getLast().type()).isEqualTo("retry:scheduled");
+    assertThat(queue.timeline(lease.job()).getLast().data().text()).contains("runAt");
+  }
+
+  @Test
+  void a_failure_is_stored_whatever_its_text() {
+    Lease lease = running();
+    Failure odd =
+        new Failure(
+            FailureCategory.USER_CODE,
+            "C\0DE",
+            "half \uD83D, a nul \0, a quote \" and \\ and 😀",
+            "at\t\uDE00",
+            false);
+    assertThat(queue.settle(fail(lease, odd))).isEqualTo(Ack.ACCEPTED);
+    assertThat(failure(lease.job()).message())
+        .isEqualTo("half \uFFFD, a nul \uFFFD, a quote \" and \\ and 😀");
+    assertThat(failure(lease.job()).stackTrace()).isEqualTo("at\t\uFFFD");
+  }
+
+  @Test
+  void a_snooze_comes_back_later_and_uses_no_budget() {
+    Lease lease = addAndClaim(job().maxAttempts(1).maxCrashes(0));
+    for (int i = 0; i < 5; i++) {
+      assertThat(queue.settle(new Settlement.Snooze(lease, Duration.ofHours(1))))
+          .isEqualTo(Ack.ACCEPTED);
+      assertThat(claim(1)).isEmpty();
+      comeDue(lease.job());
+      lease = claimOne();
+    }
+    assertThat(lease.attempt()).isEqualTo(6);
+    assertThat(status(lease.job()).failures()).isZero();
+    assertThat(status(lease.job()).crashes()).isZero();
+    assertThat(status(lease.job()).failure()).isNull();
+    assertThat(queue.attempts(lease.job()).getFirst().outcome()).isEqualTo(AttemptOutcome.SNOOZED);
+  }
+
+  @Test
+  void a_release_gives_the_job_back_at_once_and_uses_no_budget() {
+    Lease lease = addAndClaim(job().maxAttempts(1).maxCrashes(0));
+    for (int i = 0; i < 5; i++) {
+      queue.settle(new Settlement.Release(lease, i % 2 == 0));
+      lease = claimOne();
+    }
+    assertThat(lease.attempt()).isEqualTo(6);
+    assertThat(status(lease.job()).failures()).isZero();
+    assertThat(status(lease.job()).crashes()).isZero();
+    assertThat(queue.attempts(lease.job()).getFirst().outcome()).isEqualTo(AttemptOutcome.RELEASED);
+  }
+
+  @Test
+  void an_operators_retry_opens_a_fresh_budget_and_never_lowers_the_attempt() {
+    Lease first = addAndClaim(job().maxAttempts(2));
+    queue.settle(fail(failAndClaim(first), FLAKY));
+    assertThat(state(first.job())).isEqualTo(JobState.FAILED);
+
+    assertThat(queue.retry(List.of(first.job()))).containsExactly(first.job());
+
+    JobStatus status = status(first.job());
+    assertThat(status.state()).isEqualTo(JobState.PENDING);
+    assertThat(status.failures()).isZero();
+    assertThat(status.attempt()).isEqualTo(2);
+    assertThat(status.finishedAt()).isNull();
+    Lease third = claimOne();
+    assertThat(third.attempt()).isEqualTo(3);
+    assertThat(failAndClaim(third).attempt()).isEqualTo(4);
+    assertThat(events(first.job()))
+        .containsExactly(
+            "created",
+            "processing",
+            "retry:scheduled",
+            "processing",
+            "failed",
+            "retried",
+            "processing",
+            "retry:scheduled",
+            "processing");
+  }
+
+  @Test
+  void a_toxic_job_that_is_retried_may_crash_again() {
+    Lease lease = addAndClaim(job().maxCrashes(0));
+    expire(lease);
+    queue.reap(Duration.ZERO);
+    queue.retry(List.of(lease.job()));
+    assertThat(status(lease.job()).crashes()).isZero();
+    queue.settle(succeed(claimOne()));
+    assertThat(state(lease.job())).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void a_cancelled_job_that_is_retried_is_no_longer_being_cancelled() {
+    Lease lease = running();
+    queue.cancel(lease.job(), false, "stop", GRACE);
+    queue.settle(new Settlement.Cancel(lease, null));
+    queue.retry(List.of(lease.job()));
+    Lease second = claimOne();
+    assertThat(queue.heartbeat(List.of(second), LEASE).getFirst().cancelRequested()).isFalse();
+    assertThat(status(lease.job()).cancelRequestedAt()).isNull();
+    assertThat(status(lease.job()).cancelReason()).isNull();
+    queue.expire(Duration.ZERO);
+    assertThat(state(lease.job())).isEqualTo(JobState.RUNNING);
+  }
+
+  @Test
+  void only_failed_and_cancelled_jobs_are_retried_in_bulk() {
+    JobId pending = add(job().delay(Duration.ofHours(1)));
+    Lease failed = running();
+    queue.settle(fail(failed, HOPELESS));
+    Lease done = running();
+    queue.settle(succeed(done));
+    Lease cancelled = running();
+    queue.settle(new Settlement.Cancel(cancelled, null));
+    Lease running = running();
+    assertThat(
+            queue.retry(
+                List.of(
+                    pending,
+                    failed.job(),
+                    done.job(),
+                    cancelled.job(),
+                    running.job(),
+                    JobId.next())))
+        .containsExactlyInAnyOrder(failed.job(), cancelled.job());
+    assertThat(state(done.job())).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void a_retry_clears_a_deadline_that_has_passed_and_keeps_one_that_has_not() {
+    Instant future = Instant.parse("2090-01-01T00:00:00Z");
+    JobId late = add(job().deadline(future));
+    set(late, "deadline = now() - interval '1 s'");
+    queue.expire(Duration.ZERO);
+    assertThat(state(late)).isEqualTo(JobState.FAILED);
+    Lease failed = addAndClaim(job().deadline(future));
+    queue.settle(fail(failed, HOPELESS));
+
+    queue.retry(List.of(late, failed.job()));
+    queue.expire(Duration.ZERO);
+
+    assertThat(status(late).deadline()).isNull();
+    assertThat(state(late)).isEqualTo(JobState.PENDING);
+    assertThat(status(failed.job()).deadline()).isEqualTo(future);
+  }
+
+  @Test
+  void a_job_that_was_asked_to_cancel_never_goes_back_to_the_queue() {
+    for (Settlement end :
+        List.of(
+            fail(cancelling(), FLAKY),
+            new Settlement.Release(cancelling(), true),
+            new Settlement.Snooze(cancelling(), Duration.ZERO))) {
+      assertThat(queue.settle(end)).isEqualTo(Ack.ACCEPTED);
+      assertThat(state(end.lease().job())).isEqualTo(JobState.CANCELLED);
+      assertThat(events(end.lease().job())).last().isEqualTo("cancelled");
+    }
+  }
+
+  @Test
+  void a_job_that_was_asked_to_cancel_and_succeeded_has_succeeded() {
+    Lease lease = cancelling();
+    assertThat(queue.settle(succeed(lease))).isEqualTo(Ack.ACCEPTED);
+    assertThat(state(lease.job())).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  private Lease cancelling() {
+    Lease lease = running();
+    queue.cancel(lease.job(), false, "stop", GRACE);
+    return lease;
+  }
+}

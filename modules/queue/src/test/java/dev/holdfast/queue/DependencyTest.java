@@ -1,0 +1,212 @@
+package dev.holdfast.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.Enqueued;
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.Refusal;
+import dev.holdfast.model.WhenDependencyFails;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class DependencyTest extends QueueFixture {
+  @Test
+  void a_job_waits_until_all_it_depends_on_have_succeeded() {
+    Job one = job().priority(0);
+    Job two = job().priority(1);
+    Job last = job().after(one.id(), two.id());
+    queue.enqueue(List.of(last, one, two));
+    assertThat(state(last.id())).isEqualTo(JobState.WAITING);
+
+    queue.settle(succeed(claimOne()));
+    assertThat(queue.promote()).isZero();
+    Lease second = claimOne();
+    assertThat(second.job()).isEqualTo(two.id());
+    assertThat(claim(1)).isEmpty();
+    queue.settle(succeed(second));
+
+    assertThat(claimOne().job()).as("claimed without anyone promoting it").isEqualTo(last.id());
+    assertThat(events(last.id())).containsExactly("created", "processing");
+  }
+
+  @Test
+  void a_job_may_depend_on_one_that_has_ended_already() {
+    Lease done = running();
+    queue.settle(succeed(done));
+    JobId after = add(job().after(done.job()));
+    assertThat(claimOne().job()).isEqualTo(after);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void a_failed_dependency_does_what_the_policy_says(WhenDependencyFails policy) {
+    Lease first = running();
+    JobId second = add(job().after(List.of(first.job()), policy));
+    JobId third = add(job().after(List.of(second), policy));
+    queue.settle(fail(first, HOPELESS));
+    queue.promote();
+    queue.promote();
+    switch (policy) {
+      case CANCEL -> {
+        assertThat(state(second)).isEqualTo(JobState.CANCELLED);
+        assertThat(state(third)).isEqualTo(JobState.CANCELLED);
+        assertThat(queue.timeline(second).getLast().data().text()).contains(first.job().toString());
+        assertThat(events(second)).containsExactly("created", "cancelled");
+      }
+      case FAIL -> {
+        assertThat(state(second)).isEqualTo(JobState.FAILED);
+        assertThat(state(third)).isEqualTo(JobState.FAILED);
+        assertThat(failure(second).code()).isEqualTo(Failure.DEPENDENCY_FAILED);
+        assertThat(events(second)).containsExactly("created", "failed");
+      }
+      case RUN -> {
+        assertThat(state(second)).isEqualTo(JobState.PENDING);
+        assertThat(state(third)).isEqualTo(JobState.WAITING);
+      }
+    }
+  }
+
+  @Test
+  void one_failure_is_enough_though_others_still_run() {
+    Lease failing = running();
+    Lease slow = running();
+    JobId after = add(job().after(failing.job(), slow.job()));
+    JobId patient = add(job().after(List.of(failing.job(), slow.job()), WhenDependencyFails.RUN));
+    queue.settle(fail(failing, HOPELESS));
+    queue.promote();
+    assertThat(state(after)).isEqualTo(JobState.CANCELLED);
+    assertThat(state(patient)).isEqualTo(JobState.WAITING);
+  }
+
+  @Test
+  void a_retry_of_what_it_waits_for_is_no_failure() {
+    Lease first = running();
+    JobId after = add(job().after(first.job()));
+    queue.settle(fail(first, FLAKY));
+    queue.promote();
+    assertThat(state(after)).isEqualTo(JobState.WAITING);
+  }
+
+  @Test
+  void a_waiting_job_can_be_cancelled_and_run_out_of_time() {
+    JobId first = add(job());
+    JobId cancelled = add(job().after(first));
+    JobId late = add(job().after(first));
+    queue.cancel(cancelled, false, "x", GRACE);
+    set(late, "deadline = now() - interval '1 s'");
+    queue.expire(Duration.ZERO);
+    assertThat(state(cancelled)).isEqualTo(JobState.CANCELLED);
+    assertThat(failure(late).code()).isEqualTo(Failure.DEADLINE_EXCEEDED);
+  }
+
+  @Test
+  void a_delay_counts_from_the_enqueue_also_for_a_job_that_waits() {
+    Lease first = running();
+    JobId after = add(job().after(first.job()).delay(Duration.ofHours(1)));
+    queue.settle(succeed(first));
+    assertThat(claim(1)).isEmpty();
+    assertThat(state(after)).isEqualTo(JobState.PENDING);
+    comeDue(after);
+    assertThat(claimOne().job()).isEqualTo(after);
+  }
+
+  @Test
+  void a_waiting_job_with_a_concurrency_key_is_claimed_when_it_is_free_to_go() {
+    Lease first = running();
+    JobId after = add(job().after(first.job()).concurrencyKey("k", 1));
+    queue.settle(succeed(first));
+    assertThat(claimOne().job()).isEqualTo(after);
+  }
+
+  @Test
+  void a_dependency_that_does_not_exist_is_refused_and_nothing_is_written() {
+    assertRefused(
+        Refusal.BAD_DEPENDENCY, () -> queue.enqueue(List.of(job(), job().after(JobId.next()))));
+    assertThat(count(JobState.PENDING)).isZero();
+    assertThat(count(JobState.WAITING)).isZero();
+  }
+
+  @Test
+  void an_enqueue_on_a_connection_without_a_transaction_is_still_all_or_nothing()
+      throws SQLException {
+    try (Connection connection = db.connection()) {
+      assertRefused(
+          Refusal.BAD_DEPENDENCY,
+          () -> queue.enqueue(connection, List.of(job().after(JobId.next()))));
+    }
+    assertThat(count(JobState.WAITING)).isZero();
+  }
+
+  @Test
+  void a_circle_is_refused() {
+    Job one = job();
+    Job two = job().after(one.id());
+    Job three = job().after(two.id());
+    assertRefused(
+        Refusal.BAD_DEPENDENCY, () -> queue.enqueue(List.of(one.after(three.id()), two, three)));
+    assertThat(count(JobState.WAITING)).isZero();
+  }
+
+  @Test
+  void a_dependency_on_a_duplicate_is_one_on_the_job_that_stands_for_it() {
+    Lease holder = addAndClaim(job().uniqueKey("k"));
+    Job duplicate = job().uniqueKey("k");
+    Job after = job().after(duplicate.id());
+    assertThat(queue.enqueue(List.of(duplicate, after)))
+        .containsExactly(new Enqueued(holder.job(), true), new Enqueued(after.id(), false));
+    assertThat(claim(1)).isEmpty();
+    queue.settle(succeed(holder));
+    assertThat(claimOne().job()).isEqualTo(after.id());
+  }
+
+  @Test
+  void enqueueing_a_waiting_job_again_changes_nothing() {
+    JobId first = add(job());
+    Job after = job().after(first);
+    queue.enqueue(after);
+    assertThat(queue.enqueue(after)).isEqualTo(new Enqueued(after.id(), false));
+    assertThat(state(after.id())).isEqualTo(JobState.WAITING);
+    queue.settle(succeed(claimOne()));
+    queue.settle(succeed(claimOne()));
+    set(first, "finished_at = finished_at - interval '1 day'");
+    assertThat(queue.retain(JobState.SUCCEEDED, Duration.ofHours(1))).isEqualTo(1);
+    assertThat(queue.enqueue(after)).isEqualTo(new Enqueued(after.id(), false));
+    assertThat(state(after.id())).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void many_nodes_that_look_at_once_let_each_job_go_once() {
+    Lease first = running();
+    List<Job> after = new ArrayList<>();
+    for (int i = 0; i < 200; i++) {
+      after.add(job().after(first.job()));
+    }
+    queue.enqueue(after);
+    queue.settle(succeed(first));
+    List<Integer> let = Parallel.run(4, i -> () -> queue.promote());
+    assertThat(let.stream().mapToInt(Integer::intValue).sum()).isEqualTo(200);
+    assertThat(count(JobState.PENDING)).isEqualTo(200);
+  }
+
+  @Test
+  void more_jobs_than_one_look_takes_are_all_let_go() {
+    Lease first = running();
+    List<Job> after = new ArrayList<>();
+    for (int i = 0; i < 1_500; i++) {
+      after.add(job().after(first.job()));
+    }
+    queue.enqueue(after);
+    queue.settle(succeed(first));
+    assertThat(queue.promote()).isEqualTo(1_500);
+  }
+}

@@ -1,0 +1,132 @@
+package dev.holdfast.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.Enqueued;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.Settlement;
+import dev.holdfast.testkit.FaultProxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** The server did it, and the answer never came. */
+class LostAnswerTest extends QueueFixture {
+  private FaultProxy proxy;
+  private Queue remote;
+
+  @BeforeEach
+  void connect() {
+    proxy = FaultProxy.before(db);
+    remote =
+        new Queue(
+            db.dataSource(proxy.url(db), 4),
+            new JacksonCodec(),
+            new Queue.Options(3, VerbObserver.NONE));
+    remote.find(job().id());
+  }
+
+  @AfterEach
+  void disconnect() {
+    remote.close();
+    proxy.close();
+  }
+
+  private static void assertLost(CountDownLatch lost) throws InterruptedException {
+    assertThat(lost.await(20, TimeUnit.SECONDS)).isTrue();
+  }
+
+  @Test
+  void an_enqueue_whose_answer_was_lost_is_resolved_by_its_id() throws Exception {
+    Job job = job();
+    CountDownLatch lost = proxy.loseNextReplyTo("INSERT INTO holdfast.job");
+    assertThat(remote.enqueue(job)).isEqualTo(new Enqueued(job.id(), false));
+    assertLost(lost);
+    assertThat(count(JobState.PENDING)).isEqualTo(1);
+  }
+
+  @Test
+  void an_enqueue_whose_commit_was_not_answered_is_resolved_by_its_id() throws Exception {
+    Job job = job().uniqueKey("k");
+    CountDownLatch lost = proxy.loseNextReplyTo("COMMIT");
+    assertThat(remote.enqueue(job)).isEqualTo(new Enqueued(job.id(), false));
+    assertLost(lost);
+    assertThat(count(JobState.PENDING)).isEqualTo(1);
+    assertThat(remote.enqueue(job().uniqueKey("k"))).isEqualTo(new Enqueued(job.id(), true));
+  }
+
+  @Test
+  void a_settle_whose_answer_was_lost_counts_once() throws Exception {
+    Lease done = running();
+    CountDownLatch first = proxy.loseNextReplyTo("SUCCEEDED");
+    assertThat(remote.settle(succeed(done))).isEqualTo(Ack.ACCEPTED);
+    assertLost(first);
+    Lease failed = running();
+    CountDownLatch second = proxy.loseNextReplyTo("INSERT INTO holdfast.attempt");
+    assertThat(remote.settle(fail(failed, FLAKY))).isEqualTo(Ack.ACCEPTED);
+    assertLost(second);
+    Lease snoozed = running();
+    CountDownLatch third = proxy.loseNextReplyTo("INSERT INTO holdfast.attempt");
+    assertThat(remote.settle(new Settlement.Snooze(snoozed, Duration.ofHours(1))))
+        .isEqualTo(Ack.ACCEPTED);
+    assertLost(third);
+
+    assertThat(state(done.job())).isEqualTo(JobState.SUCCEEDED);
+    assertThat(status(failed.job()).failures()).isEqualTo(1);
+    assertThat(queue.attempts(failed.job())).hasSize(1);
+    assertThat(queue.attempts(snoozed.job())).hasSize(1);
+  }
+
+  @Test
+  void a_claim_whose_answer_was_lost_is_not_repeated_and_can_be_found() throws Exception {
+    queue.enqueue(jobs(10));
+    CountDownLatch lost = proxy.loseNextReplyTo("SET state = 'RUNNING'");
+    assertThatThrownBy(() -> remote.claim(QUEUE, 3, WORKER, LEASE))
+        .isInstanceOf(DatabaseException.class)
+        .satisfies(thrown -> assertThat(((DatabaseException) thrown).mayPass()).isTrue());
+    assertLost(lost);
+    List<Lease> held = remote.heldBy(WORKER);
+    assertThat(held).hasSize(3);
+    assertThat(count(JobState.RUNNING)).isEqualTo(3);
+    assertThat(remote.settle(List.of(new Settlement.Release(held.getFirst(), false))))
+        .containsExactly(Ack.ACCEPTED);
+  }
+
+  @Test
+  void a_heartbeat_whose_answer_was_lost_is_sent_again() throws Exception {
+    Lease lease = running();
+    remote.heartbeat(List.of(lease), LEASE);
+    CountDownLatch lost = proxy.loseNextReplyTo("heartbeat_at = statement_timestamp()");
+    assertThat(remote.heartbeat(List.of(lease), LEASE).getFirst().ack()).isEqualTo(Ack.ACCEPTED);
+    assertLost(lost);
+  }
+
+  @Test
+  void a_database_that_is_away_is_said_to_be_so_and_works_when_it_is_back() {
+    PGSimpleDataSource noPool = new PGSimpleDataSource();
+    noPool.setUrl(proxy.url(db));
+    noPool.setUser(db.user());
+    noPool.setPassword(db.password());
+    try (Queue patient = new Queue(noPool, new JacksonCodec(), Queue.Options.DEFAULT)) {
+      proxy.cut();
+      assertThatThrownBy(() -> patient.enqueue(job()))
+          .isInstanceOf(DatabaseException.class)
+          .satisfies(
+              thrown ->
+                  assertThat(((DatabaseException) thrown).reason())
+                      .isEqualTo(DatabaseException.Reason.UNAVAILABLE));
+      proxy.mend();
+      patient.enqueue(job());
+    }
+    assertThat(count(JobState.PENDING)).isEqualTo(1);
+  }
+}

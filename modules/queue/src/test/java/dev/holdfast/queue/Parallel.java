@@ -1,0 +1,54 @@
+package dev.holdfast.queue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+
+/** Runs the same thing in several threads that start at the same moment. */
+final class Parallel {
+  private Parallel() {}
+
+  /** What each thread came to; whatever one of them threw is thrown here. */
+  static <T> List<T> run(int threads, IntFunction<Callable<T>> work) {
+    CyclicBarrier start = new CyclicBarrier(threads);
+    try (ExecutorService pool = Executors.newFixedThreadPool(threads)) {
+      List<Future<T>> running = new ArrayList<>();
+      for (int i = 0; i < threads; i++) {
+        Callable<T> one = work.apply(i);
+        running.add(
+            pool.submit(
+                () -> {
+                  start.await(10, TimeUnit.SECONDS);
+                  return one.call();
+                }));
+      }
+      List<T> results = new ArrayList<>();
+      for (Future<T> future : running) {
+        results.add(get(future));
+      }
+      return results;
+    }
+  }
+
+  /** Runs one thing beside the caller. */
+  static <T> Future<T> beside(ExecutorService pool, Callable<T> work) {
+    return pool.submit(work);
+  }
+
+  static <T> T get(Future<T> future) {
+    try {
+      return future.get(60, TimeUnit.SECONDS);
+    } catch (ExecutionException failed) {
+      throw new AssertionError(failed.getCause());
+    } catch (Exception stuck) {
+      throw new AssertionError(stuck);
+    }
+  }
+}

@@ -1,0 +1,188 @@
+package dev.holdfast.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobEvent;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Refusal;
+import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.Settlement;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.TestDatabase;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.assertj.core.api.Assertions;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** An empty queue for each test, and the words the tests are written in. */
+@ExtendWith(DatabaseExtension.class)
+abstract class QueueFixture {
+  static final String QUEUE = Job.DEFAULT_QUEUE;
+  static final String WORKER = "worker:default:1";
+  static final Duration LEASE = Duration.ofSeconds(30);
+  static final Duration GRACE = Duration.ofSeconds(30);
+  static final Failure FLAKY = Failure.of(FailureCategory.USER_CODE, "FLAKY", "it broke");
+  static final Failure HOPELESS = Failure.of(FailureCategory.DATA_QUALITY, "BAD_ROW", "no price");
+
+  static TestDatabase db;
+  Queue queue;
+  private final List<Queue> others = new ArrayList<>();
+
+  @BeforeAll
+  static void create(TestDatabase database) {
+    db = database;
+    db.sql(Watchman.sql());
+    db.sql(Watchman.LOOK_AWAY);
+  }
+
+  @BeforeEach
+  void open() {
+    db.sql(
+        "TRUNCATE holdfast.job, holdfast.attempt, holdfast.event, holdfast.dependency,"
+            + " holdfast.queue, public.seen");
+    queue = new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT);
+  }
+
+  @AfterEach
+  void close() {
+    others.forEach(Queue::close);
+    queue.close();
+  }
+
+  /** Another client of the same database, with connections of its own. */
+  Queue another() {
+    Queue other = new Queue(db.dataSource(db.url(), 10), new JacksonCodec(), Queue.Options.DEFAULT);
+    others.add(other);
+    return other;
+  }
+
+  static Job job() {
+    return Job.of("test");
+  }
+
+  static List<Job> jobs(int count) {
+    return IntStream.range(0, count).mapToObj(i -> job()).toList();
+  }
+
+  JobId add(Job job) {
+    return queue.enqueue(job).id();
+  }
+
+  List<LeasedJob> claim(int most) {
+    return queue.claim(QUEUE, most, WORKER, LEASE).jobs();
+  }
+
+  Lease claimOne() {
+    List<LeasedJob> claimed = claim(1);
+    assertThat(claimed).hasSize(1);
+    return claimed.getFirst().lease();
+  }
+
+  Lease addAndClaim(Job job) {
+    JobId id = add(job);
+    List<LeasedJob> claimed = queue.claim(job.queue(), 1, WORKER, LEASE).jobs();
+    assertThat(claimed).extracting(LeasedJob::id).containsExactly(id);
+    return claimed.getFirst().lease();
+  }
+
+  Lease running() {
+    return addAndClaim(job());
+  }
+
+  /** As if the worker had not been heard for an hour, with a lease of no length. */
+  void expire(Lease lease) {
+    int rows =
+        db.sql(
+            "UPDATE holdfast.job SET heartbeat_at = heartbeat_at - interval '1 hour',"
+                + " lease_expires_at = heartbeat_at - interval '1 hour'"
+                + " WHERE id = ? AND attempt = ? AND state = 'RUNNING'",
+            lease.job().value(),
+            lease.attempt());
+    assertThat(rows).isEqualTo(1);
+  }
+
+  /** As if the job's backoff or delay were over. */
+  void comeDue(JobId job) {
+    db.sql("UPDATE holdfast.job SET run_at = run_at - interval '1 day' WHERE id = ?", job.value());
+  }
+
+  /** Sets columns of a job by hand. */
+  void set(JobId job, String assignments) {
+    assertThat(db.sql("UPDATE holdfast.job SET " + assignments + " WHERE id = ?", job.value()))
+        .isEqualTo(1);
+  }
+
+  JobStatus status(JobId job) {
+    return queue.find(job).orElseThrow();
+  }
+
+  JobState state(JobId job) {
+    return status(job).state();
+  }
+
+  Failure failure(JobId job) {
+    Failure failure = status(job).failure();
+    return failure == null ? Assertions.fail("job %s has no failure", job) : failure;
+  }
+
+  List<String> events(JobId job) {
+    return queue.timeline(job).stream().map(JobEvent::type).toList();
+  }
+
+  long count(JobState state) {
+    return queue.statistics().byState().getOrDefault(state, 0L);
+  }
+
+  /** A job's row as one text, to see whether anything in it changed. */
+  @Nullable String row(JobId job) {
+    return db.queryOne(
+        String.class,
+        "SELECT (SELECT to_jsonb(j)::text FROM holdfast.job j WHERE id = ?)"
+            + " || (SELECT count(*) FROM holdfast.event) || (SELECT count(*) FROM holdfast.attempt)",
+        job.value());
+  }
+
+  /** Returns once some statement on this database waits for a lock. */
+  void awaitLockWait() {
+    await()
+        .atMost(Duration.ofSeconds(20))
+        .pollInterval(Duration.ofMillis(5))
+        .until(
+            () ->
+                db.count(
+                        "SELECT count(*) FROM pg_stat_activity"
+                            + " WHERE datname = ? AND wait_event_type = 'Lock'",
+                        db.name())
+                    > 0);
+  }
+
+  static Settlement.Succeed succeed(Lease lease) {
+    return new Settlement.Succeed(lease, new Json("{\"ok\": true}"));
+  }
+
+  static Settlement.Fail fail(Lease lease, Failure failure) {
+    return new Settlement.Fail(lease, failure, Duration.ZERO);
+  }
+
+  static void assertRefused(Refusal refusal, ThrowingCallable call) {
+    Assertions.assertThatThrownBy(call)
+        .isInstanceOf(RefusedException.class)
+        .satisfies(thrown -> assertThat(((RefusedException) thrown).refusal()).isEqualTo(refusal));
+  }
+}

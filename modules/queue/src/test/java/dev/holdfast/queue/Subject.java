@@ -1,0 +1,74 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Settlement;
+import dev.holdfast.testkit.TestDatabase;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * A job alone in its queue, in the state to be tried, and the lease it has or had. It came after
+ * another job, which has ended unless the state is WAITING.
+ */
+record Subject(Queue queue, TestDatabase db, Job before, Job job, Lease lease) {
+  static Subject in(JobState state, Queue queue, TestDatabase db) {
+    Job before = Job.of("test").queue("b" + JobId.next());
+    Job job = Job.of("test").queue("q" + JobId.next()).after(before.id());
+    queue.enqueue(List.of(before, job));
+    Subject subject = new Subject(queue, db, before, job, new Lease(job.id(), 1));
+    if (state != JobState.WAITING) {
+      subject.endTheOneBefore(true);
+      queue.claim(job.queue(), 1, "worker", QueueFixture.LEASE);
+    }
+    switch (state) {
+      case WAITING, RUNNING -> {}
+      // Not for the first time, so that there is an old lease to come with.
+      case PENDING -> queue.settle(new Settlement.Release(subject.lease, false));
+      case RETRYING ->
+          queue.settle(new Settlement.Fail(subject.lease, QueueFixture.FLAKY, Duration.ofHours(1)));
+      case SUCCEEDED -> queue.settle(new Settlement.Succeed(subject.lease, null));
+      case FAILED ->
+          queue.settle(new Settlement.Fail(subject.lease, QueueFixture.HOPELESS, Duration.ZERO));
+      case CANCELLED -> queue.settle(new Settlement.Cancel(subject.lease, null));
+    }
+    return subject;
+  }
+
+  void endTheOneBefore(boolean well) {
+    for (LeasedJob first : queue.claim(before.queue(), 1, "w", QueueFixture.LEASE).jobs()) {
+      queue.settle(
+          well
+              ? new Settlement.Succeed(first.lease(), null)
+              : QueueFixture.fail(first.lease(), QueueFixture.HOPELESS));
+    }
+  }
+
+  JobId id() {
+    return job.id();
+  }
+
+  void set(String assignments) {
+    db.sql("UPDATE holdfast.job SET " + assignments + " WHERE id = ?", id().value());
+  }
+
+  void setIfRunning(String assignments) {
+    db.sql(
+        "UPDATE holdfast.job SET " + assignments + " WHERE id = ? AND state = 'RUNNING'",
+        id().value());
+  }
+
+  void loseLease() {
+    setIfRunning(
+        "heartbeat_at = now() - interval '1 hour', lease_expires_at = now() - interval '1 hour'");
+  }
+
+  void askToCancel() {
+    setIfRunning(
+        "cancel_requested_at = now(), cancel_deadline = now() + interval '1 hour',"
+            + " cancel_reason = 'test'");
+  }
+}

@@ -1,0 +1,144 @@
+package dev.holdfast.queue;
+
+import static dev.holdfast.model.JobState.CANCELLED;
+import static dev.holdfast.model.JobState.FAILED;
+import static dev.holdfast.model.JobState.PENDING;
+import static dev.holdfast.model.JobState.RETRYING;
+import static dev.holdfast.model.JobState.RUNNING;
+import static dev.holdfast.model.JobState.SUCCEEDED;
+import static dev.holdfast.model.JobState.WAITING;
+import static java.util.Map.entry;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.TestDatabase;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every verb in every state: it does what the table below says, and that is allowed. */
+@ExtendWith(DatabaseExtension.class)
+class TransitionsTest {
+  // A verb that stands here changes the state as it says; in every other state, and when it does
+  // not stand here at all, it leaves the state alone.
+  private static final Map<Verb, Map<JobState, JobState>> MOVES =
+      Map.ofEntries(
+          entry(Verb.CLAIM, Map.of(PENDING, RUNNING)),
+          entry(Verb.SUCCEED, Map.of(RUNNING, SUCCEEDED)),
+          entry(Verb.SUCCEED_IN_TRANSACTION, Map.of(RUNNING, SUCCEEDED)),
+          entry(Verb.FAIL_RETRYABLE, Map.of(RUNNING, RETRYING)),
+          entry(Verb.FAIL_FOR_GOOD, Map.of(RUNNING, FAILED)),
+          entry(Verb.FAIL_AT_THE_END_OF_THE_BUDGET, Map.of(RUNNING, FAILED)),
+          entry(Verb.FAIL_WHILE_CANCELLING, Map.of(RUNNING, CANCELLED)),
+          entry(Verb.CANCEL, Map.of(WAITING, CANCELLED, PENDING, CANCELLED, RETRYING, CANCELLED)),
+          entry(Verb.CANCELLED_BY_THE_WORKER, Map.of(RUNNING, CANCELLED)),
+          entry(Verb.RELEASE, Map.of(RUNNING, PENDING)),
+          entry(Verb.RELEASE_WHILE_CANCELLING, Map.of(RUNNING, CANCELLED)),
+          entry(Verb.SNOOZE, Map.of(RUNNING, PENDING)),
+          entry(Verb.RETRY, Map.of(FAILED, PENDING, CANCELLED, PENDING)),
+          entry(Verb.REAP, Map.of(RUNNING, PENDING)),
+          entry(Verb.REAP_TOXIC, Map.of(RUNNING, FAILED)),
+          entry(Verb.REAP_WHILE_CANCELLING, Map.of(RUNNING, CANCELLED)),
+          entry(Verb.EXPIRE_CANCELLATION, Map.of(RUNNING, FAILED)),
+          entry(Verb.EXPIRE_ATTEMPT, Map.of(RUNNING, RETRYING)),
+          entry(Verb.EXPIRE_LAST_ATTEMPT, Map.of(RUNNING, FAILED)),
+          entry(
+              Verb.EXPIRE_JOB,
+              Map.of(WAITING, FAILED, PENDING, FAILED, RUNNING, FAILED, RETRYING, FAILED)),
+          entry(Verb.PROMOTE, Map.of(RETRYING, PENDING)),
+          entry(Verb.UNBLOCK, Map.of(WAITING, PENDING)),
+          entry(Verb.UNBLOCK_TO_RUN_ANYWAY, Map.of(WAITING, PENDING)),
+          entry(Verb.UNBLOCK_TO_CANCEL, Map.of(WAITING, CANCELLED)),
+          entry(Verb.UNBLOCK_TO_FAIL, Map.of(WAITING, FAILED)));
+
+  private static TestDatabase db;
+  private static Queue queue;
+
+  @BeforeAll
+  static void open(TestDatabase database) {
+    db = database;
+    db.sql(Watchman.sql());
+    db.sql(Watchman.LOOK_AWAY);
+    queue = new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT);
+  }
+
+  @AfterAll
+  static void close() {
+    queue.close();
+  }
+
+  static Stream<Arguments> everyVerbInEveryState() {
+    return Arrays.stream(Verb.values())
+        .flatMap(verb -> Arrays.stream(JobState.values()).map(state -> Arguments.of(verb, state)));
+  }
+
+  @ParameterizedTest(name = "{0} in {1}")
+  @MethodSource("everyVerbInEveryState")
+  void a_verb_does_what_the_table_says_and_nothing_else(Verb verb, JobState state)
+      throws SQLException {
+    Subject subject = Subject.in(state, queue, db);
+    assertThat(queue.find(subject.id()).orElseThrow().state()).isEqualTo(state);
+    int attempt = queue.find(subject.id()).orElseThrow().attempt();
+    db.sql("DELETE FROM public.seen");
+
+    verb.on(subject);
+
+    JobState next = next(verb, state);
+    if (verb == Verb.RETAIN && state.isTerminal()) {
+      assertThat(queue.find(subject.id())).isEmpty();
+      return;
+    }
+    JobStatus after = queue.find(subject.id()).orElseThrow();
+    assertThat(after.state()).isEqualTo(next);
+    assertThat(after.attempt())
+        .isEqualTo(verb == Verb.CLAIM && next != state ? attempt + 1 : attempt);
+    assertThat(seen(subject))
+        .as("the state changed once, or not at all")
+        .isEqualTo(next == state ? List.of() : List.of(state + ">" + next));
+    assertThat(queue.timeline(subject.id()))
+        .as("the timeline has no gaps")
+        .extracting(event -> event.number())
+        .containsExactlyElementsOf(
+            Stream.iterate(1, n -> n + 1).limit(queue.timeline(subject.id()).size()).toList());
+  }
+
+  @Test
+  void the_table_uses_every_transition_that_is_allowed_and_no_other() {
+    Set<String> inTheTable =
+        MOVES.values().stream()
+            .flatMap(moves -> moves.entrySet().stream())
+            .map(move -> move.getKey() + ">" + move.getValue())
+            .collect(Collectors.toCollection(TreeSet::new));
+    Set<String> allowed =
+        Arrays.stream(JobState.values())
+            .flatMap(from -> from.next().stream().map(to -> from + ">" + to))
+            .collect(Collectors.toCollection(TreeSet::new));
+    assertThat(inTheTable).isEqualTo(allowed);
+  }
+
+  private static JobState next(Verb verb, JobState state) {
+    return MOVES.getOrDefault(verb, Map.of()).getOrDefault(state, state);
+  }
+
+  private static List<String> seen(Subject subject) {
+    return db
+        .query("SELECT transition FROM public.seen WHERE id = ?", subject.id().value())
+        .stream()
+        .map(row -> String.valueOf(row.get("transition")))
+        .toList();
+  }
+}

@@ -1,0 +1,228 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Report;
+import dev.holdfast.model.Settlement;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+
+/** Everything that can be done to a job, each with what makes it possible. */
+enum Verb {
+  CLAIM {
+    @Override
+    void on(Subject job) {
+      job.queue().claim(job.job().queue(), 1, "another", QueueFixture.LEASE);
+    }
+  },
+  HEARTBEAT {
+    @Override
+    void on(Subject job) {
+      job.queue().heartbeat(List.of(job.lease()), QueueFixture.LEASE);
+    }
+  },
+  REPORT {
+    @Override
+    void on(Subject job) {
+      job.queue().report(List.of(new Report.Progress(job.lease(), 50, "half")));
+    }
+  },
+  SUCCEED {
+    @Override
+    void on(Subject job) {
+      job.queue().settle(QueueFixture.succeed(job.lease()));
+    }
+  },
+  SUCCEED_IN_TRANSACTION {
+    @Override
+    void on(Subject job) throws SQLException {
+      try (Connection connection = job.db().connection()) {
+        connection.setAutoCommit(false);
+        job.queue().succeed(connection, QueueFixture.succeed(job.lease()));
+        connection.commit();
+      }
+    }
+  },
+  FAIL_RETRYABLE {
+    @Override
+    void on(Subject job) {
+      job.queue()
+          .settle(new Settlement.Fail(job.lease(), QueueFixture.FLAKY, Duration.ofMinutes(1)));
+    }
+  },
+  FAIL_FOR_GOOD {
+    @Override
+    void on(Subject job) {
+      job.queue().settle(QueueFixture.fail(job.lease(), QueueFixture.HOPELESS));
+    }
+  },
+  FAIL_AT_THE_END_OF_THE_BUDGET {
+    @Override
+    void on(Subject job) {
+      job.set("failures = max_attempts - 1");
+      job.queue().settle(QueueFixture.fail(job.lease(), QueueFixture.FLAKY));
+    }
+  },
+  FAIL_WHILE_CANCELLING {
+    @Override
+    void on(Subject job) {
+      job.askToCancel();
+      job.queue().settle(QueueFixture.fail(job.lease(), QueueFixture.FLAKY));
+    }
+  },
+  CANCEL {
+    @Override
+    void on(Subject job) {
+      job.queue().cancel(job.id(), true, "not needed", QueueFixture.GRACE);
+    }
+  },
+  CANCELLED_BY_THE_WORKER {
+    @Override
+    void on(Subject job) {
+      job.askToCancel();
+      job.queue().settle(new Settlement.Cancel(job.lease(), null));
+    }
+  },
+  RELEASE {
+    @Override
+    void on(Subject job) {
+      job.queue().settle(new Settlement.Release(job.lease(), true));
+    }
+  },
+  RELEASE_WHILE_CANCELLING {
+    @Override
+    void on(Subject job) {
+      job.askToCancel();
+      job.queue().settle(new Settlement.Release(job.lease(), false));
+    }
+  },
+  SNOOZE {
+    @Override
+    void on(Subject job) {
+      job.queue().settle(new Settlement.Snooze(job.lease(), Duration.ofMinutes(1)));
+    }
+  },
+  RETRY {
+    @Override
+    void on(Subject job) {
+      job.queue().retry(List.of(job.id()));
+    }
+  },
+  REAP {
+    @Override
+    void on(Subject job) {
+      job.loseLease();
+      job.queue().reap(Duration.ZERO);
+    }
+  },
+  REAP_TOXIC {
+    @Override
+    void on(Subject job) {
+      job.loseLease();
+      job.set("crashes = max_crashes");
+      job.queue().reap(Duration.ZERO);
+    }
+  },
+  REAP_WHILE_CANCELLING {
+    @Override
+    void on(Subject job) {
+      job.loseLease();
+      job.askToCancel();
+      job.queue().reap(Duration.ZERO);
+    }
+  },
+  EXPIRE_CANCELLATION {
+    @Override
+    void on(Subject job) {
+      job.askToCancel();
+      job.setIfRunning("cancel_deadline = now() - interval '1 s'");
+      job.queue().expire(Duration.ZERO);
+    }
+  },
+  EXPIRE_ATTEMPT {
+    @Override
+    void on(Subject job) {
+      job.set("timeout_ms = 1");
+      job.setIfRunning("started_at = now() - interval '1 s'");
+      job.queue().expire(Duration.ZERO);
+    }
+  },
+  EXPIRE_LAST_ATTEMPT {
+    @Override
+    void on(Subject job) {
+      job.set("timeout_ms = 1, failures = max_attempts - 1");
+      job.setIfRunning("started_at = now() - interval '1 s'");
+      job.queue().expire(Duration.ZERO);
+    }
+  },
+  EXPIRE_JOB {
+    @Override
+    void on(Subject job) {
+      job.set("deadline = now() - interval '1 s'");
+      job.queue().expire(Duration.ZERO);
+    }
+  },
+  PROMOTE {
+    @Override
+    void on(Subject job) {
+      job.set("run_at = now() - interval '1 s'");
+      job.queue().promote();
+    }
+  },
+  UNBLOCK {
+    @Override
+    void on(Subject job) {
+      job.endTheOneBefore(true);
+      job.queue().promote();
+    }
+  },
+  UNBLOCK_TO_RUN_ANYWAY {
+    @Override
+    void on(Subject job) {
+      job.set("when_dependency_fails = 'RUN'");
+      job.endTheOneBefore(false);
+      job.queue().promote();
+    }
+  },
+  UNBLOCK_TO_CANCEL {
+    @Override
+    void on(Subject job) {
+      job.set("when_dependency_fails = 'CANCEL'");
+      job.endTheOneBefore(false);
+      job.queue().promote();
+    }
+  },
+  UNBLOCK_TO_FAIL {
+    @Override
+    void on(Subject job) {
+      job.set("when_dependency_fails = 'FAIL'");
+      job.endTheOneBefore(false);
+      job.queue().promote();
+    }
+  },
+  RETAIN {
+    @Override
+    void on(Subject job) {
+      job.set("finished_at = finished_at - interval '1 day'");
+      for (JobState state : JobState.TERMINAL) {
+        job.queue().retain(state, Duration.ofHours(1));
+      }
+    }
+  },
+  PAUSE_AND_RESUME {
+    @Override
+    void on(Subject job) {
+      job.queue().pause(job.job().queue());
+      job.queue().resume(job.job().queue());
+    }
+  },
+  ENQUEUE_AGAIN {
+    @Override
+    void on(Subject job) {
+      job.queue().enqueue(job.job());
+    }
+  };
+
+  abstract void on(Subject job) throws SQLException;
+}

@@ -1,0 +1,42 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.JobState;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+
+/**
+ * A trigger that stands beside every test: it stops any statement that makes a transition the table
+ * of states does not allow, or lowers an attempt number, and keeps count of the transitions seen.
+ */
+final class Watchman {
+  /** Connections with this setting may put rows into any state, to set a stage. */
+  static final String LOOK_AWAY = "SET session_replication_role = replica";
+
+  private Watchman() {}
+
+  static String sql() {
+    String allowed =
+        Arrays.stream(JobState.values())
+            .flatMap(from -> from.next().stream().map(to -> "'" + from + ">" + to + "'"))
+            .collect(Collectors.joining(", "));
+    return """
+    CREATE TABLE public.seen (id uuid NOT NULL, transition text NOT NULL);
+    CREATE FUNCTION public.watch() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF new.attempt < old.attempt THEN
+        RAISE EXCEPTION 'the attempt fell from % to %', old.attempt, new.attempt;
+      END IF;
+      IF new.state <> old.state THEN
+        IF old.state || '>' || new.state NOT IN (ALLOWED) THEN
+          RAISE EXCEPTION '% became %', old.state, new.state;
+        END IF;
+        INSERT INTO public.seen VALUES (old.id, old.state || '>' || new.state);
+      END IF;
+      RETURN new;
+    END $$;
+    CREATE TRIGGER watch BEFORE UPDATE ON holdfast.job
+      FOR EACH ROW EXECUTE FUNCTION public.watch();
+    """
+        .replace("ALLOWED", allowed);
+  }
+}

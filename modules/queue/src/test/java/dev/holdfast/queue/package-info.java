@@ -1,0 +1,4 @@
+@NullMarked
+package dev.holdfast.queue;
+
+import org.jspecify.annotations.NullMarked;

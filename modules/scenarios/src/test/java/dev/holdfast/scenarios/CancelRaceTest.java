@@ -1,0 +1,136 @@
+package dev.holdfast.scenarios;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.EventType;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.queue.Cancellation;
+import dev.holdfast.queue.Cancellation.Answer;
+import dev.holdfast.testkit.Durable;
+import dev.holdfast.worker.JobContext;
+import dev.holdfast.worker.Worker;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@Durable
+@Timeout(90)
+@ExtendWith(WorldExtension.class)
+class CancelRaceTest {
+  private static final int RACES = 1_000;
+  private static final int AT_ONCE = 40;
+  private static final Set<String> ENDS =
+      Set.of(EventType.DONE, EventType.CANCELLED, EventType.FAILED);
+
+  /** How long the handler works on after it began, and how long the other waits with its cancel. */
+  record Race(long workMicros, long cancelMicros, boolean beforeItBegins) {
+    static Race of(Random random, int number) {
+      return switch (number % 4) {
+        // Against the claim, against the settle, and against the notice that it was cancelled.
+        case 0 -> new Race(0, random.nextInt(5_000), true);
+        case 1, 2 -> new Race(random.nextInt(3_000), random.nextInt(5_000), false);
+        default -> new Race(random.nextInt(900_000), random.nextInt(3_000), false);
+      };
+    }
+  }
+
+  private final Map<JobId, CountDownLatch> begun = new ConcurrentHashMap<>();
+  private final Set<JobId> finished = ConcurrentHashMap.newKeySet();
+
+  @Test
+  void cancel_against_completion_has_one_end_a_thousand_times_and_the_answer_agrees(World world)
+      throws Exception {
+    Random random = new Random(1);
+    Map<Answer, Integer> answers = new EnumMap<>(Answer.class);
+    Map<JobState, Integer> ends = new EnumMap<>(JobState.class);
+    try (Worker worker =
+            world
+                .holdfast()
+                .worker("default")
+                .concurrency(AT_ONCE)
+                .handle("race", Race.class, this::work)
+                .start();
+        ExecutorService threads = Executors.newFixedThreadPool(AT_ONCE)) {
+      assertThat(worker.name()).isNotEmpty();
+      List<Future<Cancellation>> races = new ArrayList<>();
+      for (int i = 0; i < RACES; i++) {
+        Race race = Race.of(random, i);
+        races.add(threads.submit(() -> run(world, race)));
+      }
+      for (Future<Cancellation> race : races) {
+        check(world, race, answers, ends);
+      }
+    }
+    assertThat(answers.keySet())
+        .describedAs("answers %s, ends %s", answers, ends)
+        .containsExactlyInAnyOrder(Answer.CANCELLED, Answer.REQUESTED, Answer.ALREADY_TERMINAL);
+    assertThat(ends.keySet()).containsExactlyInAnyOrder(JobState.SUCCEEDED, JobState.CANCELLED);
+  }
+
+  private Object work(Race race, JobContext context) throws InterruptedException {
+    begin(context.id()).countDown();
+    TimeUnit.MICROSECONDS.sleep(race.workMicros());
+    finished.add(context.id());
+    return "finished";
+  }
+
+  private CountDownLatch begin(JobId job) {
+    return begun.computeIfAbsent(job, id -> new CountDownLatch(1));
+  }
+
+  private Cancellation run(World world, Race race) throws InterruptedException {
+    Job job = Job.of("race", race);
+    world.holdfast().enqueue(job);
+    if (!race.beforeItBegins()) {
+      assertThat(begin(job.id()).await(World.SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    }
+    LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(race.cancelMicros()));
+    return world.holdfast().cancel(job.id(), "a race").orElseThrow();
+  }
+
+  private void check(
+      World world,
+      Future<Cancellation> race,
+      Map<Answer, Integer> answers,
+      Map<JobState, Integer> ends)
+      throws InterruptedException, ExecutionException {
+    Cancellation cancellation = race.get();
+    JobId job = cancellation.job();
+    World.until(World.SOON, "the end of " + job, () -> world.status(job).state().isTerminal());
+    JobStatus end = world.status(job);
+
+    // Work that was finished counts, whatever was asked meanwhile; what was not, does not.
+    assertThat(end.state())
+        .isEqualTo(finished.contains(job) ? JobState.SUCCEEDED : JobState.CANCELLED);
+    switch (cancellation.answer()) {
+      case CANCELLED -> assertThat(end.attempt()).isZero();
+      case REQUESTED -> assertThat(end.attempt()).isEqualTo(1);
+      case ALREADY_TERMINAL ->
+          assertThat(cancellation.was()).isEqualTo(end.state()).isEqualTo(JobState.SUCCEEDED);
+      case ALREADY_REQUESTED -> throw new AssertionError("nobody else has asked");
+    }
+    List<String> types = world.timeline(job).types();
+    assertThat(types.stream().filter(ENDS::contains)).hasSize(1);
+    assertThat(types.getLast())
+        .isEqualTo(end.state() == JobState.SUCCEEDED ? EventType.DONE : EventType.CANCELLED);
+    answers.merge(cancellation.answer(), 1, Integer::sum);
+    ends.merge(end.state(), 1, Integer::sum);
+  }
+}

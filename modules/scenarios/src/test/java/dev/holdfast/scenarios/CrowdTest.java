@@ -1,0 +1,59 @@
+package dev.holdfast.scenarios;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.Job;
+import dev.holdfast.testkit.Durable;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Durable
+@Timeout(150)
+@ExtendWith(WorldExtension.class)
+class CrowdTest {
+  private static final int JOBS = 20_000;
+  private static final int BATCH = 5_000;
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 8})
+  void every_job_runs_exactly_once_however_many_workers_there_are(int workers, World world) {
+    world
+        .worker()
+        .env("HEARTBEAT_INTERVAL_SEC", "10")
+        .env("LEASE_TIMEOUT_SEC", "60")
+        .start(workers);
+    for (int from = 0; from < JOBS; from += BATCH) {
+      world.holdfast().enqueue(batch());
+    }
+    World.until(
+        Duration.ofSeconds(100),
+        "all are done",
+        () -> world.count("SELECT count(*) FROM holdfast.job WHERE state <> 'SUCCEEDED'") == 0);
+
+    assertThat(world.count("SELECT count(*) FROM ran")).isEqualTo(JOBS);
+    assertThat(world.count("SELECT count(DISTINCT job) FROM ran")).isEqualTo(JOBS);
+    assertThat(world.count("SELECT count(*) FROM holdfast.job WHERE attempt = 1")).isEqualTo(JOBS);
+    assertThat(world.count("SELECT count(DISTINCT worker_id) FROM holdfast.job"))
+        .describedAs("workers that had a share")
+        .isEqualTo(workers);
+    System.out.printf(
+        "%d workers: %d jobs a second%n",
+        workers,
+        world.count(
+            "SELECT count(*) / extract(epoch FROM max(finished_at) - min(created_at))"
+                + " FROM holdfast.job"));
+  }
+
+  private static List<Job> batch() {
+    List<Job> jobs = new ArrayList<>();
+    for (int i = 0; i < BATCH; i++) {
+      jobs.add(Job.of("work", new ScenarioKinds.Work(0)));
+    }
+    return jobs;
+  }
+}

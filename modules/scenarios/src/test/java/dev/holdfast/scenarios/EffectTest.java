@@ -1,0 +1,65 @@
+package dev.holdfast.scenarios;
+
+import static dev.holdfast.scenarios.World.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.Job;
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Durable;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@Durable
+@Timeout(120)
+@ExtendWith(WorldExtension.class)
+class EffectTest {
+  private static final int WORKERS = 3;
+  private static final int KILLS = 6;
+
+  @Test
+  void an_effect_written_in_the_settling_transaction_happens_exactly_once_under_kills(World world) {
+    Random random = new Random(42);
+    List<ChildProcess> workers = new ArrayList<>(worker(world).start(WORKERS));
+    Producer producer =
+        Producer.start(world, () -> Job.of("effect", new ScenarioKinds.Work(40)).maxCrashes(1_000));
+    for (int i = 0; i < KILLS; i++) {
+      long effects = effects(world) + 10 + random.nextInt(40);
+      World.until(SOON, "jobs flow", () -> effects(world) >= effects);
+      ChildProcess victim = workers.remove(random.nextInt(workers.size()));
+      victim.signal("KILL");
+      assertThat(victim.awaitExit(SOON)).isEqualTo(137);
+      workers.add(worker(world).begin());
+    }
+    long jobs = producer.stop().size();
+
+    World.until(
+        Duration.ofSeconds(60),
+        "all jobs are done",
+        () -> world.count("SELECT count(*) FROM holdfast.job WHERE state = 'SUCCEEDED'") == jobs);
+    assertThat(world.count("SELECT count(*) FROM holdfast.job")).isEqualTo(jobs);
+    assertThat(effects(world)).isEqualTo(jobs);
+    assertThat(world.count("SELECT count(DISTINCT job) FROM effect")).isEqualTo(jobs);
+    assertThat(
+            world.count(
+                "SELECT count(*) FROM effect e"
+                    + " JOIN holdfast.job j ON j.id = e.job AND j.attempt = e.attempt"))
+        .describedAs("effects of the attempt that succeeded")
+        .isEqualTo(jobs);
+    assertThat(world.count("SELECT sum(crashes) FROM holdfast.job"))
+        .describedAs("attempts cut off by a kill")
+        .isPositive();
+  }
+
+  private static Launch worker(World world) {
+    return world.worker("--concurrency", "5");
+  }
+
+  private static long effects(World world) {
+    return world.count("SELECT count(*) FROM effect");
+  }
+}

@@ -1,0 +1,72 @@
+package dev.holdfast.scenarios;
+
+import static dev.holdfast.model.EventType.CREATED;
+import static dev.holdfast.model.EventType.DONE;
+import static dev.holdfast.model.EventType.PROCESSING;
+import static dev.holdfast.model.EventType.REQUEUED_STALE;
+import static dev.holdfast.scenarios.World.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Durable;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** A process that stands still for longer than its leases, and then goes on as if nothing was. */
+@Durable
+@Timeout(90)
+@ExtendWith(WorldExtension.class)
+class FreezeTest {
+  @Test
+  void the_late_result_of_a_frozen_worker_is_refused_and_the_worker_goes_on(World world) {
+    Path gate = world.gate("go");
+    ChildProcess frozen = world.worker().start();
+    JobId job = world.enqueueHeld("stubborn-hold", gate);
+    frozen.awaitLine("began " + job + "#1", SOON);
+    ChildProcess other = world.worker().start();
+
+    frozen.signal("STOP");
+    other.awaitLine("began " + job + "#2", SOON);
+    world.open(gate);
+    JobStatus done = world.await(job, JobState.SUCCEEDED);
+    frozen.signal("CONT");
+
+    frozen.awaitLine("late result of stubborn-hold " + job + "#1 refused", SOON);
+    assertThat(world.status(job)).isEqualTo(done);
+    assertThat(done.worker()).contains("." + other.pid() + ".");
+    assertThat(String.valueOf(done.result())).contains("\"pid\": " + other.pid());
+    assertThat(world.timeline(job).types())
+        .containsExactly(CREATED, PROCESSING, REQUEUED_STALE, PROCESSING, DONE);
+
+    other.signal("TERM");
+    assertThat(other.awaitExit(SOON)).isZero();
+    JobId next = world.enqueue("clock", "{}");
+    assertThat(world.await(next, JobState.SUCCEEDED).worker()).contains("." + frozen.pid() + ".");
+  }
+
+  @Test
+  void a_frozen_worker_cannot_commit_its_effect_after_another_has(World world) {
+    Path gate = world.gate("go");
+    ChildProcess frozen = world.worker().start();
+    JobId job = world.enqueueHeld("hold-effect", gate);
+    frozen.awaitLine("began " + job + "#1", SOON);
+    ChildProcess other = world.worker().start();
+
+    frozen.signal("STOP");
+    other.awaitLine("began " + job + "#2", SOON);
+    world.open(gate);
+    world.await(job, JobState.SUCCEEDED);
+    frozen.signal("CONT");
+
+    frozen.awaitLine("late result of hold-effect " + job + "#1 refused", SOON);
+    assertThat(world.count("SELECT count(*) FROM effect")).isEqualTo(1);
+    assertThat(world.count("SELECT attempt FROM effect")).isEqualTo(2);
+    assertThat(world.timeline(job).types())
+        .containsExactly(CREATED, PROCESSING, REQUEUED_STALE, PROCESSING, DONE);
+  }
+}

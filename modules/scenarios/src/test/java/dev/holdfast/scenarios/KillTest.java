@@ -1,0 +1,64 @@
+package dev.holdfast.scenarios;
+
+import static dev.holdfast.model.EventType.CREATED;
+import static dev.holdfast.model.EventType.DONE;
+import static dev.holdfast.model.EventType.PROCESSING;
+import static dev.holdfast.model.EventType.REQUEUED_STALE;
+import static dev.holdfast.scenarios.World.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Durable;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@Durable
+@Timeout(90)
+@ExtendWith(WorldExtension.class)
+class KillTest {
+  private static final Duration LEASE = Duration.ofMillis(1_500);
+  // Every half heartbeat, give or take a quarter of it.
+  private static final Duration SWEEP = Duration.ofMillis(250).multipliedBy(5).dividedBy(4);
+  private static final Duration BUSY_MACHINE = Duration.ofMillis(1_500);
+
+  @Test
+  void a_job_whose_worker_was_killed_is_requeued_within_lease_and_sweep_and_done_by_another(
+      World world) {
+    Path gate = world.gate("go");
+    ChildProcess victim = world.worker().start();
+    JobId job = world.enqueueHeld("hold", gate);
+    victim.awaitLine("began " + job + "#1", SOON);
+    ChildProcess other = world.worker().start();
+
+    Instant claimed = Objects.requireNonNull(world.status(job).startedAt());
+    World.until(SOON, "a heartbeat", () -> heartbeat(world, job).isAfter(claimed));
+    victim.signal("KILL");
+    assertThat(victim.awaitExit(SOON)).isEqualTo(137);
+    Instant lastHeartbeat = heartbeat(world, job);
+
+    other.awaitLine("began " + job + "#2", SOON);
+    world.open(gate);
+    JobStatus done = world.await(job, JobState.SUCCEEDED);
+    Timeline timeline = world.timeline(job);
+    assertThat(timeline.types())
+        .containsExactly(CREATED, PROCESSING, REQUEUED_STALE, PROCESSING, DONE);
+    Duration recovered = Duration.between(lastHeartbeat, timeline.at(REQUEUED_STALE));
+    assertThat(recovered).isBetween(LEASE, LEASE.plus(SWEEP).plus(BUSY_MACHINE));
+    assertThat(done.attempt()).isEqualTo(2);
+    assertThat(done.crashes()).isEqualTo(1);
+    assertThat(done.failures()).isZero();
+    assertThat(done.worker()).contains("." + other.pid() + ".");
+  }
+
+  private static Instant heartbeat(World world, JobId job) {
+    return Objects.requireNonNull(world.status(job).heartbeatAt());
+  }
+}

@@ -1,0 +1,129 @@
+package dev.holdfast.scenarios;
+
+import dev.holdfast.app.Main;
+import dev.holdfast.testkit.ChildProcess;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** A process of the command line that is about to be started. */
+final class Launch {
+  // Small and quick to start: there are up to eight of them on two cores.
+  private static final List<String> JVM =
+      List.of("-Xmx80m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto");
+  private static final Set<String> SETTINGS =
+      Set.of(
+          "MAX_CONCURRENCY",
+          "SHUTDOWN_TIMEOUT_SEC",
+          "HEARTBEAT_INTERVAL_SEC",
+          "LEASE_TIMEOUT_SEC",
+          "CANCEL_GRACE_SEC",
+          "HIGH_WATERMARK",
+          "LOAD_THRESHOLD",
+          "PAUSE_INTERVAL_SEC",
+          "MAX_ATTEMPTS");
+
+  /** How a command ended and what it said. */
+  record Answer(int code, List<String> out, List<String> err) {}
+
+  private final Path folder;
+  private final Consumer<ChildProcess> started;
+  private final List<String> arguments = new ArrayList<>();
+  private final Map<String, String> environment = new HashMap<>();
+
+  Launch(Path folder, Consumer<ChildProcess> started) {
+    this.folder = folder;
+    this.started = started;
+  }
+
+  Launch arguments(String... more) {
+    arguments.addAll(List.of(more));
+    return this;
+  }
+
+  Launch env(String name, String value) {
+    environment.put(name, value);
+    return this;
+  }
+
+  Launch withoutEnv(String name) {
+    environment.remove(name);
+    return this;
+  }
+
+  /** Starts it and returns at once. */
+  ChildProcess begin() {
+    ChildProcess child = ChildProcess.start(builder());
+    started.accept(child);
+    return child;
+  }
+
+  /** Starts it and returns when it says that it is ready. */
+  ChildProcess start() {
+    ChildProcess child = begin();
+    child.awaitLine("^ready", World.SOON);
+    return child;
+  }
+
+  /** Starts several at once. */
+  List<ChildProcess> start(int count) {
+    List<ChildProcess> children = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      children.add(begin());
+    }
+    children.forEach(child -> child.awaitLine("^ready", World.SOON));
+    return children;
+  }
+
+  /** Runs it to its end. */
+  Answer run() {
+    try {
+      Path out = Files.createTempFile(folder, "out", ".txt");
+      Path err = Files.createTempFile(folder, "err", ".txt");
+      Process process =
+          builder()
+              .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+              .redirectOutput(out.toFile())
+              .redirectError(err.toFile())
+              .start();
+      try {
+        if (!process.waitFor(World.SOON.toMillis(), TimeUnit.MILLISECONDS)) {
+          throw new AssertionError(arguments + " does not end: " + Files.readString(err));
+        }
+      } finally {
+        process.destroyForcibly();
+      }
+      Answer answer =
+          new Answer(process.exitValue(), Files.readAllLines(out), Files.readAllLines(err));
+      Files.delete(out);
+      Files.delete(err);
+      return answer;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", e);
+    }
+  }
+
+  private ProcessBuilder builder() {
+    ProcessBuilder builder =
+        ChildProcess.javaCommand(Main.class.getName(), JVM, arguments.toArray(String[]::new))
+            .directory(folder.toFile());
+    // What is set where the tests run must not reach the processes under test.
+    builder
+        .environment()
+        .keySet()
+        .removeIf(name -> name.startsWith("HOLDFAST_") || SETTINGS.contains(name));
+    builder.environment().putAll(environment);
+    return builder;
+  }
+}

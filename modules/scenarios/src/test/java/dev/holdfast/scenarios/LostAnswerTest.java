@@ -1,0 +1,173 @@
+package dev.holdfast.scenarios;
+
+import static dev.holdfast.model.EventType.CREATED;
+import static dev.holdfast.model.EventType.DONE;
+import static dev.holdfast.model.EventType.PROCESSING;
+import static dev.holdfast.model.EventType.RELEASED;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.model.Enqueued;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.queue.JobFilter;
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.FaultProxy;
+import dev.holdfast.testkit.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** The database has done it, but the answer never arrives. */
+@Durable
+@Timeout(60)
+@ExtendWith(WorldExtension.class)
+class LostAnswerTest {
+  private final World world;
+  private final TestDatabase database;
+  private final FaultProxy proxy;
+
+  LostAnswerTest(World world, TestDatabase database) {
+    this.world = world;
+    this.database = database;
+    this.proxy = FaultProxy.before(database);
+  }
+
+  @AfterEach
+  void end() {
+    proxy.close();
+  }
+
+  @Test
+  void an_enqueue_is_resolved_by_the_id_of_its_job() {
+    try (Holdfast holdfast = Holdfast.on(throughProxy())) {
+      Job job = Job.of("clock");
+      CountDownLatch lost = proxy.loseNextReplyTo("INSERT INTO holdfast.job");
+      assertThat(holdfast.enqueue(job)).isEqualTo(new Enqueued(job.id(), false));
+      assertThat(lost.getCount()).isZero();
+      assertThat(jobs()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void an_enqueue_with_a_unique_key_does_not_take_itself_for_a_duplicate() {
+    try (Holdfast holdfast = Holdfast.on(throughProxy())) {
+      Job job = Job.of("clock").uniqueKey("once");
+      CountDownLatch lost = proxy.loseNextReplyTo("COMMIT");
+      assertThat(holdfast.enqueue(job)).isEqualTo(new Enqueued(job.id(), false));
+      assertThat(lost.getCount()).isZero();
+      assertThat(jobs()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void an_enqueue_in_the_callers_transaction_can_be_asked_for_and_done_again() throws SQLException {
+    Job job = Job.of("clock");
+    DataSource source = throughProxy();
+    try (Holdfast holdfast = Holdfast.on(source)) {
+      try (Connection connection = source.getConnection()) {
+        connection.setAutoCommit(false);
+        holdfast.enqueue(connection, job);
+        proxy.loseNextReplyTo("COMMIT");
+        assertThatThrownBy(connection::commit).isInstanceOf(SQLException.class);
+      }
+      assertThat(holdfast.find(job.id())).isPresent();
+      assertThat(holdfast.enqueue(job)).isEqualTo(new Enqueued(job.id(), false));
+      assertThat(jobs()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void the_command_line_enqueues_one_job_and_prints_its_id() {
+    JobId id = JobId.next();
+    CountDownLatch lost = proxy.loseNextReplyTo("INSERT INTO holdfast.job");
+    Launch.Answer answer =
+        world
+            .launch("enqueue", "clock", "--id", id.toString())
+            .env("HOLDFAST_DATABASE_URL", proxy.url(database))
+            .run();
+    assertThat(answer).isEqualTo(new Launch.Answer(0, List.of(id.toString()), List.of()));
+    assertThat(lost.getCount()).isZero();
+    assertThat(jobs()).isEqualTo(1);
+  }
+
+  @Test
+  void a_settle_in_the_handlers_transaction_is_known_to_have_happened() {
+    ChildProcess worker = workerThroughProxy();
+    CountDownLatch lost = proxy.loseNextReplyTo("COMMIT");
+    JobId job = world.enqueue("effect", new ScenarioKinds.Work(0));
+    JobStatus done = world.await(job, JobState.SUCCEEDED);
+    assertThat(done.attempt()).isEqualTo(1);
+    stop(worker);
+    assertThat(lost.getCount()).isZero();
+    assertThat(world.status(job)).isEqualTo(done);
+    assertThat(world.count("SELECT count(*) FROM effect")).isEqualTo(1);
+    assertThat(worker.lines()).noneMatch(line -> line.contains("late result"));
+  }
+
+  @Test
+  void a_settle_is_sent_again_and_is_no_late_result() {
+    ChildProcess worker = workerThroughProxy();
+    CountDownLatch lost = proxy.loseNextReplyTo("SET state = 'SUCCEEDED'");
+    JobId job = world.enqueue("work", new ScenarioKinds.Work(0));
+    world.await(job, JobState.SUCCEEDED);
+    stop(worker);
+    assertThat(lost.getCount()).isZero();
+    assertThat(world.timeline(job).types()).containsExactly(CREATED, PROCESSING, DONE);
+    assertThat(world.count("SELECT count(*) FROM ran")).isEqualTo(1);
+    assertThat(worker.lines()).noneMatch(line -> line.contains("late result"));
+  }
+
+  @Test
+  void a_claim_nobody_heard_of_is_given_back_without_using_budget() {
+    world.enqueue("work", new ScenarioKinds.Work(0));
+    CountDownLatch lost = proxy.loseNextReplyTo("SET state = 'RUNNING'");
+    ChildProcess worker = workerThroughProxy();
+    World.until(World.SOON, "it is done", () -> succeeded() == 1);
+    stop(worker);
+    assertThat(lost.getCount()).isZero();
+    JobId job = world.holdfast().queue().list(JobFilter.ALL).getFirst().id();
+    assertThat(world.timeline(job).types())
+        .containsExactly(CREATED, PROCESSING, RELEASED, PROCESSING, DONE);
+    assertThat(world.status(job).crashes()).isZero();
+    assertThat(world.status(job).failures()).isZero();
+    assertThat(world.count("SELECT count(*) FROM ran")).isEqualTo(1);
+  }
+
+  private DataSource throughProxy() {
+    return database.dataSource(proxy.url(database), 4);
+  }
+
+  /** With leases that do not run out during the test, so that nothing is mended by reaping. */
+  private ChildProcess workerThroughProxy() {
+    return world
+        .worker()
+        .env("HEARTBEAT_INTERVAL_SEC", "20")
+        .env("LEASE_TIMEOUT_SEC", "60")
+        .env("HOLDFAST_DATABASE_URL", proxy.url(database))
+        .start();
+  }
+
+  private static void stop(ChildProcess worker) {
+    worker.signal("TERM");
+    assertThat(worker.awaitExit(World.SOON)).isZero();
+  }
+
+  private long jobs() {
+    return world.count("SELECT count(*) FROM holdfast.job");
+  }
+
+  private long succeeded() {
+    return world.count("SELECT count(*) FROM holdfast.job WHERE state = 'SUCCEEDED'");
+  }
+}

@@ -1,0 +1,133 @@
+package dev.holdfast.scenarios;
+
+import static dev.holdfast.model.EventType.ABORTED_SHUTDOWN;
+import static dev.holdfast.model.EventType.CREATED;
+import static dev.holdfast.model.EventType.DONE;
+import static dev.holdfast.model.EventType.PROCESSING;
+import static dev.holdfast.scenarios.World.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Durable;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@Durable
+@Timeout(90)
+@ExtendWith(WorldExtension.class)
+class RedeployTest {
+  private static final int REDEPLOYS = 4;
+  private static final String LONG_LEASE = "30";
+
+  @Test
+  void redeploys_under_load_lose_nothing_and_repeat_nothing(World world) {
+    ChildProcess current = world.worker().start();
+    Producer producer = Producer.start(world, () -> Job.of("work", new ScenarioKinds.Work(30)));
+    for (int i = 0; i < REDEPLOYS; i++) {
+      ChildProcess next = world.worker().start();
+      long ran = ran(world);
+      World.until(SOON, "jobs flow", () -> ran(world) > ran + 20);
+      current.signal("TERM");
+      assertThat(current.awaitExit(SOON)).isZero();
+      current = next;
+    }
+    long jobs = producer.stop().size();
+
+    World.until(SOON, "all jobs are done", () -> succeeded(world) == jobs);
+    assertThat(ran(world)).isEqualTo(jobs);
+    assertThat(world.count("SELECT count(DISTINCT job) FROM ran")).isEqualTo(jobs);
+    assertThat(world.count("SELECT count(*) FROM holdfast.job")).isEqualTo(jobs);
+    assertThat(world.count("SELECT max(attempt) FROM holdfast.job")).isEqualTo(1);
+    assertThat(world.count("SELECT count(*) FROM holdfast.event")).isZero();
+  }
+
+  private static long ran(World world) {
+    return world.count("SELECT count(*) FROM ran");
+  }
+
+  private static long succeeded(World world) {
+    return world.count("SELECT count(*) FROM holdfast.job WHERE state = 'SUCCEEDED'");
+  }
+
+  @Test
+  void a_job_that_outlasts_the_shutdown_is_given_back_at_once_with_its_budgets_untouched(
+      World world) {
+    Path gate = world.gate("go");
+    ChildProcess old = withLongLeases(world).env("SHUTDOWN_TIMEOUT_SEC", "0.5").start();
+    JobId job = world.enqueueHeld("hold", gate);
+    old.awaitLine("began " + job + "#1", SOON);
+    ChildProcess next = withLongLeases(world).start();
+
+    old.signal("TERM");
+    assertThat(old.awaitExit(SOON)).isZero();
+    next.awaitLine("began " + job + "#2", SOON);
+    world.open(gate);
+    JobStatus done = world.await(job, JobState.SUCCEEDED);
+    Timeline timeline = world.timeline(job);
+    assertThat(timeline.types())
+        .containsExactly(CREATED, PROCESSING, ABORTED_SHUTDOWN, PROCESSING, DONE);
+    assertThat(Duration.between(timeline.at(ABORTED_SHUTDOWN), timeline.at(PROCESSING, 2)))
+        .isLessThan(Duration.ofSeconds(5));
+    assertThat(done.failures()).isZero();
+    assertThat(done.crashes()).isZero();
+    assertThat(done.worker()).contains("." + next.pid() + ".");
+  }
+
+  @Test
+  void a_handler_that_ignores_the_shutdown_is_given_back_too(World world) {
+    Path gate = world.gate("go");
+    ChildProcess old = withLongLeases(world).env("SHUTDOWN_TIMEOUT_SEC", "0.5").start();
+    JobId job = world.enqueueHeld("stubborn-hold", gate);
+    old.awaitLine("began " + job + "#1", SOON);
+    old.signal("TERM");
+    assertThat(old.awaitExit(SOON)).isZero();
+    assertThat(world.status(job).state()).isEqualTo(JobState.PENDING);
+    assertThat(world.timeline(job).types()).containsExactly(CREATED, PROCESSING, ABORTED_SHUTDOWN);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"TERM, TERM, 143", "TERM, INT, 130"})
+  void a_second_signal_ends_the_worker_at_once_and_its_job_is_recovered(
+      String first, String second, int code, World world) {
+    Path gate = world.gate("go");
+    ChildProcess impatient = world.worker().env("SHUTDOWN_TIMEOUT_SEC", "600").start();
+    JobId job = world.enqueueHeld("hold", gate);
+    impatient.awaitLine("began " + job + "#1", SOON);
+    impatient.signal(first);
+    impatient.awaitLine("stops; 1 jobs are running", SOON);
+    impatient.signal(second);
+    assertThat(impatient.awaitExit(Duration.ofSeconds(5))).isEqualTo(code);
+
+    world.open(gate);
+    world.worker().start();
+    assertThat(world.await(job, JobState.SUCCEEDED).crashes()).isEqualTo(1);
+  }
+
+  @Test
+  void a_worker_that_stops_claims_nothing_more(World world) {
+    Path gate = world.gate("go");
+    ChildProcess worker = world.worker().start();
+    JobId running = world.enqueueHeld("hold", gate);
+    worker.awaitLine("began " + running + "#1", SOON);
+    worker.signal("TERM");
+    worker.awaitLine("stops; 1 jobs are running", SOON);
+    JobId late = world.holdfast().enqueue(Job.of("clock").priority(0)).id();
+    world.open(gate);
+    assertThat(worker.awaitExit(SOON)).isZero();
+    assertThat(world.status(running).state()).isEqualTo(JobState.SUCCEEDED);
+    assertThat(world.status(late).state()).isEqualTo(JobState.PENDING);
+  }
+
+  private static Launch withLongLeases(World world) {
+    return world.worker().env("HEARTBEAT_INTERVAL_SEC", "10").env("LEASE_TIMEOUT_SEC", LONG_LEASE);
+  }
+}

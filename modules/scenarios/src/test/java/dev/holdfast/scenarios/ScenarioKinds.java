@@ -1,0 +1,129 @@
+package dev.holdfast.scenarios;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.KindProvider;
+import dev.holdfast.model.FailedException;
+import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.RetryPolicy;
+import dev.holdfast.worker.JobContext;
+import dev.holdfast.worker.Kind;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+
+/** What the worker processes of the scenarios run; they tell on standard output what happens. */
+public final class ScenarioKinds implements KindProvider {
+  static final RetryPolicy QUICK =
+      new RetryPolicy(Duration.ofMillis(100), 1, Duration.ofMillis(100));
+
+  /** A file that lets the handler go on: it works while the database does not. */
+  record Hold(String until) {}
+
+  record Work(int millis) {}
+
+  @Override
+  public Collection<Kind<?>> kinds(Holdfast holdfast) {
+    return List.of(
+        Kind.of("hold", Hold.class, (hold, context) -> hold(hold, context)),
+        Kind.of("stubborn-hold", Hold.class, (hold, context) -> stubbornHold(hold, context)),
+        Kind.of(
+            "hold-effect",
+            Hold.class,
+            (hold, context) -> {
+              stubbornHold(hold, context);
+              return effect(holdfast, context);
+            }),
+        Kind.of(
+                "effect",
+                Work.class,
+                (work, context) -> {
+                  Thread.sleep(work.millis());
+                  return effect(holdfast, context);
+                })
+            .retry(QUICK),
+        Kind.of(
+            "work",
+            Work.class,
+            (work, context) -> {
+              Thread.sleep(work.millis());
+              return ran(holdfast, context);
+            }),
+        Kind.of("fail", Json.class, (payload, context) -> fail(context)).retry(QUICK),
+        Kind.of("halt", Json.class, (payload, context) -> halt(context)),
+        Kind.of("clock", Json.class, (payload, context) -> System.currentTimeMillis()));
+  }
+
+  private static Object hold(Hold hold, JobContext context) throws InterruptedException {
+    tell("began", context);
+    while (!Files.exists(Path.of(hold.until()))) {
+      Thread.sleep(10);
+    }
+    return madeBy(context);
+  }
+
+  /** Goes on whatever it is told: only the fence can keep its result out. */
+  private static Object stubbornHold(Hold hold, JobContext context) {
+    tell("began", context);
+    while (!Files.exists(Path.of(hold.until()))) {
+      try {
+        Thread.sleep(10);
+      } catch (InterruptedException toldToStop) {
+        tell("told to stop", context);
+      }
+    }
+    return madeBy(context);
+  }
+
+  private static Object effect(Holdfast holdfast, JobContext context) throws SQLException {
+    try (Connection connection = holdfast.dataSource().getConnection()) {
+      connection.setAutoCommit(false);
+      insert(connection, "INSERT INTO effect (job, attempt) VALUES (?, ?)", context);
+      Object result = madeBy(context);
+      holdfast.succeed(connection, context, result);
+      connection.commit();
+      return result;
+    }
+  }
+
+  private static Object ran(Holdfast holdfast, JobContext context) throws SQLException {
+    try (Connection connection = holdfast.dataSource().getConnection()) {
+      insert(connection, "INSERT INTO ran (job, attempt) VALUES (?, ?)", context);
+    }
+    return madeBy(context);
+  }
+
+  private static void insert(Connection connection, String sql, JobContext context)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.setObject(1, context.id().value());
+      statement.setInt(2, context.lease().attempt());
+      statement.executeUpdate();
+    }
+  }
+
+  private static Object fail(JobContext context) {
+    tell("began", context);
+    throw FailedException.of(FailureCategory.USER_CODE, "BROKEN", "it never works");
+  }
+
+  private static Object halt(JobContext context) {
+    tell("began", context);
+    Runtime.getRuntime().halt(137);
+    return "";
+  }
+
+  static Map<String, Object> madeBy(JobContext context) {
+    return Map.of("pid", ProcessHandle.current().pid(), "attempt", context.lease().attempt());
+  }
+
+  static void tell(String what, JobContext context) {
+    System.out.println(what + " " + context.lease());
+  }
+}

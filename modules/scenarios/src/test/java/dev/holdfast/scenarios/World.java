@@ -1,0 +1,189 @@
+package dev.holdfast.scenarios;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.holdfast.Holdfast;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.TestDatabase;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.slf4j.LoggerFactory;
+
+/** One test's world: a database, the library on it, a folder, and the processes started in it. */
+final class World implements AutoCloseable {
+  /** Enough for anything on a busy machine; a test that waits this long has failed. */
+  static final Duration SOON = Duration.ofSeconds(30);
+
+  static {
+    // In these tests connections break on purpose.
+    ((Logger) LoggerFactory.getLogger("com.zaxxer.hikari")).setLevel(Level.ERROR);
+  }
+
+  private final HikariDataSource pool;
+  private final Holdfast holdfast;
+  private final Path folder;
+  private final List<ChildProcess> children = new ArrayList<>();
+
+  World(String url, String user, String password) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(url);
+    config.setUsername(user);
+    config.setPassword(password);
+    config.setMaximumPoolSize(6);
+    config.setMinimumIdle(0);
+    pool = new HikariDataSource(config);
+    holdfast = Holdfast.on(pool);
+    try {
+      folder = Files.createTempDirectory("holdfast-scenario-");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  static World on(TestDatabase database) {
+    World world = new World(database.url(), database.user(), database.password());
+    world.makeTables();
+    return world;
+  }
+
+  /** Where the handlers of {@link ScenarioKinds} leave their marks; nothing here is unique. */
+  void makeTables() {
+    Sql.run(pool, "CREATE TABLE ran (job uuid NOT NULL, attempt int NOT NULL)");
+    Sql.run(pool, "CREATE TABLE effect (job uuid NOT NULL, attempt int NOT NULL)");
+  }
+
+  Holdfast holdfast() {
+    return holdfast;
+  }
+
+  HikariDataSource pool() {
+    return pool;
+  }
+
+  Path folder() {
+    return folder;
+  }
+
+  // ---- processes
+
+  /** A worker process to be: on this database, with short leases unless told otherwise. */
+  Launch worker(String... arguments) {
+    return launch("worker")
+        .arguments(arguments)
+        .env("HEARTBEAT_INTERVAL_SEC", "0.5")
+        .env("LEASE_TIMEOUT_SEC", "1.5");
+  }
+
+  /** Any command of the command line, on this database. */
+  Launch launch(String... command) {
+    return new Launch(folder, children::add)
+        .arguments(command)
+        .env("HOLDFAST_DATABASE_URL", pool.getJdbcUrl())
+        .env("HOLDFAST_DATABASE_USER", pool.getUsername())
+        .env("HOLDFAST_DATABASE_PASSWORD", pool.getPassword());
+  }
+
+  // ---- jobs
+
+  /** A file's name, for jobs that go on once {@link #open} has made it. */
+  Path gate(String name) {
+    return folder.resolve(name);
+  }
+
+  void open(Path gate) {
+    try {
+      Files.createFile(gate);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  JobId enqueue(String kind, Object payload) {
+    return holdfast.enqueue(Job.of(kind, payload)).id();
+  }
+
+  JobId enqueueHeld(String kind, Path gate) {
+    return enqueue(kind, new ScenarioKinds.Hold(gate.toString()));
+  }
+
+  JobStatus status(JobId job) {
+    return holdfast.find(job).orElseThrow();
+  }
+
+  JobStatus await(JobId job, JobState state) {
+    return await(job, state, SOON);
+  }
+
+  JobStatus await(JobId job, JobState state, Duration limit) {
+    World.until(
+        limit,
+        "job " + job + " is " + state,
+        () -> {
+          JobState now = status(job).state();
+          if (now.isTerminal() && now != state) {
+            throw new AssertionError("job ended as " + status(job));
+          }
+          return now == state;
+        });
+    return status(job);
+  }
+
+  /** The timeline, whose numbers are checked on the way. */
+  Timeline timeline(JobId job) {
+    return Timeline.of(holdfast.queue().timeline(job));
+  }
+
+  long count(String sql, Object... arguments) {
+    return Sql.count(pool, sql, arguments);
+  }
+
+  static void until(Duration limit, String what, Callable<Boolean> condition) {
+    Awaitility.await(what)
+        .atMost(limit)
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(20))
+        .until(condition);
+  }
+
+  /** For a test that has failed: what the processes had to say. */
+  void printOutput() {
+    for (ChildProcess child : children) {
+      List<String> lines = child.lines();
+      System.out.println("---- output of process " + child.pid());
+      lines.subList(Math.max(0, lines.size() - 60), lines.size()).forEach(System.out::println);
+    }
+  }
+
+  @Override
+  public void close() {
+    children.forEach(ChildProcess::close);
+    holdfast.close();
+    pool.close();
+    delete(folder);
+  }
+
+  static void delete(Path folder) {
+    try (Stream<Path> walk = Files.walk(folder)) {
+      for (Path entry : walk.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(entry);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

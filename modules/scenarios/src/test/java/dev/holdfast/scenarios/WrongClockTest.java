@@ -1,0 +1,126 @@
+package dev.holdfast.scenarios;
+
+import static dev.holdfast.model.EventType.CREATED;
+import static dev.holdfast.model.EventType.DONE;
+import static dev.holdfast.model.EventType.PROCESSING;
+import static dev.holdfast.scenarios.World.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.holdfast.model.EventType;
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Durable;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A worker whose clock is an hour off, beside one whose clock is right. */
+@Durable
+@Timeout(90)
+@ExtendWith(WorldExtension.class)
+class WrongClockTest {
+  private static final Duration LEASE = Duration.ofMillis(2_500);
+  private static final Duration BUSY_MACHINE = Duration.ofSeconds(3);
+
+  @ParameterizedTest
+  @CsvSource({"+1h, 3600", "-1h, -3600"})
+  void everything_goes_by_the_clock_of_the_database(String by, int seconds, World world) {
+    ChildProcess wrong = WrongClock.off(worker(world, "wrong"), by).begin();
+    ChildProcess right = worker(world, "right").begin();
+    wrong.awaitLine("^ready", SOON);
+    right.awaitLine("^ready", SOON);
+    Path gate = world.gate("go");
+    JobId heldByWrong = enqueue(world, Job.of("hold", held(gate)));
+    JobId heldByRight = enqueue(world, Job.of("hold", held(gate)).queue("right"));
+    wrong.awaitLine("began " + heldByWrong + "#1", SOON);
+    right.awaitLine("began " + heldByRight + "#1", SOON);
+
+    theProcessReallyHasAWrongClock(world, seconds);
+    delaysAreKept(world);
+    retriesAreKept(world);
+    deadlinesAreKept(world, wrong);
+
+    // Nobody has reaped a healthy job, though both sweep and each could judge the other.
+    Instant begun = Objects.requireNonNull(world.status(heldByWrong).startedAt());
+    World.until(
+        SOON,
+        "a heartbeat more than two leases later",
+        () ->
+            Objects.requireNonNull(world.status(heldByWrong).heartbeatAt())
+                .isAfter(begun.plus(LEASE.multipliedBy(2))));
+    world.open(gate);
+    for (JobId job : List.of(heldByWrong, heldByRight)) {
+      world.await(job, JobState.SUCCEEDED);
+      assertThat(world.timeline(job).types()).containsExactly(CREATED, PROCESSING, DONE);
+    }
+  }
+
+  private static Launch worker(World world, String queue) {
+    return world
+        .worker("--queue", queue)
+        .env("HEARTBEAT_INTERVAL_SEC", "0.5")
+        .env("LEASE_TIMEOUT_SEC", Double.toString(LEASE.toMillis() / 1000.0));
+  }
+
+  private static void theProcessReallyHasAWrongClock(World world, int seconds) {
+    JobStatus clock = world.await(enqueue(world, Job.of("clock")), JobState.SUCCEEDED);
+    long there = Long.parseLong(Objects.requireNonNull(clock.result()).text());
+    assertThat(there - System.currentTimeMillis())
+        .isCloseTo(seconds * 1000L, within(BUSY_MACHINE.toMillis()));
+    Instant finished = Objects.requireNonNull(clock.finishedAt());
+    assertThat(Duration.between(clock.createdAt(), finished))
+        .isBetween(Duration.ZERO, BUSY_MACHINE);
+  }
+
+  private static void delaysAreKept(World world) {
+    Duration delay = Duration.ofSeconds(1);
+    JobId delayed = enqueue(world, Job.of("clock").delay(delay));
+    world.await(delayed, JobState.SUCCEEDED);
+    Timeline timeline = world.timeline(delayed);
+    assertThat(Duration.between(timeline.at(CREATED), timeline.at(PROCESSING)))
+        .isBetween(delay, delay.plus(BUSY_MACHINE));
+  }
+
+  private static void retriesAreKept(World world) {
+    JobId failing = enqueue(world, Job.of("fail"));
+    JobStatus failed = world.await(failing, JobState.FAILED);
+    assertThat(Objects.requireNonNull(failed.failure()).code())
+        .isEqualTo(Failure.RETRIES_EXHAUSTED);
+    Timeline timeline = world.timeline(failing);
+    assertThat(Duration.between(timeline.at(PROCESSING, 1), timeline.at(PROCESSING, 3)))
+        .isBetween(Duration.ZERO, BUSY_MACHINE);
+  }
+
+  private static void deadlinesAreKept(World world, ChildProcess wrong) {
+    Instant deadline = Instant.now().plusSeconds(2);
+    JobId late = enqueue(world, Job.of("hold", held(world.gate("never"))).deadline(deadline));
+    wrong.awaitLine("began " + late + "#1", SOON);
+    JobStatus failed = world.await(late, JobState.FAILED);
+    assertThat(Objects.requireNonNull(failed.failure()).code())
+        .isEqualTo(Failure.DEADLINE_EXCEEDED);
+    assertThat(Duration.between(deadline, world.timeline(late).at(EventType.FAILED)))
+        .isBetween(Duration.ofMillis(-50), BUSY_MACHINE);
+  }
+
+  private static ScenarioKinds.Hold held(Path gate) {
+    return new ScenarioKinds.Hold(gate.toString());
+  }
+
+  private static JobId enqueue(World world, Job job) {
+    return world
+        .holdfast()
+        .enqueue(job.queue().equals(Job.DEFAULT_QUEUE) ? job.queue("wrong") : job)
+        .id();
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.holdfast.scenarios;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,194 @@
+package dev.holdfast.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Settlement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ClaimerTest {
+  private final MemorySource source = new MemorySource();
+  private final TestHost host = new TestHost(source);
+  private final Metrics metrics = new Metrics();
+  private final Slots slots = new Slots(3);
+  private final List<LeasedJob> started = new ArrayList<>();
+  private final WorkerOptions options = Samples.options(3);
+  private final Claimer claimer =
+      new Claimer(source, options, slots, metrics, (job, claimedAt) -> start(job));
+
+  private boolean start(LeasedJob job) {
+    started.add(job);
+    return slots.add(host.run(job, (payload, context) -> null));
+  }
+
+  private void free() {
+    slots.all().forEach(slots::remove);
+  }
+
+  @Test
+  void it_claims_no_more_than_there_are_places() {
+    for (int i = 0; i < 5; i++) {
+      source.with(Samples.job());
+    }
+    assertThat(claimer.runOnce()).isEqualTo(Duration.ZERO);
+    assertThat(started).hasSize(3);
+    assertThat(claimer.runOnce()).isGreaterThan(Duration.ofSeconds(1));
+    assertThat(source.calls("claim")).isEqualTo(1);
+    free();
+    claimer.runOnce();
+    assertThat(started).hasSize(5);
+  }
+
+  @Test
+  void after_a_job_it_looks_again_at_once_for_only_an_empty_answer_says_when_the_next_is_due() {
+    source.with(Samples.job());
+    source.nextDue = Duration.ofMillis(20);
+    assertThat(claimer.runOnce()).isEqualTo(Duration.ZERO);
+    assertThat(claimer.runOnce()).isEqualTo(Duration.ofMillis(21));
+  }
+
+  @Test
+  void with_nothing_due_it_waits_for_its_polling_interval() {
+    source.nextDue = Duration.ofHours(1);
+    assertThat(claimer.runOnce()).isLessThanOrEqualTo(options.poll().multipliedBy(2));
+  }
+
+  @Test
+  void a_ring_for_a_job_that_another_worker_got_is_counted() {
+    claimer.runOnce();
+    assertThat(metrics.value(Metrics.ACQUIRE_FAILS)).isZero();
+    claimer.ring();
+    claimer.runOnce();
+    claimer.runOnce();
+    assertThat(metrics.value(Metrics.ACQUIRE_FAILS)).isEqualTo(1);
+    source.with(Samples.job());
+    claimer.ring();
+    claimer.runOnce();
+    assertThat(metrics.value(Metrics.ACQUIRE_FAILS)).isEqualTo(1);
+  }
+
+  @Test
+  void a_claim_whose_answer_was_lost_is_given_back() {
+    LeasedJob known = Samples.job();
+    source.with(known);
+    claimer.runOnce();
+    LeasedJob unknown = Samples.job();
+    source.with(unknown);
+    source.afterClaim =
+        jobs -> {
+          throw new SourceUnavailableException("answer lost", new IllegalStateException());
+        };
+    assertThatThrownBy(claimer::runOnce).isInstanceOf(SourceUnavailableException.class);
+    source.afterClaim = jobs -> {};
+    claimer.runOnce();
+    assertThat(source.allSettled()).containsExactly(new Settlement.Release(unknown.lease(), false));
+    assertThat(source.held).containsExactly(known.lease());
+    claimer.runOnce();
+    assertThat(source.calls("heldBy")).isEqualTo(1);
+  }
+
+  @Test
+  void what_could_not_be_given_back_is_given_back_later() {
+    source.with(Samples.job());
+    source.afterClaim =
+        jobs -> {
+          throw new IllegalStateException("answer lost");
+        };
+    assertThatThrownBy(claimer::runOnce).isInstanceOf(IllegalStateException.class);
+    source.afterClaim = jobs -> {};
+    source.away = true;
+    assertThatThrownBy(claimer::runOnce).isInstanceOf(SourceUnavailableException.class);
+    source.away = false;
+    claimer.runOnce();
+    assertThat(source.held).isEmpty();
+  }
+
+  @Test
+  void jobs_that_could_not_be_started_are_given_back() {
+    LeasedJob first = Samples.job();
+    LeasedJob second = Samples.job();
+    Claimer failing =
+        new Claimer(
+            source,
+            options,
+            slots,
+            metrics,
+            (job, claimedAt) -> {
+              if (job.equals(second)) {
+                throw new OutOfMemoryError("no thread");
+              }
+              return start(job);
+            });
+    source.with(first, second, Samples.job());
+    assertThatThrownBy(failing::runOnce).isInstanceOf(OutOfMemoryError.class);
+    failing.runOnce();
+    assertThat(source.held).containsExactly(first.lease());
+  }
+
+  @Test
+  void jobs_that_arrive_while_the_worker_stops_are_given_back_at_once() {
+    LeasedJob job = Samples.job();
+    source.with(job);
+    source.afterClaim = jobs -> slots.close();
+    claimer.runOnce();
+    assertThat(source.allSettled()).containsExactly(new Settlement.Release(job.lease(), false));
+  }
+
+  @Test
+  void once_closed_it_claims_nothing() {
+    source.with(Samples.job());
+    claimer.close();
+    claimer.runOnce();
+    assertThat(source.calls).isEmpty();
+  }
+
+  @Test
+  void under_load_it_holds_back_but_not_when_everything_due_is_wanted() {
+    WorkerOptions busy =
+        new WorkerOptions(
+            options.worker(),
+            options.queues(),
+            3,
+            options.timings(),
+            options.poll(),
+            options.shutdownTimeout(),
+            new Backpressure.Settings(0L, 0.5, Duration.ofSeconds(5), () -> 1.0));
+    Claimer careful = new Claimer(source, busy, slots, metrics, (job, claimedAt) -> start(job));
+    source.depth = 10;
+    source.with(Samples.job());
+    assertThat(careful.runOnce()).isEqualTo(Duration.ofSeconds(5));
+    assertThat(started).isEmpty();
+    assertThat(careful.claimNow()).isEqualTo(1);
+  }
+
+  @Test
+  void queues_take_turns_at_being_first() {
+    WorkerOptions both =
+        new WorkerOptions(
+            options.worker(),
+            List.of("a", "b"),
+            1,
+            options.timings(),
+            options.poll(),
+            options.shutdownTimeout(),
+            Backpressure.Settings.OFF);
+    Slots one = new Slots(1);
+    Claimer fair =
+        new Claimer(
+            source,
+            both,
+            one,
+            metrics,
+            (job, claimedAt) -> one.add(host.run(job, (payload, context) -> null)));
+    for (int i = 0; i < 4; i++) {
+      source.with(Samples.job());
+      fair.runOnce();
+      one.all().forEach(one::remove);
+    }
+    assertThat(source.queuesAsked).containsExactly("b", "a", "b", "a");
+  }
+}

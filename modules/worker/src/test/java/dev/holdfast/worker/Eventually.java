@@ -1,0 +1,18 @@
+package dev.holdfast.worker;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import org.awaitility.Awaitility;
+
+/** Waits for a condition, looking often, and for long: the machine may be busy. */
+final class Eventually {
+  private Eventually() {}
+
+  static void until(Callable<Boolean> condition) {
+    Awaitility.await()
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(5))
+        .atMost(Duration.ofSeconds(30))
+        .until(condition);
+  }
+}

@@ -1,0 +1,175 @@
+package dev.holdfast.worker;
+
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.Claimed;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Pulse;
+import dev.holdfast.model.Refusal;
+import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.Report;
+import dev.holdfast.model.Settlement;
+import dev.holdfast.model.Timings;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** A source in memory: gives out jobs, keeps leases, remembers every call, and fails on demand. */
+final class MemorySource implements JobSource {
+  final Queue<LeasedJob> waiting = new ConcurrentLinkedQueue<>();
+  final Set<Lease> held = ConcurrentHashMap.newKeySet();
+  final Set<Lease> succeeded = ConcurrentHashMap.newKeySet();
+  final Set<Lease> unstorable = ConcurrentHashMap.newKeySet();
+  final Map<Lease, String> cancelled = new ConcurrentHashMap<>();
+  final List<String> calls = new CopyOnWriteArrayList<>();
+  final List<List<Settlement>> settled = new CopyOnWriteArrayList<>();
+  final List<List<Report>> reported = new CopyOnWriteArrayList<>();
+  final List<String> queuesAsked = new CopyOnWriteArrayList<>();
+  final List<Boolean> sweeps = new CopyOnWriteArrayList<>();
+
+  /** Called with the name of each verb before it does anything: may throw, or wait. */
+  volatile Consumer<String> before = verb -> {};
+
+  /** Called after a claim, before its answer is given. */
+  volatile Consumer<List<LeasedJob>> afterClaim = jobs -> {};
+
+  volatile boolean away;
+  volatile boolean forgetsAnAnswer;
+  volatile long depth;
+  volatile @Nullable Duration nextDue;
+  volatile Map<String, Integer> recovered = Map.of();
+  volatile @Nullable Consumer<String> wake;
+
+  MemorySource with(LeasedJob... jobs) {
+    waiting.addAll(List.of(jobs));
+    return this;
+  }
+
+  /** Held as if it had been claimed. */
+  LeasedJob hold(LeasedJob job) {
+    held.add(job.lease());
+    return job;
+  }
+
+  List<Settlement> allSettled() {
+    return settled.stream().flatMap(List::stream).toList();
+  }
+
+  List<Report> allReported() {
+    return reported.stream().flatMap(List::stream).toList();
+  }
+
+  long calls(String verb) {
+    return calls.stream().filter(verb::equals).count();
+  }
+
+  private void called(String verb) {
+    calls.add(verb);
+    before.accept(verb);
+    if (away) {
+      throw new SourceUnavailableException(verb + ": away", new IllegalStateException());
+    }
+  }
+
+  @Override
+  public Claimed claim(String queue, int most, String worker, Duration lease) {
+    called("claim");
+    queuesAsked.add(queue);
+    List<LeasedJob> jobs = new ArrayList<>();
+    LeasedJob next;
+    while (jobs.size() < most && (next = waiting.poll()) != null) {
+      jobs.add(hold(next));
+    }
+    afterClaim.accept(jobs);
+    return new Claimed(jobs, jobs.isEmpty() ? nextDue : null);
+  }
+
+  @Override
+  public List<Pulse> heartbeat(List<Lease> leases, Duration lease) {
+    called("heartbeat");
+    return leases.stream()
+        .map(l -> new Pulse(l, held.contains(l) ? Ack.ACCEPTED : Ack.LEASE_LOST, cancelled.get(l)))
+        .toList();
+  }
+
+  @Override
+  public List<Pulse> cancelling(String worker) {
+    called("cancelling");
+    return cancelled.entrySet().stream()
+        .filter(entry -> held.contains(entry.getKey()))
+        .map(entry -> new Pulse(entry.getKey(), Ack.ACCEPTED, entry.getValue()))
+        .toList();
+  }
+
+  @Override
+  public List<Ack> report(List<Report> reports) {
+    called("report");
+    refuseUnstorable(reports.stream().map(Report::lease));
+    reported.add(List.copyOf(reports));
+    return reports.stream().map(report -> ack(held.contains(report.lease()))).toList();
+  }
+
+  @Override
+  public List<Ack> settle(List<Settlement> settlements) {
+    called("settle");
+    refuseUnstorable(
+        settlements.stream().filter(s -> s instanceof Settlement.Succeed).map(Settlement::lease));
+    settled.add(List.copyOf(settlements));
+    List<Ack> acks = settlements.stream().map(s -> ack(held.remove(s.lease()))).toList();
+    boolean forgets = forgetsAnAnswer;
+    forgetsAnAnswer = false;
+    return forgets ? acks.subList(1, acks.size()) : acks;
+  }
+
+  private void refuseUnstorable(Stream<Lease> leases) {
+    if (leases.anyMatch(unstorable::contains)) {
+      throw new RefusedException(Refusal.RESULT_NOT_JSON, "not storable");
+    }
+  }
+
+  private static Ack ack(boolean accepted) {
+    return accepted ? Ack.ACCEPTED : Ack.LEASE_LOST;
+  }
+
+  @Override
+  public boolean succeeded(Lease lease) {
+    called("succeeded");
+    return succeeded.contains(lease);
+  }
+
+  @Override
+  public List<Lease> heldBy(String worker) {
+    called("heldBy");
+    return List.copyOf(held);
+  }
+
+  @Override
+  public long depth(List<String> queues, long most) {
+    called("depth");
+    return Math.min(depth, most);
+  }
+
+  @Override
+  public Map<String, Integer> sweep(Timings timings, boolean judge) {
+    called("sweep");
+    sweeps.add(judge);
+    return judge ? recovered : Map.of();
+  }
+
+  @Override
+  public AutoCloseable listen(Collection<String> queues, Consumer<String> wake) {
+    called("listen");
+    this.wake = wake;
+    return () -> calls.add("unlisten");
+  }
+}

@@ -1,0 +1,79 @@
+package dev.holdfast.worker;
+
+import dev.holdfast.model.Codec;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Refusal;
+import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.Timings;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Jobs and settings as tests need them. */
+final class Samples {
+  static final String QUEUE = "default";
+  static final String KIND = "sample";
+
+  /** Short enough for tests, and long enough for a busy machine. */
+  static final Timings TIMINGS =
+      new Timings(
+          Duration.ofMillis(100), Duration.ofMillis(500), Duration.ZERO, Duration.ofMillis(200));
+
+  /** Takes {@link Json} as it is, and everything else as a string. */
+  static final Codec CODEC =
+      new Codec() {
+        @Override
+        public Json encode(Object value) {
+          return value instanceof Json json ? json : new Json("\"" + value + "\"");
+        }
+
+        @Override
+        public <T> T decode(Json json, Class<T> type) {
+          if (type != Json.class) {
+            throw new RefusedException(Refusal.PAYLOAD_MISMATCH, "not a " + type.getSimpleName());
+          }
+          return type.cast(json);
+        }
+      };
+
+  private Samples() {}
+
+  static LeasedJob job() {
+    return job(KIND, null, null);
+  }
+
+  static LeasedJob job(String kind, @Nullable Duration timeout, @Nullable Duration untilDeadline) {
+    JobId id = JobId.next();
+    return new LeasedJob(
+        new Lease(id, 1),
+        kind,
+        QUEUE,
+        Json.EMPTY,
+        "default",
+        "default",
+        id,
+        0,
+        3,
+        Duration.ofMillis(5),
+        timeout,
+        untilDeadline);
+  }
+
+  static WorkerOptions options(int concurrency) {
+    return options(concurrency, TIMINGS);
+  }
+
+  static WorkerOptions options(int concurrency, Timings timings) {
+    return new WorkerOptions(
+        "worker:default:0@test",
+        List.of(QUEUE),
+        concurrency,
+        timings,
+        Duration.ofMillis(50),
+        Duration.ofSeconds(10),
+        Backpressure.Settings.OFF);
+  }
+}

@@ -1,0 +1,70 @@
+package dev.holdfast.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.Json;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class SlotsTest {
+  private final TestHost host = new TestHost(new MemorySource());
+  private final Slots slots = new Slots(2);
+
+  private JobRun run() {
+    return host.run(Samples.job(), (Json payload, JobContext context) -> null);
+  }
+
+  @Test
+  void there_are_never_more_than_the_limit() {
+    JobRun first = run();
+    assertThat(slots.add(first)).isTrue();
+    assertThat(slots.add(run())).isTrue();
+    assertThat(slots.add(run())).isFalse();
+    assertThat(slots.used()).isEqualTo(2);
+    assertThat(slots.free()).isZero();
+    slots.remove(first);
+    assertThat(slots.free()).isEqualTo(1);
+    assertThat(slots.add(run())).isTrue();
+  }
+
+  @Test
+  void removing_twice_frees_one_place() {
+    JobRun first = run();
+    slots.add(first);
+    slots.add(run());
+    slots.remove(first);
+    slots.remove(first);
+    assertThat(slots.used()).isEqualTo(1);
+  }
+
+  @Test
+  void once_closed_nothing_comes_in_any_more() {
+    JobRun first = run();
+    slots.add(first);
+    slots.close();
+    assertThat(slots.add(run())).isFalse();
+    assertThat(slots.all()).containsExactly(first);
+  }
+
+  @Test
+  void empty_is_seen_at_once() throws Exception {
+    assertThat(slots.awaitEmpty(Duration.ZERO)).isTrue();
+    JobRun first = run();
+    slots.add(first);
+    assertThat(slots.awaitEmpty(Duration.ofMillis(10))).isFalse();
+    CompletableFuture<Boolean> empty =
+        CompletableFuture.supplyAsync(
+            () -> {
+              try {
+                // Longer than nanoseconds can count.
+                return slots.awaitEmpty(Duration.ofSeconds(Long.MAX_VALUE));
+              } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+              }
+            });
+    slots.remove(first);
+    assertThat(empty.get(10, TimeUnit.SECONDS)).isTrue();
+  }
+}

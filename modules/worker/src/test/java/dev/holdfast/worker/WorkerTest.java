@@ -1,0 +1,567 @@
+package dev.holdfast.worker;
+
+import static dev.holdfast.worker.Eventually.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.FailedException;
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Settlement;
+import dev.holdfast.model.Timings;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class WorkerTest {
+  /** What stopping may take beyond the patience of whoever asks for it. */
+  private static final Duration BEYOND = Duration.ofSeconds(10);
+
+  private final MemorySource source = new MemorySource();
+  private final List<JobListener> listeners = new ArrayList<>();
+  private final List<String> heard = new CopyOnWriteArrayList<>();
+  private final CountDownLatch release = new CountDownLatch(1);
+  private final List<Worker> workers = new ArrayList<>();
+
+  @AfterEach
+  void stop() {
+    release.countDown();
+    source.before = verb -> {};
+    workers.forEach(worker -> worker.stop(Duration.ZERO));
+  }
+
+  private Worker worker(Timings timings, Handler<Json> handler) {
+    Worker worker =
+        new Worker(
+            source,
+            Samples.options(4, timings),
+            Samples.CODEC,
+            List.of(Kind.of(Samples.KIND, Json.class, handler)),
+            listeners,
+            new Metrics());
+    workers.add(worker);
+    return worker;
+  }
+
+  private Worker worker(Handler<Json> handler) {
+    return worker(Samples.TIMINGS, handler);
+  }
+
+  private void listen() {
+    listeners.add(
+        new JobListener() {
+          @Override
+          public void started(LeasedJob job, String worker) {
+            heard.add("started by " + worker);
+          }
+
+          @Override
+          public void settled(LeasedJob job, Settlement settlement, Ack ack) {
+            heard.add(settlement.getClass().getSimpleName() + " " + ack);
+          }
+
+          @Override
+          public void lost(LeasedJob job) {
+            heard.add("lost");
+          }
+        });
+  }
+
+  private void awaitSettled(int count) {
+    until(() -> source.allSettled().size() == count);
+  }
+
+  private Object awaitRelease(Json payload, JobContext context) throws InterruptedException {
+    release.await();
+    return "released";
+  }
+
+  // ---- running
+
+  @Test
+  void it_claims_runs_and_settles() {
+    listen();
+    LeasedJob job = Samples.job();
+    source.with(job);
+    Worker worker = worker((payload, context) -> context.id()).start();
+    awaitSettled(1);
+    assertThat(source.allSettled())
+        .containsExactly(new Settlement.Succeed(job.lease(), new Json("\"" + job.id() + "\"")));
+    until(() -> heard.size() == 2);
+    assertThat(heard).containsExactly("started by " + worker.name(), "Succeed ACCEPTED");
+    assertThat(worker.metrics().value("worker.run_seconds_count")).isEqualTo(1);
+    assertThat(worker.metrics().value("worker.queue_wait_seconds_count")).isEqualTo(1);
+    assertThat(worker.metrics().snapshot().get("worker.claim_seconds_count")).isPositive();
+  }
+
+  @Test
+  void a_ring_wakes_it() {
+    Worker worker =
+        new Worker(
+            source,
+            new WorkerOptions(
+                "worker:default:0@test",
+                List.of(Samples.QUEUE),
+                1,
+                Samples.TIMINGS,
+                Duration.ofHours(1),
+                Duration.ZERO,
+                Backpressure.Settings.OFF),
+            Samples.CODEC,
+            List.of(Kind.of(Samples.KIND, Json.class, (payload, context) -> null)),
+            List.of(),
+            new Metrics());
+    workers.add(worker);
+    worker.start();
+    until(() -> source.calls("claim") == 1);
+    source.with(Samples.job());
+    var wake = source.wake;
+    assertThat(wake).isNotNull();
+    if (wake != null) {
+      wake.accept(Samples.QUEUE);
+    }
+    awaitSettled(1);
+  }
+
+  @Test
+  void heartbeats_have_their_connection_before_the_first_claim() {
+    source.with(Samples.job());
+    worker((payload, context) -> null).start();
+    awaitSettled(1);
+    assertThat(source.calls.indexOf("cancelling")).isLessThan(source.calls.indexOf("claim"));
+  }
+
+  @Test
+  void neither_exceptions_nor_errors_while_claiming_end_it() {
+    AtomicInteger claims = new AtomicInteger();
+    source.before =
+        verb -> {
+          if (verb.equals("claim")) {
+            switch (claims.incrementAndGet()) {
+              case 1 -> throw new IllegalStateException("a bug");
+              case 2 -> throw new StackOverflowError();
+              default -> {
+                // all is well
+              }
+            }
+          }
+        };
+    source.with(Samples.job());
+    worker((payload, context) -> null).start();
+    awaitSettled(1);
+  }
+
+  @Test
+  void without_notifications_it_polls() {
+    source.before =
+        verb -> {
+          if (verb.equals("listen")) {
+            throw new IllegalStateException("not here");
+          }
+        };
+    worker((payload, context) -> null).start();
+    source.with(Samples.job());
+    awaitSettled(1);
+  }
+
+  @Test
+  void listeners_that_throw_harm_nothing() {
+    listeners.add(
+        new JobListener() {
+          @Override
+          public void started(LeasedJob job, String worker) {
+            throw new StackOverflowError();
+          }
+
+          @Override
+          public void settled(LeasedJob job, Settlement settlement, Ack ack) {
+            throw new IllegalStateException("a bad listener");
+          }
+        });
+    listen();
+    source.with(Samples.job(), Samples.job());
+    Worker worker = worker((payload, context) -> null).start();
+    awaitSettled(2);
+    until(() -> heard.size() == 4);
+    assertThat(worker.metrics().value(Metrics.INFLIGHT)).isZero();
+  }
+
+  @Test
+  void a_deadline_in_the_year_9999_is_no_trouble() {
+    source.with(Samples.job(Samples.KIND, null, Duration.ofDays(365 * 7_900L)));
+    worker((payload, context) -> null).start();
+    awaitSettled(1);
+    assertThat(source.allSettled().getFirst()).isInstanceOf(Settlement.Succeed.class);
+  }
+
+  @Test
+  void retries_are_counted_by_code_but_not_the_last_failure() {
+    LeasedJob fresh = Samples.job();
+    LeasedJob last =
+        new LeasedJob(
+            Samples.job().lease(),
+            Samples.KIND,
+            Samples.QUEUE,
+            Json.EMPTY,
+            "default",
+            "default",
+            fresh.run(),
+            2,
+            3,
+            Duration.ZERO,
+            null,
+            null);
+    source.with(fresh, last);
+    Worker worker =
+        worker(
+                (payload, context) -> {
+                  throw FailedException.of(FailureCategory.USER_CODE, "OOPS", "again");
+                })
+            .start();
+    awaitSettled(2);
+    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 0);
+    worker.close();
+    assertThat(worker.metrics().value("worker.retry_attempts_total{code=\"OOPS\"}")).isEqualTo(1);
+  }
+
+  @Test
+  void draining_runs_what_is_due_and_what_that_enqueues() {
+    source.with(Samples.job(), Samples.job());
+    AtomicInteger runs = new AtomicInteger();
+    worker(
+            (payload, context) -> {
+              if (runs.incrementAndGet() <= 5) {
+                source.with(Samples.job());
+              }
+              return null;
+            })
+        .drain();
+    assertThat(runs).hasValue(7);
+    assertThat(source.allSettled()).hasSize(7);
+  }
+
+  // ---- leases
+
+  @Test
+  void a_job_taken_over_before_it_began_is_skipped() {
+    Timings brief =
+        new Timings(
+            Duration.ofMillis(20), Duration.ofMillis(40), Duration.ZERO, Duration.ofSeconds(1));
+    listen();
+    source.with(Samples.job());
+    source.afterClaim =
+        jobs -> {
+          if (!jobs.isEmpty()) {
+            sleep(brief.lease());
+            source.held.clear();
+          }
+        };
+    Worker worker = worker(brief, (payload, context) -> null).start();
+    until(() -> worker.metrics().value(Metrics.DUPLICATE_SKIPS) == 1);
+    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 0);
+    source.with(Samples.job());
+    source.afterClaim = jobs -> {};
+    until(() -> heard.contains("Succeed ACCEPTED"));
+    assertThat(heard).filteredOn(line -> line.startsWith("started")).hasSize(1);
+    assertThat(worker.metrics().value(Metrics.LATE_RESULTS)).isZero();
+  }
+
+  @Test
+  void a_job_that_begins_late_but_is_still_held_runs() {
+    Timings brief =
+        new Timings(
+            Duration.ofMillis(20), Duration.ofMillis(40), Duration.ZERO, Duration.ofSeconds(1));
+    source.with(Samples.job());
+    source.afterClaim = jobs -> sleep(brief.lease());
+    Worker worker = worker(brief, (payload, context) -> null).start();
+    awaitSettled(1);
+    assertThat(worker.metrics().value(Metrics.DUPLICATE_SKIPS)).isZero();
+  }
+
+  @Test
+  void a_lost_lease_stops_the_handler_and_is_told() {
+    listen();
+    LeasedJob job = Samples.job();
+    source.with(job);
+    CountDownLatch begun = new CountDownLatch(1);
+    Worker worker =
+        worker(
+                (payload, context) -> {
+                  begun.countDown();
+                  return awaitRelease(payload, context);
+                })
+            .start();
+    until(() -> begun.getCount() == 0);
+    source.held.remove(job.lease());
+    until(() -> heard.contains("lost"));
+    assertThat(source.allSettled()).isEmpty();
+    assertThat(worker.metrics().value(Metrics.LATE_RESULTS)).isEqualTo(1);
+    assertThat(worker.metrics().value(Metrics.INFLIGHT)).isZero();
+  }
+
+  @Test
+  void a_result_that_comes_too_late_is_told_and_counted() {
+    listen();
+    source.with(Samples.job());
+    Worker worker =
+        worker(
+                new Timings(
+                    Duration.ofHours(1), Duration.ofHours(3), Duration.ZERO, Duration.ofHours(1)),
+                (payload, context) -> {
+                  source.held.remove(context.lease());
+                  return "late";
+                })
+            .start();
+    until(() -> heard.contains("Succeed LEASE_LOST"));
+    assertThat(worker.metrics().value(Metrics.LATE_RESULTS)).isEqualTo(1);
+  }
+
+  @Test
+  void a_handler_that_settles_itself_is_asked_about_until_there_is_an_answer() {
+    listen();
+    source.with(Samples.job());
+    AtomicInteger asked = new AtomicInteger();
+    source.before =
+        verb -> {
+          if (verb.equals("succeeded") && asked.incrementAndGet() < 3) {
+            throw new SourceUnavailableException("away", new IllegalStateException());
+          }
+        };
+    worker(
+            (payload, context) -> {
+              context.settlingInTransaction();
+              source.succeeded.add(context.lease());
+              return null;
+            })
+        .start();
+    until(() -> heard.contains("Succeed ACCEPTED"));
+    assertThat(asked).hasValue(3);
+    assertThat(source.allSettled()).isEmpty();
+  }
+
+  // ---- stopping
+
+  @Test
+  void an_idle_worker_stops_at_once() {
+    Worker worker = worker((payload, context) -> null).start();
+    until(() -> source.calls("claim") > 0);
+    assertThat(stopping(worker, Duration.ofMinutes(1))).isLessThan(Duration.ofSeconds(2));
+    assertThat(source.calls).contains("unlisten");
+  }
+
+  @Test
+  void running_jobs_finish() {
+    source.with(Samples.job(), Samples.job());
+    Worker worker = worker(this::awaitRelease).start();
+    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 2);
+    CompletableFuture<Void> stopping = CompletableFuture.runAsync(worker::close);
+    source.with(Samples.job());
+    release.countDown();
+    until(stopping::isDone);
+    assertThat(source.allSettled())
+        .hasSize(2)
+        .allSatisfy(settled -> assertThat(settled).isInstanceOf(Settlement.Succeed.class));
+    assertThat(source.waiting).hasSize(1);
+  }
+
+  @Test
+  void jobs_that_take_longer_are_given_back() {
+    LeasedJob job = Samples.job();
+    source.with(job);
+    Worker worker = worker(this::awaitRelease).start();
+    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 1);
+    worker.stop(Duration.ZERO);
+    assertThat(source.allSettled()).containsExactly(new Settlement.Release(job.lease(), true));
+  }
+
+  @Test
+  void a_handler_that_does_not_listen_is_given_back_all_the_same() {
+    LeasedJob job = Samples.job();
+    source.with(job);
+    Worker worker = worker((payload, context) -> awaitWithoutListening()).start();
+    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 1);
+    worker.stop(Duration.ZERO);
+    assertThat(source.allSettled()).containsExactly(new Settlement.Release(job.lease(), true));
+  }
+
+  @Test
+  void a_claim_under_way_is_given_back() {
+    LeasedJob job = Samples.job();
+    CountDownLatch claimed = new CountDownLatch(1);
+    CountDownLatch answer = new CountDownLatch(1);
+    source.with(job);
+    source.afterClaim =
+        jobs -> {
+          claimed.countDown();
+          awaitQuietly(answer);
+        };
+    Worker worker = worker((payload, context) -> null).start();
+    until(() -> claimed.getCount() == 0);
+    CompletableFuture<Void> stopping = CompletableFuture.runAsync(worker::close);
+    until(() -> source.calls.contains("unlisten"));
+    answer.countDown();
+    until(stopping::isDone);
+    assertThat(source.allSettled()).containsExactly(new Settlement.Release(job.lease(), false));
+    assertThat(source.held).isEmpty();
+  }
+
+  @Test
+  void a_source_that_is_away_does_not_keep_it_from_stopping() {
+    source.with(Samples.job());
+    Worker worker = worker(this::awaitRelease).start();
+    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 1);
+    source.away = true;
+    release.countDown();
+    assertThat(stopping(worker, Duration.ofMillis(500))).isLessThan(BEYOND.plusMillis(500));
+  }
+
+  @Test
+  void a_source_that_never_answers_does_not_keep_it_from_stopping() {
+    source.with(Samples.job());
+    Worker worker = worker((payload, context) -> awaitWithoutListening()).start();
+    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 1);
+    CountDownLatch never = new CountDownLatch(1);
+    source.before = verb -> awaitQuietly(never);
+    assertThat(stopping(worker, Duration.ofMillis(500))).isLessThan(BEYOND.plusMillis(500));
+    never.countDown();
+  }
+
+  @Test
+  void stopping_twice_is_stopping_once_and_the_second_waits_for_the_first() {
+    source.with(Samples.job());
+    Worker worker = worker(this::awaitRelease).start();
+    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 1);
+    CompletableFuture<Void> first = CompletableFuture.runAsync(worker::close);
+    until(() -> source.calls.contains("unlisten"));
+    CompletableFuture<Void> second = CompletableFuture.runAsync(worker::close);
+    assertThat(second).isNotDone();
+    release.countDown();
+    until(second::isDone);
+    assertThat(first).isDone();
+    worker.close();
+    assertThat(source.calls("unlisten")).isEqualTo(1);
+  }
+
+  @Test
+  void whoever_is_interrupted_while_stopping_gives_back_at_once() throws Exception {
+    LeasedJob job = Samples.job();
+    source.with(job);
+    Worker worker = worker(this::awaitRelease).start();
+    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 1);
+    CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+    Thread stopping =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  worker.stop(Duration.ofHours(1));
+                  interrupted.complete(Thread.currentThread().isInterrupted());
+                });
+    until(() -> source.calls.contains("unlisten"));
+    stopping.interrupt();
+    assertThat(interrupted.get(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(source.allSettled()).containsExactly(new Settlement.Release(job.lease(), true));
+  }
+
+  @Test
+  void a_handler_may_stop_its_own_worker() {
+    source.with(Samples.job());
+    Worker[] worker = new Worker[1];
+    worker[0] =
+        worker(
+            (payload, context) -> {
+              worker[0].stop(Duration.ZERO);
+              return null;
+            });
+    worker[0].start();
+    awaitSettled(1);
+    until(() -> worker[0].metrics().value(Metrics.INFLIGHT) == 0);
+  }
+
+  @Test
+  void it_starts_once() {
+    Worker worker = worker((payload, context) -> null).start();
+    assertThatThrownBy(worker::start).isInstanceOf(IllegalStateException.class);
+    worker.close();
+    assertThatThrownBy(worker::drain).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void events_of_handlers_that_outlive_their_worker_are_refused() {
+    source.with(Samples.job());
+    CompletableFuture<Throwable> thrown = new CompletableFuture<>();
+    Worker worker =
+        worker(
+                (payload, context) -> {
+                  awaitWithoutListening();
+                  try {
+                    context.event("late", "");
+                  } catch (RuntimeException e) {
+                    thrown.complete(e);
+                  }
+                  return null;
+                })
+            .start();
+    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 1);
+    worker.stop(Duration.ZERO);
+    release.countDown();
+    assertThat(thrown.orTimeout(10, TimeUnit.SECONDS).join())
+        .isInstanceOf(LeaseLostException.class);
+  }
+
+  @Test
+  void a_job_without_a_handler_fails_and_the_next_one_runs() {
+    source.with(Samples.job("unknown", null, null), Samples.job());
+    worker((payload, context) -> null).start();
+    awaitSettled(2);
+    assertThat(source.allSettled())
+        .anySatisfy(
+            settled ->
+                assertThat(settled)
+                    .isInstanceOfSatisfying(
+                        Settlement.Fail.class,
+                        fail -> assertThat(fail.failure().code()).isEqualTo(Failure.NO_HANDLER)));
+  }
+
+  private static Duration stopping(Worker worker, Duration patience) {
+    long start = System.nanoTime();
+    worker.stop(patience);
+    return Duration.ofNanos(System.nanoTime() - start);
+  }
+
+  private Object awaitWithoutListening() {
+    while (release.getCount() > 0) {
+      try {
+        release.await();
+      } catch (InterruptedException ignored) {
+        // as some handlers do
+      }
+    }
+    return "released";
+  }
+
+  private static void sleep(Duration time) {
+    try {
+      Thread.sleep(time);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
