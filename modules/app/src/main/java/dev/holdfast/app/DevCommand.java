@@ -5,7 +5,6 @@ import dev.holdfast.queue.Migrations;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -23,18 +22,7 @@ import picocli.CommandLine.Option;
 final class DevCommand implements Callable<Integer> {
   @Mixin final Common common = new Common();
 
-  @Option(
-      names = {"-q", "--queue"},
-      split = ",",
-      paramLabel = "QUEUE",
-      description = "queues to serve")
-  @Nullable List<String> queues;
-
-  @Option(
-      names = {"-c", "--concurrency"},
-      paramLabel = "N",
-      description = "jobs at once")
-  @Nullable Integer concurrency;
+  @Mixin final WorkerChoice choice = new WorkerChoice();
 
   @Option(names = "--port", paramLabel = "PORT", description = "port of the embedded PostgreSQL")
   @Nullable Integer port;
@@ -42,12 +30,7 @@ final class DevCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     Signals signals = Signals.install();
-    Settings settings =
-        common
-            .with(Setting.QUEUES, queues == null ? null : String.join(",", queues))
-            .with(Setting.MAX_CONCURRENCY, concurrency)
-            .with(Setting.DATABASE_PORT, port)
-            .settings();
+    Settings settings = choice.over(common).with(Setting.DATABASE_PORT, port).settings();
     if (settings.isGiven(Setting.DATABASE_URL)) {
       DatabaseUrl url = Access.locate(settings);
       run(settings, url, url.shown(), signals);

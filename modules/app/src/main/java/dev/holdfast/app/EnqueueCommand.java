@@ -4,7 +4,6 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.model.Enqueued;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
-import dev.holdfast.model.Json;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.WhenDependencyFails;
 import java.util.ArrayList;
@@ -40,17 +39,7 @@ final class EnqueueCommand implements Callable<Integer> {
       description = "JSON, @FILE, or - for standard input (default: {})")
   @Nullable String payload;
 
-  @Option(
-      names = {"-q", "--queue"},
-      paramLabel = "QUEUE",
-      description = "default: default")
-  String queue = Job.DEFAULT_QUEUE;
-
-  @Option(
-      names = {"-p", "--priority"},
-      paramLabel = "0-9",
-      description = "0 first; default: 5")
-  int priority = Job.DEFAULT_PRIORITY;
+  @Mixin final JobShape shape = new JobShape();
 
   @Option(names = "--delay", paramLabel = "TIME", description = "not before, such as 90s or 2h")
   @Nullable String delay;
@@ -58,17 +47,11 @@ final class EnqueueCommand implements Callable<Integer> {
   @Option(names = "--run-at", paramLabel = "INSTANT", description = "not before, in ISO 8601")
   @Nullable String runAt;
 
-  @Option(names = "--timeout", paramLabel = "TIME", description = "how long an attempt may take")
-  @Nullable String timeout;
-
   @Option(
       names = "--deadline",
       paramLabel = "INSTANT",
       description = "of no use after, in ISO 8601")
   @Nullable String deadline;
-
-  @Option(names = "--max-attempts", paramLabel = "N", description = "default: MAX_ATTEMPTS, 3")
-  @Nullable Integer maxAttempts;
 
   @Option(
       names = "--unique-key",
@@ -150,14 +133,9 @@ final class EnqueueCommand implements Callable<Integer> {
   }
 
   private Job job(Settings settings, String text) {
-    Job job =
-        Job.of(kind, new Json(text))
-            .queue(queue)
-            .priority(priority)
-            .maxAttempts(maxAttempts == null ? settings.whole(Setting.MAX_ATTEMPTS) : maxAttempts);
+    Job job = shape.job(settings, kind, text);
     job = delay == null ? job : job.delay(Input.duration("--delay", delay));
     job = runAt == null ? job : job.runAt(Input.instant("--run-at", runAt));
-    job = timeout == null ? job : job.timeout(Input.duration("--timeout", timeout));
     job = deadline == null ? job : job.deadline(Input.instant("--deadline", deadline));
     job = uniqueKey == null ? job : job.uniqueKey(uniqueKey);
     job = concurrencyKey == null ? job : job.concurrencyKey(concurrencyKey, keyLimit);

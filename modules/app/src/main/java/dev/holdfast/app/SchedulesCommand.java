@@ -1,7 +1,6 @@
 package dev.holdfast.app;
 
 import dev.holdfast.model.Job;
-import dev.holdfast.model.Json;
 import dev.holdfast.model.Schedule;
 import dev.holdfast.model.WhenMissed;
 import dev.holdfast.queue.Queue;
@@ -99,20 +98,7 @@ final class SchedulesCommand {
     @Option(names = "--zone", paramLabel = "ZONE", description = "time zone; default: UTC")
     String zone = "UTC";
 
-    @Option(
-        names = {"-q", "--queue"},
-        paramLabel = "QUEUE",
-        description = "default: default")
-    String queue = Job.DEFAULT_QUEUE;
-
-    @Option(
-        names = {"-p", "--priority"},
-        paramLabel = "0-9",
-        description = "0 first; default: 5")
-    int priority = Job.DEFAULT_PRIORITY;
-
-    @Option(names = "--timeout", paramLabel = "TIME", description = "how long an attempt may take")
-    @Nullable String timeout;
+    @Mixin final JobShape shape = new JobShape();
 
     @Option(
         names = "--missed",
@@ -126,12 +112,7 @@ final class SchedulesCommand {
     @Override
     public Integer call() {
       Settings settings = common.settings();
-      Job job =
-          Job.of(kind, new Json(payload == null ? "{}" : Input.read(payload)))
-              .queue(queue)
-              .priority(priority)
-              .maxAttempts(settings.whole(Setting.MAX_ATTEMPTS));
-      job = timeout == null ? job : job.timeout(Input.duration("--timeout", timeout));
+      Job job = shape.job(settings, kind, payload == null ? "{}" : Input.read(payload));
       Schedule schedule = Schedule.of(name, cron, zone(), job).missed(missed);
       try (Access access = Access.open(settings).checked()) {
         Queue door = access.holdfast().queue();

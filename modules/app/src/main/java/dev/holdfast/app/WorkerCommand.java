@@ -1,6 +1,5 @@
 package dev.holdfast.app;
 
-import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -18,18 +17,7 @@ import picocli.CommandLine.Option;
 final class WorkerCommand implements Callable<Integer> {
   @Mixin final Common common = new Common();
 
-  @Option(
-      names = {"-q", "--queue"},
-      split = ",",
-      paramLabel = "QUEUE",
-      description = "queues to serve, in turn")
-  @Nullable List<String> queues;
-
-  @Option(
-      names = {"-c", "--concurrency"},
-      paramLabel = "N",
-      description = "jobs at once")
-  @Nullable Integer concurrency;
+  @Mixin final WorkerChoice choice = new WorkerChoice();
 
   @Option(
       names = "--component",
@@ -43,11 +31,7 @@ final class WorkerCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     Signals signals = Signals.install();
-    Settings settings =
-        common
-            .with(Setting.QUEUES, queues == null ? null : String.join(",", queues))
-            .with(Setting.MAX_CONCURRENCY, concurrency)
-            .settings();
+    Settings settings = choice.over(common).settings();
     try (Access access = Access.open(settings).checked();
         WorkerProcess worker = WorkerProcess.start(settings, access, component, examples)) {
       System.out.println("ready: " + worker.describe());

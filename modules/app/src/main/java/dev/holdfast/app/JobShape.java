@@ -1,0 +1,36 @@
+package dev.holdfast.app;
+
+import dev.holdfast.model.Job;
+import dev.holdfast.model.Json;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** What every job has, whether it is enqueued now or by a schedule. */
+final class JobShape {
+  @Option(
+      names = {"-q", "--queue"},
+      paramLabel = "QUEUE",
+      description = "default: default")
+  String queue = Job.DEFAULT_QUEUE;
+
+  @Option(
+      names = {"-p", "--priority"},
+      paramLabel = "0-9",
+      description = "0 first; default: 5")
+  int priority = Job.DEFAULT_PRIORITY;
+
+  @Option(names = "--timeout", paramLabel = "TIME", description = "how long an attempt may take")
+  @Nullable String timeout;
+
+  @Option(names = "--max-attempts", paramLabel = "N", description = "default: MAX_ATTEMPTS, 3")
+  @Nullable Integer maxAttempts;
+
+  Job job(Settings settings, String kind, String payload) {
+    Job job =
+        Job.of(kind, new Json(payload))
+            .queue(queue)
+            .priority(priority)
+            .maxAttempts(maxAttempts == null ? settings.whole(Setting.MAX_ATTEMPTS) : maxAttempts);
+    return timeout == null ? job : job.timeout(Input.duration("--timeout", timeout));
+  }
+}
