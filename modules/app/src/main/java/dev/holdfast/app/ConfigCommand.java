@@ -14,7 +14,7 @@ final class ConfigCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Settings settings = common.settings();
-    WorkerProcess.timings(settings);
+    WorkerProcess.check(settings);
     if (output.json) {
       ObjectNode all = Shown.object();
       for (Setting setting : Setting.values()) {

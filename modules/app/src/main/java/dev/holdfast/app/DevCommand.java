@@ -31,6 +31,7 @@ final class DevCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     Signals signals = Signals.install();
     Settings settings = choice.over(common).with(Setting.DATABASE_PORT, port).settings();
+    WorkerProcess.check(settings);
     if (settings.isGiven(Setting.DATABASE_URL)) {
       DatabaseUrl url = Access.locate(settings);
       run(settings, url, url.shown(), signals);

@@ -32,6 +32,7 @@ final class WorkerCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     Signals signals = Signals.install();
     Settings settings = choice.over(common).settings();
+    WorkerProcess.check(settings);
     try (Access access = Access.open(settings).checked();
         WorkerProcess worker = WorkerProcess.start(settings, access, component, examples)) {
       System.out.println("ready: " + worker.describe());

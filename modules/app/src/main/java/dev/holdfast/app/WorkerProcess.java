@@ -2,6 +2,7 @@ package dev.holdfast.app;
 
 import dev.holdfast.KindProvider;
 import dev.holdfast.WorkerBuilder;
+import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Timings;
 import dev.holdfast.worker.Backpressure;
 import dev.holdfast.worker.Kind;
@@ -33,19 +34,11 @@ final class WorkerProcess implements AutoCloseable {
     List<String> queues = settings.list(Setting.QUEUES);
     List<Kind<?>> kinds = kinds(access, examples);
     WorkerBuilder builder =
-        access
-            .holdfast()
-            .worker(queues.toArray(String[]::new))
-            .handle(kinds)
-            .concurrency(settings.whole(Setting.MAX_CONCURRENCY))
-            .timings(timings(settings))
-            .poll(Duration.ofMillis(settings.whole(Setting.POLL_INTERVAL_MS)))
-            .shutdownTimeout(settings.seconds(Setting.SHUTDOWN_TIMEOUT_SEC))
-            .backpressure(backpressure(settings));
+        configured(settings, access.holdfast().worker(queues.toArray(String[]::new)), kinds);
     if (component != null) {
       builder.component(component);
     }
-    Worker worker = builder.start();
+    Worker worker = started(builder);
     retention.start();
     String names = kinds.stream().map(Kind::name).sorted().collect(Collectors.joining(", "));
     return new WorkerProcess(
@@ -57,6 +50,44 @@ final class WorkerProcess implements AutoCloseable {
                 String.join(", ", queues),
                 settings.whole(Setting.MAX_CONCURRENCY),
                 names.isEmpty() ? "none (no handlers on the class path)" : names));
+  }
+
+  private static WorkerBuilder configured(
+      Settings settings, WorkerBuilder builder, List<Kind<?>> kinds) {
+    try {
+      builder.handle(kinds);
+    } catch (IllegalArgumentException twice) {
+      throw new CommandException(ExitCode.HANDLERS, String.valueOf(twice.getMessage()));
+    }
+    return builder
+        .concurrency(settings.whole(Setting.MAX_CONCURRENCY))
+        .timings(timings(settings))
+        .poll(Duration.ofMillis(settings.whole(Setting.POLL_INTERVAL_MS)))
+        .shutdownTimeout(settings.seconds(Setting.SHUTDOWN_TIMEOUT_SEC))
+        .backpressure(backpressure(settings));
+  }
+
+  private static Worker started(WorkerBuilder builder) {
+    try {
+      return builder.start();
+    } catch (RefusedException wrong) {
+      throw wrongSetting(wrong);
+    }
+  }
+
+  /**
+   * A value the worker would refuse is a wrong setting here, and is found before anything starts.
+   */
+  static void check(Settings settings) {
+    timings(settings);
+    backpressure(settings);
+    settings.whole(Setting.MAX_CONCURRENCY);
+    settings.whole(Setting.POLL_INTERVAL_MS);
+    settings.seconds(Setting.SHUTDOWN_TIMEOUT_SEC);
+  }
+
+  private static CommandException wrongSetting(RefusedException wrong) {
+    return new CommandException(ExitCode.CONFIGURATION, String.valueOf(wrong.getMessage()));
   }
 
   private static List<Kind<?>> kinds(Access access, boolean examples) {
@@ -77,6 +108,14 @@ final class WorkerProcess implements AutoCloseable {
   }
 
   static Timings timings(Settings settings) {
+    try {
+      return timingsOf(settings);
+    } catch (RefusedException wrong) {
+      throw wrongSetting(wrong);
+    }
+  }
+
+  private static Timings timingsOf(Settings settings) {
     Timings preset =
         settings.isGiven(Setting.TIMINGS)
             ? Timings.preset(settings.text(Setting.TIMINGS))
@@ -97,13 +136,17 @@ final class WorkerProcess implements AutoCloseable {
   }
 
   private static Backpressure.Settings backpressure(Settings settings) {
-    return new Backpressure.Settings(
-        settings.isGiven(Setting.HIGH_WATERMARK)
-            ? Long.valueOf(settings.whole(Setting.HIGH_WATERMARK))
-            : null,
-        settings.number(Setting.LOAD_THRESHOLD),
-        settings.seconds(Setting.PAUSE_INTERVAL_SEC),
-        LoadSource.ofThisMachine());
+    try {
+      return new Backpressure.Settings(
+          settings.isGiven(Setting.HIGH_WATERMARK)
+              ? Long.valueOf(settings.whole(Setting.HIGH_WATERMARK))
+              : null,
+          settings.number(Setting.LOAD_THRESHOLD),
+          settings.seconds(Setting.PAUSE_INTERVAL_SEC),
+          LoadSource.ofThisMachine());
+    } catch (RefusedException wrong) {
+      throw wrongSetting(wrong);
+    }
   }
 
   String describe() {
