@@ -11,18 +11,24 @@ import dev.holdfast.queue.DatabaseException;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.Swept;
 import dev.holdfast.worker.JobSource;
+import dev.holdfast.worker.SourceBusyException;
 import dev.holdfast.worker.SourceUnavailableException;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** Jobs straight from PostgreSQL. */
 final class DirectSource implements JobSource {
   private static final int MOST_PAGES = 100;
+
+  /** Cancelled by its time limit; a lock that did not come free. */
+  private static final Set<String> WAITED = Set.of("57014", "55P03");
 
   private final Queue queue;
 
@@ -111,10 +117,14 @@ final class DirectSource implements JobSource {
     try {
       return question.get();
     } catch (DatabaseException trouble) {
-      if (trouble.mayPass()) {
-        throw new SourceUnavailableException(String.valueOf(trouble.getMessage()), trouble);
+      if (!trouble.mayPass()) {
+        throw trouble;
       }
-      throw trouble;
+      String message = String.valueOf(trouble.getMessage());
+      throw trouble.getCause() instanceof SQLException cause
+              && WAITED.contains(String.valueOf(cause.getSQLState()))
+          ? new SourceBusyException(message, trouble)
+          : new SourceUnavailableException(message, trouble);
     }
   }
 }

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * Holdfast holdfast = Holdfast.on(dataSource);
  * holdfast.enqueue(Job.of("send-mail", new Mail("ada@example.org", "Hello")).queue("mail"));
  * Worker worker = holdfast.worker("mail")
- *     .handle("send-mail", Mail.class, (mail, context) -> smtp.send(mail))
+ *     .handle("send-mail", Mail.class, (mail, context) -> smtp.send(mail).receipt())
  *     .start();
  * }</pre>
  */
@@ -42,7 +42,10 @@ public final class Holdfast implements AutoCloseable {
     this.queue = new Queue(dataSource, codec, options);
   }
 
-  /** A worker keeps two connections of the pool for itself: to heartbeat and to listen. */
+  /**
+   * A worker keeps two connections of the pool for itself, to heartbeat and to listen, and works
+   * with a few more: give the pool those and one for each handler that takes its own from it.
+   */
   public static Holdfast on(DataSource dataSource) {
     return on(dataSource, new JacksonCodec(), Queue.Options.DEFAULT);
   }

@@ -8,6 +8,8 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -98,5 +100,17 @@ class JacksonCodecTest {
                 .propertyNamingStrategy(PropertyNamingStrategies.UPPER_CAMEL_CASE)
                 .build());
     assertThat(snakes.encode(new Part("a", Colour.RED)).text()).contains("\"Name\"");
+  }
+
+  record Appointment(Instant at, Duration length) {}
+
+  @Test
+  void times_are_iso_text_there_and_back() {
+    Appointment appointment =
+        new Appointment(Instant.parse("2026-01-02T03:04:05Z"), Duration.ofMinutes(90));
+    JacksonCodec codec = new JacksonCodec();
+    assertThat(codec.encode(appointment).text())
+        .isEqualTo("{\"at\":\"2026-01-02T03:04:05Z\",\"length\":\"PT1H30M\"}");
+    assertThat(codec.decode(codec.encode(appointment), Appointment.class)).isEqualTo(appointment);
   }
 }

@@ -64,7 +64,7 @@ class OutageTest extends LibraryTest {
   void a_held_job_goes_on_and_is_settled_when_the_database_is_back() throws Exception {
     JobId id = enqueue(Job.of("wait"));
     Worker worker = start(waiting());
-    start(remote().handle("other", Json.class, (payload, context) -> null));
+    start(workerOf(library, "another-queue").timings(QUICK));
     until(begun);
     proxy.cut();
     TimeUnit.MILLISECONDS.sleep(LONGER_THAN_A_LEASE.toMillis());

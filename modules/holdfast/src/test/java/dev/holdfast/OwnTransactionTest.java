@@ -189,6 +189,37 @@ class OwnTransactionTest extends LibraryTest {
   }
 
   @Test
+  void a_row_that_somebody_else_holds_locked_holds_up_no_other_job() throws Exception {
+    Holdfast impatient =
+        closing(Holdfast.on(pool(db.url() + "?options=-c%20lock_timeout=300ms", 5)));
+    CountDownLatch goOn = new CountDownLatch(1);
+    List<JobId> jobs = IntStream.range(0, 5).mapToObj(i -> enqueue(Job.of("together"))).toList();
+    start(
+        workerOf(impatient)
+            .handle(
+                "together",
+                Json.class,
+                (payload, context) -> {
+                  goOn.await();
+                  return null;
+                }));
+    jobs.forEach(id -> await(id, JobState.RUNNING));
+    JobId locked = jobs.getFirst();
+    try (Connection holder = db.connection()) {
+      holder.setAutoCommit(false);
+      try (PreparedStatement lock =
+          holder.prepareStatement("SELECT id FROM holdfast.job WHERE id = ? FOR UPDATE")) {
+        lock.setObject(1, locked.value());
+        lock.execute();
+      }
+      goOn.countDown();
+      jobs.stream().skip(1).forEach(id -> await(id, JobState.SUCCEEDED));
+      assertThat(job(locked).state()).isEqualTo(JobState.RUNNING);
+    }
+    assertThat(await(locked, JobState.SUCCEEDED).attempt()).isEqualTo(1);
+  }
+
+  @Test
   void without_the_lease_the_transaction_cannot_commit() {
     List<Throwable> thrown = new CopyOnWriteArrayList<>();
     JobId id = enqueue(Job.of("transfer"));

@@ -18,7 +18,9 @@ final class CompletionCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    System.out.print(AutoComplete.bash("holdfast", Main.commandLine()));
+    System.out.println(AutoComplete.bash("holdfast", Main.commandLine()));
+    // The launcher of a checkout is called by its path.
+    System.out.println("complete -F _complete_holdfast -o default ./holdfast");
     return ExitCode.OK;
   }
 }

@@ -2,6 +2,7 @@ package dev.holdfast.app;
 
 import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.queue.Migrations;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -16,8 +17,9 @@ import picocli.CommandLine.Option;
 @Command(
     name = "dev",
     description = {
-      "Run everything on this machine: an embedded PostgreSQL (or the one of",
-      "HOLDFAST_DATABASE_URL), the schema, and a worker with example kinds."
+      "Run everything on this machine: PostgreSQL, schema and worker.",
+      "The database is an embedded PostgreSQL, or the one of HOLDFAST_DATABASE_URL. The worker"
+          + " has the example kinds and those on HOLDFAST_CLASSPATH."
     })
 final class DevCommand implements Callable<Integer> {
   @Mixin final Common common = new Common();
@@ -54,6 +56,9 @@ final class DevCommand implements Callable<Integer> {
 
   private static EmbeddedPostgres embedded(Settings settings) {
     Path folder = Path.of(settings.text(Setting.FOLDER));
+    if (!Files.exists(folder)) {
+      System.out.println("making a database in " + folder + " (once, a few seconds) ...");
+    }
     // The launcher of a checkout has unpacked the server at build time and says where.
     String unpacked = System.getProperty(UnpackCommand.CACHE);
     return EmbeddedPostgres.start(

@@ -1,5 +1,6 @@
 package dev.holdfast.app;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.Holdfast;
 import dev.holdfast.model.Enqueued;
 import dev.holdfast.model.Job;
@@ -105,21 +106,26 @@ final class EnqueueCommand implements Callable<Integer> {
     List<Job> jobs = payloads().stream().map(each -> job(settings, each)).toList();
     try (Access access = Access.open(settings).checked()) {
       List<Enqueued> enqueued = enqueue(access.holdfast(), jobs);
-      if (json) {
-        Shown.print(
-            enqueued.stream()
-                .map(
-                    e ->
-                        Shown.object().put("id", e.id().toString()).put("duplicate", e.duplicate()))
-                .toList());
-      } else if (!watch) {
-        for (Enqueued each : enqueued) {
-          System.out.println(each.id() + (each.duplicate() ? " (already there)" : ""));
-        }
-      }
+      print(enqueued);
       return watch
           ? new Watch(access.holdfast().queue(), json).follow(enqueued.getLast().id())
           : ExitCode.OK;
+    }
+  }
+
+  private void print(List<Enqueued> enqueued) {
+    List<ObjectNode> objects =
+        enqueued.stream()
+            .map(e -> Shown.object().put("id", e.id().toString()).put("duplicate", e.duplicate()))
+            .toList();
+    if (json && watch) {
+      objects.forEach(Shown::printLine);
+    } else if (json) {
+      Shown.print(objects);
+    } else {
+      for (Enqueued each : enqueued) {
+        System.out.println(each.id() + (each.duplicate() ? " (already there)" : ""));
+      }
     }
   }
 

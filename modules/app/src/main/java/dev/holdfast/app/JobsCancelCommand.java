@@ -14,8 +14,9 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "cancel",
     description = {
-      "Cancel jobs: at once when they are not running, else by asking their worker to stop.",
-      "Exit code 6 when one has ended already."
+      "Cancel jobs.",
+      "At once when they are not running, else by asking their worker to stop. Exit code 6 when"
+          + " one has ended already."
     })
 final class JobsCancelCommand implements Callable<Integer> {
   @Mixin final Common common = new Common();

@@ -18,8 +18,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "retry",
     description = {
-      "Put FAILED or CANCELLED jobs back into their queue with a fresh budget:",
-      "those named, or all that --state, --queue and --kind choose."
+      "Put FAILED or CANCELLED jobs back into their queue.",
+      "They get a fresh budget. Either those named, or all that --state, --queue and --kind choose."
     })
 final class JobsRetryCommand implements Callable<Integer> {
   @Mixin final Common common = new Common();
@@ -76,7 +76,7 @@ final class JobsRetryCommand implements Callable<Integer> {
       refused.forEach(id -> answer.withArray("refused").add(id.toString()));
       Shown.print(answer);
     } else {
-      System.out.println(retried.size() + " jobs put back");
+      System.out.println(retried.size() + (retried.size() == 1 ? " job" : " jobs") + " put back");
     }
     for (JobId id : refused) {
       System.err.println(

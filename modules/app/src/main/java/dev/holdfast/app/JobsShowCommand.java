@@ -5,6 +5,7 @@ import dev.holdfast.model.Attempt;
 import dev.holdfast.model.EventType;
 import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.queue.Queue;
 import java.util.ArrayList;
@@ -59,14 +60,16 @@ final class JobsShowCommand implements Callable<Integer> {
     line("deadline", job.deadline());
     line(
         "budget",
-        "%d of %d attempts failed, %d of %d crashes"
+        "%d of %d attempts failed, %d crashes (%d are forgiven)"
             .formatted(job.failures(), job.maxAttempts(), job.crashes(), job.maxCrashes()));
     line("cancel", job.cancelReason());
     line("unique", job.uniqueKey());
     line("payload", job.payload());
     line("result", job.result());
     if (job.failure() != null) {
-      line("failure", job.failure().code() + " (" + job.failure().category() + ")");
+      line(
+          job.state() == JobState.FAILED ? "failure" : "last failure",
+          job.failure().code() + " (" + job.failure().category() + ")");
       line("", job.failure().message());
     }
     if (!attempts.isEmpty()) {
@@ -116,7 +119,7 @@ final class JobsShowCommand implements Callable<Integer> {
 
   private static void line(String name, @Nullable Object value) {
     if (value != null) {
-      System.out.printf("  %-10s  %s%n", name, Failures.oneLine(value.toString()));
+      System.out.printf("  %-12s  %s%n", name, Failures.oneLine(value.toString()));
     }
   }
 }

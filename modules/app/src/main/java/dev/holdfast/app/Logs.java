@@ -30,7 +30,7 @@ final class Logs {
     }
     LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
     context.reset();
-    Encoder<ILoggingEvent> encoder = format.equals("json") ? new JsonEncoder() : text(context);
+    Encoder<ILoggingEvent> encoder = format.equals("json") ? json() : text(context);
     encoder.setContext(context);
     encoder.start();
     ConsoleAppender<ILoggingEvent> console = new ConsoleAppender<>();
@@ -46,6 +46,14 @@ final class Logs {
     context.getLogger("com.zaxxer.hikari").setLevel(Level.ERROR);
     context.getLogger("org.postgresql").setLevel(Level.OFF);
     context.getLogger("org.flywaydb").setLevel(Level.WARN);
+  }
+
+  private static JsonEncoder json() {
+    JsonEncoder encoder = new JsonEncoder();
+    encoder.setWithFormattedMessage(true);
+    encoder.setWithMessage(false);
+    encoder.setWithArguments(false);
+    return encoder;
   }
 
   private static PatternLayoutEncoder text(LoggerContext context) {

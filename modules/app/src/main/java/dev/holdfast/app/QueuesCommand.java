@@ -9,10 +9,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Queues: list, pause, resume, limit. */
+/** Queues: list, pause, resume, limit, rate. */
 @Command(
     name = "queues",
-    description = "List queues, pause and resume them, limit how many jobs run at once.",
+    description = "List queues, pause and resume them, limit how many jobs run or start.",
     mixinStandardHelpOptions = true,
     subcommands = {
       QueuesCommand.ListCommand.class,
@@ -157,6 +157,10 @@ final class QueuesCommand {
 
     @Override
     public Integer call() {
+      if (starts != null && starts < 1) {
+        throw new CommandException(
+            ExitCode.USAGE, "a rate of " + starts + " would stop the queue: use 'queues pause'");
+      }
       try (Access access = Access.open(common.settings()).checked()) {
         if (starts == null) {
           access.holdfast().queue().liftRate(queue);

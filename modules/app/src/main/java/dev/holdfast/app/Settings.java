@@ -1,5 +1,7 @@
 package dev.holdfast.app;
 
+import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.Timings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -19,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class Settings {
   // Read by the launcher script, not by us.
   private static final Set<String> OF_THE_LAUNCHER =
-      Set.of("HOLDFAST_JAVA_OPTS", "HOLDFAST_CONFIG", "HOLDFAST_DEBUG", "HOLDFAST_HOME");
+      Set.of("HOLDFAST_JAVA_OPTS", "HOLDFAST_CLASSPATH", "HOLDFAST_CONFIG", "HOLDFAST_DEBUG");
 
   /** A value and its origin. */
   record Value(String text, String origin) {}
@@ -42,7 +44,29 @@ final class Settings {
     }
     environment.forEach((name, text) -> fromEnvironment(values, name, text));
     options.forEach((setting, text) -> values.put(setting, new Value(text, "option")));
-    return new Settings(values);
+    Settings settings = new Settings(values);
+    settings.applyPreset();
+    return settings;
+  }
+
+  /** A preset stands between the defaults and whatever was said about a single timing. */
+  private void applyPreset() {
+    if (isGiven(Setting.TIMINGS)) {
+      String name = text(Setting.TIMINGS).strip();
+      try {
+        Timings preset = Timings.preset(name);
+        unlessGiven(Setting.HEARTBEAT_INTERVAL_SEC, preset.heartbeat(), "preset " + name);
+        unlessGiven(Setting.LEASE_TIMEOUT_SEC, preset.lease(), "preset " + name);
+      } catch (RefusedException unknown) {
+        throw new CommandException(ExitCode.CONFIGURATION, String.valueOf(unknown.getMessage()));
+      }
+    }
+  }
+
+  private void unlessGiven(Setting setting, Duration value, String origin) {
+    if (value(setting).origin().equals("default")) {
+      values.put(setting, new Value(Long.toString(value.toSeconds()), origin));
+    }
   }
 
   private static void fromEnvironment(Map<Setting, Value> values, String name, String text) {
@@ -82,10 +106,6 @@ final class Settings {
 
   boolean isGiven(Setting setting) {
     return !text(setting).isBlank();
-  }
-
-  boolean isDefault(Setting setting) {
-    return value(setting).origin().equals("default");
   }
 
   int whole(Setting setting) {

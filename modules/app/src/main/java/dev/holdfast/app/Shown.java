@@ -33,6 +33,11 @@ final class Shown {
     }
   }
 
+  /** One object a line, for what goes on and on. */
+  static void printLine(ObjectNode value) {
+    System.out.println(value);
+  }
+
   static ObjectNode object() {
     return MAPPER.createObjectNode();
   }

@@ -1,9 +1,10 @@
 package dev.holdfast.app;
 
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Waits for SIGTERM or SIGINT; a second one ends the process at once.
@@ -13,9 +14,10 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class Signals {
   private static final int BASE = 128;
+  private static final Duration SAME = Duration.ofMillis(50);
 
   private final CountDownLatch first = new CountDownLatch(1);
-  private final AtomicInteger count = new AtomicInteger();
+  private final AtomicLong firstAt = new AtomicLong();
 
   static Signals install() {
     Signals signals = new Signals();
@@ -62,7 +64,9 @@ final class Signals {
   }
 
   private void received(int number) {
-    if (count.incrementAndGet() > 1) {
+    long now = System.nanoTime();
+    // One Ctrl-C may arrive twice, sent to the process and to its group.
+    if (!firstAt.compareAndSet(0, now) && now - firstAt.get() > SAME.toNanos()) {
       System.err.println("holdfast: second signal, ending at once");
       Runtime.getRuntime().halt(BASE + number);
     }

@@ -6,6 +6,7 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.queue.Queue;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Watch {
   private static final Duration LOOK = Duration.ofMillis(250);
+  private static final Duration UNTIL_HINT = Duration.ofSeconds(5);
   private static final int BAR = 30;
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("HH:mm:ss.SSS").withZone(ZoneId.systemDefault());
@@ -25,6 +27,7 @@ final class Watch {
   // output is one; what System.console() means differs between versions of Java.
   private final boolean terminal = Boolean.getBoolean("holdfast.terminal");
   private int seen;
+  private int looks;
   private String drawn = "";
 
   Watch(Queue queue, boolean json) {
@@ -43,7 +46,22 @@ final class Watch {
         return end(job);
       }
       bar(job);
+      hint(job);
       Thread.sleep(LOOK);
+    }
+  }
+
+  /** A job that nobody takes would otherwise be watched in silence for ever. */
+  private void hint(JobStatus job) {
+    boolean waits =
+        job.state() == JobState.PENDING
+            && job.attempt() == 0
+            && job.runAt().isBefore(Instant.now());
+    if (waits && ++looks == UNTIL_HINT.dividedBy(LOOK)) {
+      System.err.println(
+          "holdfast: nobody has taken the job yet: does a worker serve queue '"
+              + job.queue()
+              + "', and is it open? ('holdfast queues list' tells)");
     }
   }
 
@@ -53,7 +71,7 @@ final class Watch {
         seen = event.number();
         boolean onTheBar = terminal && event.type().equals("progress");
         if (json) {
-          Shown.print(Shown.event(event));
+          Shown.printLine(Shown.event(event));
         } else if (!onTheBar) {
           wipe();
           System.out.println(line(event));
@@ -94,7 +112,7 @@ final class Watch {
   private int end(JobStatus job) {
     wipe();
     if (json) {
-      Shown.print(Shown.job(job));
+      Shown.printLine(Shown.job(job));
     } else {
       System.out.println(job.id() + " " + job.state() + summary(job));
     }

@@ -10,9 +10,10 @@ import picocli.CommandLine.Option;
 @Command(
     name = "worker",
     description = {
-      "Run jobs until a signal says stop: then claim nothing more, let running jobs finish,",
-      "and give back at once those that take longer. A second signal ends it immediately.",
-      "Handlers come from jars on the class path (dev.holdfast.KindProvider)."
+      "Run jobs until a signal says stop.",
+      "It then claims nothing more, lets running jobs finish and gives back at once those that"
+          + " take longer. A second signal ends it immediately. Handlers come from jars on"
+          + " HOLDFAST_CLASSPATH that bring a dev.holdfast.KindProvider."
     })
 final class WorkerCommand implements Callable<Integer> {
   @Mixin final Common common = new Common();

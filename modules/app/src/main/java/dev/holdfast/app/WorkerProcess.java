@@ -49,7 +49,7 @@ final class WorkerProcess implements AutoCloseable {
                 worker.name(),
                 String.join(", ", queues),
                 settings.whole(Setting.MAX_CONCURRENCY),
-                names.isEmpty() ? "none (no handlers on the class path)" : names));
+                names));
   }
 
   private static WorkerBuilder configured(
@@ -104,6 +104,13 @@ final class WorkerProcess implements AutoCloseable {
     if (examples) {
       kinds.addAll(ExampleKinds.all());
     }
+    // It would claim jobs all the same, and fail each of them for good.
+    if (kinds.isEmpty()) {
+      throw new CommandException(
+          ExitCode.HANDLERS,
+          "no handlers: put jars with a dev.holdfast.KindProvider on HOLDFAST_CLASSPATH,"
+              + " or try --examples");
+    }
     return kinds;
   }
 
@@ -116,21 +123,12 @@ final class WorkerProcess implements AutoCloseable {
   }
 
   private static Timings timingsOf(Settings settings) {
-    Timings preset =
-        settings.isGiven(Setting.TIMINGS)
-            ? Timings.preset(settings.text(Setting.TIMINGS))
-            : Timings.DEFAULT;
-    Duration heartbeat =
-        settings.isGiven(Setting.TIMINGS) && settings.isDefault(Setting.HEARTBEAT_INTERVAL_SEC)
-            ? preset.heartbeat()
-            : settings.seconds(Setting.HEARTBEAT_INTERVAL_SEC);
-    Duration lease =
-        settings.isGiven(Setting.LEASE_TIMEOUT_SEC)
-            ? settings.seconds(Setting.LEASE_TIMEOUT_SEC)
-            : settings.isGiven(Setting.TIMINGS) ? preset.lease() : heartbeat.multipliedBy(3);
+    Duration heartbeat = settings.seconds(Setting.HEARTBEAT_INTERVAL_SEC);
     return new Timings(
         heartbeat,
-        lease,
+        settings.isGiven(Setting.LEASE_TIMEOUT_SEC)
+            ? settings.seconds(Setting.LEASE_TIMEOUT_SEC)
+            : heartbeat.multipliedBy(3),
         settings.seconds(Setting.REAP_GRACE_SEC),
         settings.seconds(Setting.CANCEL_GRACE_SEC));
   }

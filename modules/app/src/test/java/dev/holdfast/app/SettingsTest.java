@@ -124,12 +124,31 @@ class SettingsTest {
     assertThat(WorkerProcess.timings(with(Map.of()))).isEqualTo(Timings.DEFAULT);
     assertThat(WorkerProcess.timings(with(Map.of("HEARTBEAT_INTERVAL_SEC", "2"))).lease())
         .isEqualTo(Duration.ofSeconds(6));
-    assertThat(WorkerProcess.timings(with(Map.of("HOLDFAST_TIMINGS", "production"))))
-        .isEqualTo(Timings.preset("production"));
+    Settings preset = with(Map.of("HOLDFAST_TIMINGS", "production"));
+    assertThat(WorkerProcess.timings(preset)).isEqualTo(Timings.preset("production"));
+    assertThat(preset.value(Setting.LEASE_TIMEOUT_SEC))
+        .isEqualTo(new Settings.Value("300", "preset production"));
     assertThat(
             WorkerProcess.timings(
                     with(Map.of("HOLDFAST_TIMINGS", "production", "LEASE_TIMEOUT_SEC", "100")))
                 .lease())
         .isEqualTo(Duration.ofSeconds(100));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "HOLDFAST_TIMINGS, fast",
+    "LEASE_TIMEOUT_SEC, 11",
+    "HEARTBEAT_INTERVAL_SEC, 0",
+    "LOAD_THRESHOLD, 2",
+    "HIGH_WATERMARK, -1"
+  })
+  void what_the_worker_would_refuse_is_a_wrong_setting(String variable, String value) {
+    assertThatThrownBy(() -> WorkerProcess.check(with(Map.of(variable, value))))
+        .isInstanceOf(CommandException.class)
+        .satisfies(
+            thrown ->
+                assertThat(((CommandException) thrown).exitCode())
+                    .isEqualTo(ExitCode.CONFIGURATION));
   }
 }

@@ -12,10 +12,17 @@ public record Schedule(
     String name, Cron cron, ZoneId zone, Job job, WhenMissed missed, boolean overlap) {
   public Schedule {
     Limits.word("schedule", name);
-    if (!job.after().isEmpty() || job.unique() != null || job.deadline() != null) {
+    if (!job.after().isEmpty()
+        || job.unique() != null
+        || job.concurrencyKey() != null
+        || job.parent() != null
+        || job.deadline() != null
+        || job.runAt() != null
+        || !job.delay().isZero()) {
       throw new RefusedException(
           Refusal.BAD_SCHEDULE,
-          "schedule '" + name + "': its job can have no dependencies, unique key or deadline");
+          "schedule '%s': its job can have a queue, priority, budgets and a timeout, and nothing else"
+              .formatted(name));
     }
   }
 

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Claims from a queue that has a concurrency limit, or jobs with concurrency keys.
+ * Claims from a queue that has a concurrency or rate limit, or jobs with concurrency keys.
  *
  * <p>Counting and claiming must be one step for all workers, or two of them see the same free
  * place. Claims of such a queue therefore take turns by an advisory lock, and count in a statement

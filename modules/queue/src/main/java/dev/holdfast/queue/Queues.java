@@ -24,7 +24,6 @@ final class Queues {
       ON CONFLICT (name) DO UPDATE SET max_running = excluded.max_running
       """;
 
-  // Each part has the condition of an index, so that finished jobs cost nothing here either.
   // A new limit begins with a full bucket.
   private static final String RATE =
       """
@@ -34,6 +33,7 @@ final class Queues {
              tokens = NULL, tokens_at = NULL
       """;
 
+  // Each part has the condition of an index, so that finished jobs cost nothing here either.
   private static final String LIST =
       """
       SELECT coalesce(q.name, j.queue) AS name, q.max_running, q.rate_limit, q.rate_span_ms,
@@ -68,6 +68,8 @@ final class Queues {
                   SELECT queue, 0, 0, 0, 0, count(*), NULL
                     FROM holdfast.job WHERE state = 'RUNNING' GROUP BY queue) AS part
            GROUP BY queue) AS j ON j.queue = q.name
+       WHERE j.queue IS NOT NULL OR q.paused_at IS NOT NULL OR q.max_running IS NOT NULL
+          OR q.rate_limit IS NOT NULL
        ORDER BY 1
       """;
 

@@ -21,7 +21,7 @@ import java.util.List;
 final class Schedules {
   private static final String SET =
       """
-      INSERT INTO holdfast.schedule
+      INSERT INTO holdfast.schedule AS schedule
              (name, cron, zone, missed, overlap, queue, kind, priority, max_attempts, max_crashes,
               timeout_ms, payload, next_at)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?)
@@ -30,7 +30,10 @@ final class Schedules {
              overlap = excluded.overlap, queue = excluded.queue, kind = excluded.kind,
              priority = excluded.priority, max_attempts = excluded.max_attempts,
              max_crashes = excluded.max_crashes, timeout_ms = excluded.timeout_ms,
-             payload = excluded.payload, next_at = excluded.next_at
+             payload = excluded.payload,
+             -- A service that sets its schedules at every start must not lose a time that is due.
+             next_at = CASE WHEN schedule.cron = excluded.cron AND schedule.zone = excluded.zone
+                            THEN schedule.next_at ELSE excluded.next_at END
       """;
 
   static final String COLUMNS =

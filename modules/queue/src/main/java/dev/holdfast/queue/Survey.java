@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Every look is the first row in the order of an index, never EXISTS: see {@link Claim}.
  *
- * @param hasRules the queue has a limit, or jobs with concurrency keys
+ * @param hasRules the queue has a limit or a rate, or jobs with concurrency keys
  * @param retryDue a job in RETRYING has waited out its backoff
  * @param hasWaiting a job waits for others, which may have ended meanwhile
  * @param nextDue how long until the next delayed or retrying job is due, or a queue with a rate has

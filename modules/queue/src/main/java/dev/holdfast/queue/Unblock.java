@@ -84,7 +84,8 @@ final class Unblock {
     for (int batch = 0; batch < BATCHES; batch++) {
       int now = database.run("unblock", connection -> ready(connection, queue));
       unblocked += now;
-      if (now < BATCH) {
+      // Not "fewer than a batch": one that was cancelled frees the next, link by link.
+      if (now == 0) {
         break;
       }
     }

@@ -99,7 +99,7 @@ class ScheduleTest extends QueueFixture {
   }
 
   @Test
-  void without_overlap_it_waits_for_the_last_one_to_end() {
+  void without_overlap_a_time_before_the_last_one_has_ended_is_passed_over() {
     queue.schedule(everyYear().withoutOverlap());
     overdue(0);
     queue.fire();
@@ -127,6 +127,14 @@ class ScheduleTest extends QueueFixture {
   }
 
   @Test
+  void setting_it_again_does_not_lose_a_time_that_is_due() {
+    queue.schedule(everyYear());
+    overdue(0);
+    queue.schedule(everyYear());
+    assertThat(queue.fire()).isEqualTo(1);
+  }
+
+  @Test
   void it_can_be_changed_and_removed() {
     queue.schedule(everyYear());
     queue.schedule(Schedule.of("tick", "@daily", ZoneId.of("Europe/Berlin"), Job.of("tock")));
@@ -141,6 +149,9 @@ class ScheduleTest extends QueueFixture {
   void a_job_that_cannot_be_repeated_is_refused() {
     assertRefused(
         Refusal.BAD_SCHEDULE, () -> Schedule.of("x", "@daily", UTC, Job.of("x").uniqueKey("k")));
+    assertRefused(
+        Refusal.BAD_SCHEDULE,
+        () -> Schedule.of("x", "@daily", UTC, Job.of("x").concurrencyKey("k", 1)));
     assertRefused(Refusal.BAD_SCHEDULE, () -> Schedule.of("x", "whenever", UTC, Job.of("x")));
   }
 }

@@ -13,13 +13,14 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class UniqueKeyTest extends QueueFixture {
@@ -247,29 +248,38 @@ class UniqueKeyTest extends QueueFixture {
 
   @Test
   void batches_with_the_same_keys_in_opposite_orders_do_not_deadlock() {
-    for (int round = 0; round < 60; round++) {
-      List<Job> there = new ArrayList<>();
-      List<Job> back = new ArrayList<>();
-      for (int i = 0; i < 40; i++) {
-        // Half of the keys are the same text in two kinds, which are two keys.
-        String key = "r" + round + "-" + i / 2;
-        there.add(Job.of("kind" + i % 2).uniqueKey(key));
-        back.add(Job.of("kind" + i % 2).uniqueKey(key));
-      }
-      Collections.reverse(back);
-      List<Job> reversed = back.stream().map(job -> job.id(JobId.next())).toList();
-      Parallel.run(2, i -> () -> enqueueInTransaction(i == 0 ? there : reversed));
-    }
-    assertThat(count(JobState.PENDING)).isEqualTo(60 * 40);
+    int rounds = 200;
+    CyclicBarrier together = new CyclicBarrier(2);
+    Parallel.run(
+        2,
+        i ->
+            () -> {
+              // Not the queue's own transaction, which would try again after a deadlock.
+              try (Connection connection = db.connection()) {
+                connection.setAutoCommit(false);
+                for (int round = 0; round < rounds; round++) {
+                  List<Job> batch = batch("r" + round, i == 1);
+                  together.await(20, TimeUnit.SECONDS);
+                  queue.enqueue(connection, batch);
+                  connection.commit();
+                }
+              }
+              return true;
+            });
+    assertThat(count(JobState.PENDING)).isEqualTo(rounds * 8L);
   }
 
-  // Not by the queue's own transaction, which would try again after a deadlock.
-  private List<Enqueued> enqueueInTransaction(List<Job> jobs) throws SQLException {
-    try (Connection connection = db.dataSource().getConnection()) {
-      connection.setAutoCommit(false);
-      List<Enqueued> enqueued = queue.enqueue(connection, jobs);
-      connection.commit();
-      return enqueued;
+  /** Half of the keys are the same text in two kinds or for two tenants, which are two keys. */
+  private static List<Job> batch(String round, boolean backwards) {
+    List<String> kinds = backwards ? List.of("b", "a") : List.of("a", "b");
+    List<Job> batch = new ArrayList<>();
+    for (String key : backwards ? List.of("y", "x") : List.of("x", "y")) {
+      for (String kind : kinds) {
+        for (String tenant : kinds) {
+          batch.add(Job.of(kind).owner(tenant, "default").uniqueKey(round + key));
+        }
+      }
     }
+    return batch;
   }
 }

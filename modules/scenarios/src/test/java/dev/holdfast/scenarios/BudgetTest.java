@@ -30,7 +30,7 @@ class BudgetTest {
   @Test
   void a_job_that_fails_every_time_ends_with_retries_exhausted_and_the_cause_kept(World world) {
     world.worker().start();
-    JobId job = world.enqueue("fail", "{}");
+    JobId job = world.enqueue("always-fails", "{}");
     JobStatus failed = world.await(job, JobState.FAILED);
     Failure failure = Objects.requireNonNull(failed.failure());
     assertThat(failure.code()).isEqualTo(Failure.RETRIES_EXHAUSTED);

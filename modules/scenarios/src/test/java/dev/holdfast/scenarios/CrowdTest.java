@@ -32,6 +32,7 @@ class CrowdTest {
     }
     World.until(
         Duration.ofSeconds(100),
+        Duration.ofMillis(250),
         "all are done",
         () -> world.count("SELECT count(*) FROM holdfast.job WHERE state <> 'SUCCEEDED'") == 0);
 

@@ -1,6 +1,5 @@
 package dev.holdfast.scenarios;
 
-import dev.holdfast.app.Main;
 import dev.holdfast.testkit.ChildProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -17,7 +16,7 @@ import java.util.function.Consumer;
 /** A process of the command line that is about to be started. */
 final class Launch {
   // Small and quick to start: there are up to eight of them on two cores.
-  private static final List<String> JVM =
+  private static final List<String> SMALL =
       List.of("-Xmx80m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto");
   private static final Set<String> SETTINGS =
       Set.of(
@@ -36,8 +35,10 @@ final class Launch {
 
   private final Path folder;
   private final Consumer<ChildProcess> started;
+  private final List<String> jvm = new ArrayList<>(SMALL);
   private final List<String> arguments = new ArrayList<>();
   private final Map<String, String> environment = new HashMap<>();
+  private final List<Path> classPath = new ArrayList<>();
 
   Launch(Path folder, Consumer<ChildProcess> started) {
     this.folder = folder;
@@ -54,8 +55,14 @@ final class Launch {
     return this;
   }
 
-  Launch withoutEnv(String name) {
-    environment.remove(name);
+  Launch property(String name, Object value) {
+    jvm.add("-D" + name + "=" + value);
+    return this;
+  }
+
+  /** With a further folder of classes. */
+  Launch classPath(Path folder) {
+    classPath.add(folder);
     return this;
   }
 
@@ -116,8 +123,7 @@ final class Launch {
 
   private ProcessBuilder builder() {
     ProcessBuilder builder =
-        ChildProcess.javaCommand(Main.class.getName(), JVM, arguments.toArray(String[]::new))
-            .directory(folder.toFile());
+        new ProcessBuilder(Classes.command(jvm, classPath, arguments)).directory(folder.toFile());
     // What is set where the tests run must not reach the processes under test.
     builder
         .environment()

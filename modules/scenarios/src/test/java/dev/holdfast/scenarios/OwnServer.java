@@ -3,11 +3,7 @@ package dev.holdfast.scenarios;
 import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.queue.Migrations;
 import dev.holdfast.testkit.TestServer;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 
 /** A database server that belongs to one test, which may therefore kill it. */
 final class OwnServer implements AutoCloseable {
@@ -20,15 +16,7 @@ final class OwnServer implements AutoCloseable {
   }
 
   static OwnServer start() {
-    try {
-      // Open to others, because the server of root runs under another account.
-      return new OwnServer(
-          Files.setPosixFilePermissions(
-              Files.createTempDirectory("holdfast-scenario-server-"),
-              PosixFilePermissions.fromString("rwxr-xr-x")));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return new OwnServer(Processes.freshFolder());
   }
 
   World world() {
@@ -50,6 +38,6 @@ final class OwnServer implements AutoCloseable {
   @Override
   public void close() {
     server.kill();
-    World.delete(folder);
+    Processes.delete(folder);
   }
 }

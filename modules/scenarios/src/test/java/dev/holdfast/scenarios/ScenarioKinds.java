@@ -55,7 +55,7 @@ public final class ScenarioKinds implements KindProvider {
               Thread.sleep(work.millis());
               return ran(holdfast, context);
             }),
-        Kind.of("fail", Json.class, (payload, context) -> fail(context)).retry(QUICK),
+        Kind.of("always-fails", Json.class, (payload, context) -> fail(context)).retry(QUICK),
         Kind.of("halt", Json.class, (payload, context) -> halt(context)),
         Kind.of("clock", Json.class, (payload, context) -> System.currentTimeMillis()));
   }

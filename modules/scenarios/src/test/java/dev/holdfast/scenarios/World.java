@@ -9,18 +9,13 @@ import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
-import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.slf4j.LoggerFactory;
 
@@ -36,8 +31,7 @@ final class World implements AutoCloseable {
 
   private final HikariDataSource pool;
   private final Holdfast holdfast;
-  private final Path folder;
-  private final List<ChildProcess> children = new ArrayList<>();
+  private final Processes processes = new Processes();
 
   World(String url, String user, String password) {
     HikariConfig config = new HikariConfig();
@@ -48,11 +42,6 @@ final class World implements AutoCloseable {
     config.setMinimumIdle(0);
     pool = new HikariDataSource(config);
     holdfast = Holdfast.on(pool);
-    try {
-      folder = Files.createTempDirectory("holdfast-scenario-");
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 
   static World on(TestDatabase database) {
@@ -75,8 +64,12 @@ final class World implements AutoCloseable {
     return pool;
   }
 
+  Processes processes() {
+    return processes;
+  }
+
   Path folder() {
-    return folder;
+    return processes.folder();
   }
 
   // ---- processes
@@ -91,8 +84,8 @@ final class World implements AutoCloseable {
 
   /** Any command of the command line, on this database. */
   Launch launch(String... command) {
-    return new Launch(folder, children::add)
-        .arguments(command)
+    return processes
+        .launch(command)
         .env("HOLDFAST_DATABASE_URL", pool.getJdbcUrl())
         .env("HOLDFAST_DATABASE_USER", pool.getUsername())
         .env("HOLDFAST_DATABASE_PASSWORD", pool.getPassword());
@@ -102,7 +95,7 @@ final class World implements AutoCloseable {
 
   /** A file's name, for jobs that go on once {@link #open} has made it. */
   Path gate(String name) {
-    return folder.resolve(name);
+    return folder().resolve(name);
   }
 
   void open(Path gate) {
@@ -153,37 +146,25 @@ final class World implements AutoCloseable {
   }
 
   static void until(Duration limit, String what, Callable<Boolean> condition) {
+    until(limit, Duration.ofMillis(20), what, condition);
+  }
+
+  static void until(Duration limit, Duration every, String what, Callable<Boolean> condition) {
     Awaitility.await(what)
         .atMost(limit)
         .pollDelay(Duration.ZERO)
-        .pollInterval(Duration.ofMillis(20))
+        .pollInterval(every)
         .until(condition);
   }
 
-  /** For a test that has failed: what the processes had to say. */
   void printOutput() {
-    for (ChildProcess child : children) {
-      List<String> lines = child.lines();
-      System.out.println("---- output of process " + child.pid());
-      lines.subList(Math.max(0, lines.size() - 60), lines.size()).forEach(System.out::println);
-    }
+    processes.printOutput();
   }
 
   @Override
   public void close() {
-    children.forEach(ChildProcess::close);
+    processes.close();
     holdfast.close();
     pool.close();
-    delete(folder);
-  }
-
-  static void delete(Path folder) {
-    try (Stream<Path> walk = Files.walk(folder)) {
-      for (Path entry : walk.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(entry);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 }

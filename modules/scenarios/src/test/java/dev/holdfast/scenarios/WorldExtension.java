@@ -2,14 +2,18 @@ package dev.holdfast.scenarios;
 
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
 import org.junit.jupiter.api.extension.AfterTestExecutionCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.ExtensionContext.Store;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
-/** Gives each test a {@link World} on a database of its own, and shows its output on failure. */
+/**
+ * Gives each test a {@link World} on a database of its own, or {@link Processes} without one, and
+ * shows their output when it fails.
+ */
 final class WorldExtension implements ParameterResolver, AfterTestExecutionCallback {
   private static final Namespace NAMESPACE = Namespace.create(WorldExtension.class);
 
@@ -22,25 +26,32 @@ final class WorldExtension implements ParameterResolver, AfterTestExecutionCallb
 
   @Override
   public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
-    return parameter.getParameter().getType() == World.class
+    Class<?> type = parameter.getParameter().getType();
+    return type == World.class
+        || type == Processes.class
         || databases.supportsParameter(parameter, context);
   }
 
   @Override
   public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
+    Class<?> type = parameter.getParameter().getType();
+    Store store = context.getStore(NAMESPACE);
+    if (type == Processes.class) {
+      return store.computeIfAbsent(type, key -> new Processes(), Processes.class);
+    }
     TestDatabase database = (TestDatabase) databases.resolveParameter(parameter, context);
-    return parameter.getParameter().getType() == World.class
-        ? context
-            .getStore(NAMESPACE)
-            .computeIfAbsent(World.class, key -> World.on(database), World.class)
+    return type == World.class
+        ? store.computeIfAbsent(type, key -> World.on(database), World.class)
         : database;
   }
 
   @Override
   public void afterTestExecution(ExtensionContext context) {
-    @Nullable World world = context.getStore(NAMESPACE).get(World.class, World.class);
-    if (world != null && context.getExecutionException().isPresent()) {
-      world.printOutput();
+    if (context.getExecutionException().isPresent()) {
+      Store store = context.getStore(NAMESPACE);
+      Optional.ofNullable(store.get(World.class, World.class)).ifPresent(World::printOutput);
+      Optional.ofNullable(store.get(Processes.class, Processes.class))
+          .ifPresent(Processes::printOutput);
     }
   }
 }

@@ -93,7 +93,7 @@ class WrongClockTest {
   }
 
   private static void retriesAreKept(World world) {
-    JobId failing = enqueue(world, Job.of("fail"));
+    JobId failing = enqueue(world, Job.of("always-fails"));
     JobStatus failed = world.await(failing, JobState.FAILED);
     assertThat(Objects.requireNonNull(failed.failure()).code())
         .isEqualTo(Failure.RETRIES_EXHAUSTED);
@@ -103,7 +103,7 @@ class WrongClockTest {
   }
 
   private static void deadlinesAreKept(World world, ChildProcess wrong) {
-    Instant deadline = Instant.now().plusSeconds(2);
+    Instant deadline = Instant.now().plusSeconds(3);
     JobId late = enqueue(world, Job.of("hold", held(world.gate("never"))).deadline(deadline));
     wrong.awaitLine("began " + late + "#1", SOON);
     JobStatus failed = world.await(late, JobState.FAILED);

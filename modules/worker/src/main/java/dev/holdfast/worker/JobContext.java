@@ -36,6 +36,8 @@ public interface JobContext {
   /**
    * Adds an entry to the timeline, and returns once it is durable. The data is anything the codec
    * can turn into JSON. Throws {@link LeaseLostException} when the attempt no longer holds the job.
+   * A handler that holds a connection meanwhile needs a pool with more of them than there are
+   * handlers: writing the entry takes one.
    */
   void event(String type, Object data);
 

@@ -90,7 +90,7 @@ final class Outbox {
   /** Writes what is there, as one batch; package-private for tests. */
   Duration runOnce() {
     // A batch that could not be sent is kept, and sent again before anything newer.
-    batch = batch.stream().filter(entry -> !entry.answer.isDone()).toList();
+    batch = batch.stream().filter(this::isLeft).toList();
     if (batch.isEmpty()) {
       batch = next();
       failIfClosed(batch);
@@ -101,6 +101,10 @@ final class Outbox {
     send(batch, Entry::report, source::report);
     send(batch, Entry::settlement, source::settle);
     return Duration.ZERO;
+  }
+
+  private boolean isLeft(Entry entry) {
+    return !entry.answer.isDone() && !apart.contains(entry);
   }
 
   private List<Entry> next() {
@@ -120,7 +124,7 @@ final class Outbox {
     List<I> items = new ArrayList<>();
     for (Entry entry : all) {
       I wanted = item.apply(entry);
-      if (wanted != null && !entry.answer.isDone()) {
+      if (wanted != null && isLeft(entry)) {
         mine.add(entry);
         items.add(wanted);
       }
@@ -136,6 +140,9 @@ final class Outbox {
       for (int i = 0; i < mine.size(); i++) {
         mine.get(i).answer.complete(acks.get(i));
       }
+    } catch (SourceBusyException locked) {
+      // A row that somebody holds locked must not keep the others waiting.
+      mine.forEach(this::sendApart);
     } catch (SourceUnavailableException away) {
       throw away;
     } catch (RefusedException refused) {
@@ -148,7 +155,7 @@ final class Outbox {
         send(List.of(mine.get(i)), List.of(items.get(i)), verb);
       }
     } catch (RuntimeException trouble) {
-      // Nor keep them waiting: a row that somebody holds locked, or whatever else this may be.
+      // Nor must one with which something is wrong that nobody thought of.
       mine.forEach(this::sendApart);
     }
   }

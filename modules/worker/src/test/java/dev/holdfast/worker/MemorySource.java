@@ -40,6 +40,9 @@ final class MemorySource implements JobSource {
   /** Called with the name of each verb before it does anything: may throw, or wait. */
   volatile Consumer<String> before = verb -> {};
 
+  /** Called with what is to be settled. */
+  volatile Consumer<List<Settlement>> beforeSettle = settlements -> {};
+
   /** Called after a claim, before its answer is given. */
   volatile Consumer<List<LeasedJob>> afterClaim = jobs -> {};
 
@@ -122,6 +125,7 @@ final class MemorySource implements JobSource {
   @Override
   public List<Ack> settle(List<Settlement> settlements) {
     called("settle");
+    beforeSettle.accept(settlements);
     refuseUnstorable(
         settlements.stream().filter(s -> s instanceof Settlement.Succeed).map(Settlement::lease));
     settled.add(List.copyOf(settlements));

@@ -165,6 +165,28 @@ class OutboxTest {
   }
 
   @Test
+  void a_row_that_somebody_holds_locked_holds_up_nobody_else() throws Exception {
+    LeasedJob locked = held();
+    CountDownLatch unlocked = new CountDownLatch(1);
+    source.beforeSettle =
+        settlements -> {
+          if (unlocked.getCount() > 0
+              && settlements.stream().anyMatch(s -> s.lease().equals(locked.lease()))) {
+            throw new SourceBusyException("lock timeout", new IllegalStateException());
+          }
+        };
+    outbox.start();
+    CompletableFuture<Ack> waiting = settle(locked);
+    CompletableFuture<Ack> beside = settle(held());
+    assertThat(answer(beside)).isEqualTo(Ack.ACCEPTED);
+    assertThat(answer(settle(held()))).isEqualTo(Ack.ACCEPTED);
+    until(() -> source.calls("settle") >= 8);
+    assertThat(waiting).isNotDone();
+    unlocked.countDown();
+    assertThat(answer(waiting)).isEqualTo(Ack.ACCEPTED);
+  }
+
+  @Test
   void unexplained_trouble_is_tried_again_apart_and_holds_up_nobody() throws Exception {
     LeasedJob locked = held();
     LeasedJob other = held();

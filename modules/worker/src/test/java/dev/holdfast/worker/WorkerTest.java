@@ -30,6 +30,7 @@ class WorkerTest {
   private final MemorySource source = new MemorySource();
   private final List<JobListener> listeners = new ArrayList<>();
   private final List<String> heard = new CopyOnWriteArrayList<>();
+  private final AtomicInteger begun = new AtomicInteger();
   private final CountDownLatch release = new CountDownLatch(1);
   private final List<Worker> workers = new ArrayList<>();
 
@@ -82,6 +83,7 @@ class WorkerTest {
   }
 
   private Object awaitRelease(Json payload, JobContext context) throws InterruptedException {
+    begun.incrementAndGet();
     release.await();
     return "released";
   }
@@ -293,15 +295,8 @@ class WorkerTest {
     listen();
     LeasedJob job = Samples.job();
     source.with(job);
-    CountDownLatch begun = new CountDownLatch(1);
-    Worker worker =
-        worker(
-                (payload, context) -> {
-                  begun.countDown();
-                  return awaitRelease(payload, context);
-                })
-            .start();
-    until(() -> begun.getCount() == 0);
+    Worker worker = worker(this::awaitRelease).start();
+    until(() -> begun.get() == 1);
     source.held.remove(job.lease());
     until(() -> heard.contains("lost"));
     assertThat(source.allSettled()).isEmpty();
@@ -363,8 +358,9 @@ class WorkerTest {
   void running_jobs_finish() {
     source.with(Samples.job(), Samples.job());
     Worker worker = worker(this::awaitRelease).start();
-    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 2);
+    until(() -> begun.get() == 2);
     CompletableFuture<Void> stopping = CompletableFuture.runAsync(worker::close);
+    until(() -> source.calls.contains("unlisten"));
     source.with(Samples.job());
     release.countDown();
     until(stopping::isDone);
@@ -379,7 +375,7 @@ class WorkerTest {
     LeasedJob job = Samples.job();
     source.with(job);
     Worker worker = worker(this::awaitRelease).start();
-    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 1);
+    until(() -> begun.get() == 1);
     worker.stop(Duration.ZERO);
     assertThat(source.allSettled()).containsExactly(new Settlement.Release(job.lease(), true));
   }
@@ -389,7 +385,7 @@ class WorkerTest {
     LeasedJob job = Samples.job();
     source.with(job);
     Worker worker = worker((payload, context) -> awaitWithoutListening()).start();
-    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 1);
+    until(() -> begun.get() == 1);
     worker.stop(Duration.ZERO);
     assertThat(source.allSettled()).containsExactly(new Settlement.Release(job.lease(), true));
   }
@@ -419,7 +415,7 @@ class WorkerTest {
   void a_source_that_is_away_does_not_keep_it_from_stopping() {
     source.with(Samples.job());
     Worker worker = worker(this::awaitRelease).start();
-    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 1);
+    until(() -> begun.get() == 1);
     source.away = true;
     release.countDown();
     assertThat(stopping(worker, Duration.ofMillis(500))).isLessThan(BEYOND.plusMillis(500));
@@ -429,7 +425,7 @@ class WorkerTest {
   void a_source_that_never_answers_does_not_keep_it_from_stopping() {
     source.with(Samples.job());
     Worker worker = worker((payload, context) -> awaitWithoutListening()).start();
-    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 1);
+    until(() -> begun.get() == 1);
     CountDownLatch never = new CountDownLatch(1);
     source.before = verb -> awaitQuietly(never);
     assertThat(stopping(worker, Duration.ofMillis(500))).isLessThan(BEYOND.plusMillis(500));
@@ -440,7 +436,7 @@ class WorkerTest {
   void stopping_twice_is_stopping_once_and_the_second_waits_for_the_first() {
     source.with(Samples.job());
     Worker worker = worker(this::awaitRelease).start();
-    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 1);
+    until(() -> begun.get() == 1);
     CompletableFuture<Void> first = CompletableFuture.runAsync(worker::close);
     until(() -> source.calls.contains("unlisten"));
     CompletableFuture<Void> second = CompletableFuture.runAsync(worker::close);
@@ -457,7 +453,7 @@ class WorkerTest {
     LeasedJob job = Samples.job();
     source.with(job);
     Worker worker = worker(this::awaitRelease).start();
-    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 1);
+    until(() -> begun.get() == 1);
     CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
     Thread stopping =
         Thread.ofPlatform()
@@ -511,7 +507,7 @@ class WorkerTest {
                   return null;
                 })
             .start();
-    until(() -> worker.metrics().value(Metrics.INFLIGHT) == 1);
+    until(() -> begun.get() == 1);
     worker.stop(Duration.ZERO);
     release.countDown();
     assertThat(thrown.orTimeout(10, TimeUnit.SECONDS).join())
@@ -539,6 +535,7 @@ class WorkerTest {
   }
 
   private Object awaitWithoutListening() {
+    begun.incrementAndGet();
     while (release.getCount() > 0) {
       try {
         release.await();

@@ -1,0 +1,101 @@
+package dev.holdfast.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The pages say what the code does: names, numbers and links that can be checked. */
+class DocumentationTest {
+  private static final Path ROOT = Path.of("..", "..").toAbsolutePath().normalize();
+  private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:\\s]+)(#[^)]*)?\\)");
+
+  private static String page(String name) throws IOException {
+    return Files.readString(ROOT.resolve(name));
+  }
+
+  @Test
+  void every_setting_is_documented_with_its_variable_and_default() throws IOException {
+    String page = page("docs/cli.md");
+    for (Setting setting : Setting.values()) {
+      assertThat(page.lines())
+          .as(setting.key())
+          .anyMatch(
+              line ->
+                  line.contains("`" + setting.key() + "`")
+                      && line.contains("`" + setting.variable() + "`")
+                      && line.contains(setting.fallback()));
+    }
+  }
+
+  @Test
+  void every_exit_code_is_documented() throws IOException, IllegalAccessException {
+    String page = page("docs/cli.md");
+    for (Field code : ExitCode.class.getDeclaredFields()) {
+      if (code.getType() == int.class) {
+        String row = "| " + number(code);
+        assertThat(page.lines()).as(code.getName()).anyMatch(line -> line.startsWith(row));
+      }
+    }
+  }
+
+  private static int number(Field code) throws IllegalAccessException {
+    code.setAccessible(true);
+    return code.getInt(null);
+  }
+
+  @Test
+  void every_command_and_option_is_documented() throws IOException {
+    String page = page("docs/cli.md");
+    List<String> missing = new ArrayList<>();
+    commands(Main.commandLine())
+        .filter(spec -> !spec.usageMessage().hidden())
+        .forEach(
+            spec -> {
+              if (!page.contains(spec.name())) {
+                missing.add(spec.qualifiedName());
+              }
+              for (OptionSpec option : spec.options()) {
+                if (!page.contains(option.longestName())) {
+                  missing.add(spec.qualifiedName() + " " + option.longestName());
+                }
+              }
+            });
+    assertThat(missing).isEmpty();
+  }
+
+  private static Stream<CommandSpec> commands(CommandLine root) {
+    return Stream.concat(
+        Stream.of(root.getCommandSpec()),
+        root.getSubcommands().values().stream().flatMap(DocumentationTest::commands));
+  }
+
+  @Test
+  void links_between_the_pages_lead_somewhere() throws IOException {
+    List<String> broken = new ArrayList<>();
+    try (Stream<Path> top = Files.list(ROOT);
+        Stream<Path> below = Files.walk(ROOT.resolve("docs"))) {
+      for (Path page :
+          Stream.concat(top, below).filter(p -> p.toString().endsWith(".md")).toList()) {
+        Matcher link = LINK.matcher(Files.readString(page));
+        while (link.find()) {
+          if (!Files.exists(page.resolveSibling(link.group(1)))) {
+            broken.add(ROOT.relativize(page) + " -> " + link.group(1));
+          }
+        }
+      }
+    }
+    assertThat(broken).isEmpty();
+  }
+}

@@ -1,0 +1,74 @@
+package dev.holdfast.scenarios;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.testkit.TestDatabase;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Jobs that are refused, jobs that do not exist, and commands that nobody understands. */
+@Timeout(60)
+@ExtendWith(WorldExtension.class)
+class BadInputTest {
+  private static final String UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
+
+  static Stream<WrongCommand> commands() {
+    return Stream.of(
+        WrongCommand.of(6, "not JSON", "enqueue", "echo", "{not json"),
+        new WrongCommand(
+            "enqueue with a payload of two megabytes",
+            6,
+            "over the limit of 1,048,576 bytes: store it elsewhere",
+            (launch, world, database) -> {
+              Path large = world.folder().resolve("large.json");
+              Files.writeString(large, '"' + "x".repeat(2 << 20) + '"');
+              return launch.arguments("enqueue", "echo", "@large.json");
+            }),
+        WrongCommand.of(6, "delay .* must be zero or more", "enqueue", "echo", "--delay=-5s"),
+        WrongCommand.of(2, "'soon' is no duration: write", "enqueue", "echo", "--delay", "soon"),
+        WrongCommand.of(6, "priority 11 must lie between", "enqueue", "echo", "--priority", "11"),
+        WrongCommand.of(6, "kind 'a kind' must", "enqueue", "a kind"),
+        WrongCommand.of(6, "queue .* must have", "enqueue", "echo", "--queue", "a:b"),
+        WrongCommand.of(6, "maxAttempts 0 must lie", "enqueue", "echo", "--max-attempts", "0"),
+        WrongCommand.of(2, "@nowhere.json cannot be read", "enqueue", "echo", "@nowhere.json"),
+        WrongCommand.of(5, "no job " + UNKNOWN_ID, "jobs", "show", UNKNOWN_ID),
+        WrongCommand.of(5, "no job " + UNKNOWN_ID, "jobs", "watch", UNKNOWN_ID),
+        WrongCommand.of(5, "no job " + UNKNOWN_ID, "jobs", "cancel", UNKNOWN_ID),
+        WrongCommand.of(5, "no job " + UNKNOWN_ID, "jobs", "retry", UNKNOWN_ID),
+        WrongCommand.of(6, "'17' is not a job id", "jobs", "show", "17"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("commands")
+  void is_refused_in_one_line(WrongCommand wrong, World world, TestDatabase database)
+      throws IOException {
+    wrong.isRefusedInOneLine(world, database);
+  }
+
+  static Stream<WrongCommand> misunderstood() {
+    return Stream.of(
+        WrongCommand.of(2, "Unmatched argument.*'enque'", "enque"),
+        WrongCommand.of(2, "Unknown option.*'--quue'", "worker", "--quue", "x"),
+        WrongCommand.of(2, "Missing required parameter: 'KIND'", "enqueue"),
+        WrongCommand.of(2, "--priority.*'high'", "enqueue", "echo", "--priority", "high"),
+        WrongCommand.of(2, "--state.*SLEEPING", "jobs", "list", "--state", "SLEEPING"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("misunderstood")
+  void is_answered_with_where_to_find_help(WrongCommand wrong, World world, TestDatabase database)
+      throws IOException {
+    Launch.Answer answer = wrong.run(world, database);
+    assertThat(answer.code()).isEqualTo(2);
+    assertThat(answer.err()).hasSizeBetween(2, 3);
+    assertThat(answer.err().getFirst()).startsWith("holdfast: ").containsPattern(wrong.message());
+    assertThat(answer.err().getLast()).startsWith("Try 'holdfast").contains("--help");
+    assertThat(answer.out()).isEmpty();
+  }
+}

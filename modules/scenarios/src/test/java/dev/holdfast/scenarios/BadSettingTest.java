@@ -1,0 +1,79 @@
+package dev.holdfast.scenarios;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.testkit.TestDatabase;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@Timeout(60)
+@ExtendWith(WorldExtension.class)
+class BadSettingTest {
+  static Stream<WrongCommand> commands() {
+    return Stream.of(
+        file("worker:\n  concurency: 3\n", "worker.concurency.*did you mean 'worker.concurrency'"),
+        file("worker: [1, 2\n", "holdfast.yaml cannot be used: line"),
+        file("worker:\n  concurrency: several\n", "'several' .*holdfast.yaml: a whole number"),
+        WrongCommand.of(10, "nowhere.yaml .*no such file", "worker", "--config", "nowhere.yaml"),
+        variable("HOLDFAST_FOLDR", "x", "did you mean 'HOLDFAST_FOLDER'"),
+        variable("HOLDFAST_DATABASE_URL", "mysql://x/y", "postgres://user"),
+        variable("HOLDFAST_DATABASE_POOL", "1", "must lie between"),
+        variable("HOLDFAST_RETAIN_FAILED", "long", "a duration such as"),
+        variable("HOLDFAST_QUEUES", "a b", "queue 'a b' must have"),
+        variable("HOLDFAST_TIMINGS", "fast", "'fast' is unknown: choose"),
+        variable("HEARTBEAT_INTERVAL_SEC", "soon", "'soon' .*: a number is expected"),
+        variable("HEARTBEAT_INTERVAL_SEC", "-1", "HEARTBEAT_INTERVAL_SEC is -1.* it must be"),
+        variable("LEASE_TIMEOUT_SEC", "11", "at least twice HEARTBEAT_INTERVAL_SEC"),
+        variable("LOAD_THRESHOLD", "80", "LOAD_THRESHOLD is 80.* it must"),
+        variable("MAX_CONCURRENCY", "many", "'many' .*: a whole number is expected"),
+        variable("MAX_CONCURRENCY", "0", "MAX_CONCURRENCY is 0: it must"));
+  }
+
+  private static WrongCommand variable(String name, String value, String message) {
+    return new WrongCommand(
+        name + "=" + value,
+        10,
+        message,
+        (launch, world, database) -> launch.arguments("worker").env(name, value));
+  }
+
+  private static WrongCommand file(String text, String message) {
+    return new WrongCommand(
+        "a file with " + text.strip().replaceAll("\n *", " "),
+        10,
+        message,
+        (launch, world, database) -> {
+          Files.writeString(world.folder().resolve("holdfast.yaml"), text);
+          return launch.arguments("worker");
+        });
+  }
+
+  @ParameterizedTest
+  @MethodSource("commands")
+  void is_refused_in_one_line(WrongCommand wrong, World world, TestDatabase database)
+      throws IOException {
+    wrong.isRefusedInOneLine(world, database);
+  }
+
+  @Test
+  void handlers_that_cannot_be_loaded_end_the_worker(World world) throws IOException {
+    Path folder = world.folder().resolve("broken");
+    Path services = Files.createDirectories(folder.resolve("META-INF").resolve("services"));
+    Files.writeString(services.resolve("dev.holdfast.KindProvider"), "org.example.Missing\n");
+    Launch.Answer answer =
+        world.launch("worker").env("HOLDFAST_ALLOW_UNSAFE_DATABASE", "1").classPath(folder).run();
+    assertThat(answer.code()).isEqualTo(9);
+    assertThat(answer.out()).isEmpty();
+    assertThat(answer.err())
+        .singleElement()
+        .asString()
+        .contains("handlers could not be loaded", "org.example.Missing");
+  }
+}

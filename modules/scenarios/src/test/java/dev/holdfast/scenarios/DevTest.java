@@ -1,0 +1,147 @@
+package dev.holdfast.scenarios;
+
+import static dev.holdfast.model.EventType.CREATED;
+import static dev.holdfast.model.EventType.DONE;
+import static dev.holdfast.model.EventType.PROCESSING;
+import static dev.holdfast.model.EventType.REQUEUED_STALE;
+import static dev.holdfast.scenarios.World.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.embedded.EmbeddedPostgres;
+import dev.holdfast.embedded.Running;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.TestServer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** {@code holdfast dev} as a person uses it: one folder, several terminals. */
+@Timeout(120)
+@ExtendWith(WorldExtension.class)
+class DevTest {
+  private final Processes processes;
+  private final Path folder;
+
+  DevTest(Processes processes) {
+    this.processes = processes;
+    this.folder = processes.folder().resolve(".holdfast");
+  }
+
+  @Test
+  void jobs_are_handed_in_listed_and_watched_from_the_same_folder() {
+    dev().start();
+    Launch.Answer enqueued = processes.launch("enqueue", "echo", "{\"n\": 1}").run();
+    assertThat(enqueued.code()).isZero();
+    String id = JobId.parse(enqueued.out().getFirst()).toString();
+
+    Launch.Answer watched = processes.launch("jobs", "watch", id).run();
+    assertThat(watched.code()).isZero();
+    assertThat(watched.out().getLast()).startsWith(id + " SUCCEEDED").contains("\"n\": 1");
+    Launch.Answer listed = processes.launch("jobs", "list").run();
+    assertThat(listed.code()).isZero();
+    assertThat(listed.out()).anyMatch(line -> line.contains(id) && line.contains("SUCCEEDED"));
+    Launch.Answer failed =
+        processes.launch("enqueue", "fail", "{\"category\": \"DATA_QUALITY\"}", "--watch").run();
+    assertThat(failed.code()).isEqualTo(8);
+    assertThat(failed.out().getLast()).contains("FAILED: EXAMPLE");
+  }
+
+  @Test
+  void a_signal_stops_everything_and_leaves_no_process() {
+    ChildProcess dev = dev().start();
+    Running server = server();
+    dev.signal("TERM");
+    assertThat(dev.awaitExit(SOON)).isZero();
+    assertThat(dev.lines()).endsWith("stopped");
+    assertThat(isAlive(server.pid())).isFalse();
+    assertThat(
+            ProcessHandle.allProcesses()
+                .map(process -> process.info().commandLine().orElse(""))
+                .filter(command -> command.contains(folder.toString())))
+        .isEmpty();
+    Launch.Answer listed = processes.launch("jobs", "list").run();
+    assertThat(listed.code()).isEqualTo(3);
+    assertThat(listed.err()).singleElement().asString().contains("holdfast dev", folder.toString());
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void after_a_kill_the_next_dev_has_all_jobs_and_recovers_the_interrupted_one(boolean serverToo) {
+    ChildProcess dev = dev().start();
+    Running before = server();
+    Path gate = processes.folder().resolve("go");
+    JobId interrupted;
+    JobId waiting;
+    try (World world = world(before)) {
+      interrupted = world.enqueueHeld("hold", gate);
+      dev.awaitLine("began " + interrupted + "#1", SOON);
+      waiting = world.holdfast().enqueue(Job.of("clock").delay(Duration.ofHours(1))).id();
+    }
+    dev.signal("KILL");
+    assertThat(dev.awaitExit(SOON)).isEqualTo(137);
+    assertThat(isAlive(before.pid())).isTrue();
+    if (serverToo) {
+      ProcessHandle.of(before.pid()).ifPresent(ProcessHandle::destroyForcibly);
+      World.until(SOON, "the server is gone", () -> !isAlive(before.pid()));
+    }
+
+    ChildProcess again = dev().start();
+    assertThat(server().pid() == before.pid()).isNotEqualTo(serverToo);
+    try (World world = world(server())) {
+      again.awaitLine("began " + interrupted + "#2", SOON);
+      world.open(gate);
+      world.await(interrupted, JobState.SUCCEEDED);
+      assertThat(world.timeline(interrupted).types())
+          .containsExactly(CREATED, PROCESSING, REQUEUED_STALE, PROCESSING, DONE);
+      assertThat(world.status(waiting).state()).isEqualTo(JobState.PENDING);
+    }
+    again.signal("TERM");
+    assertThat(again.awaitExit(SOON)).isZero();
+    assertThat(EmbeddedPostgres.find(folder)).isEmpty();
+  }
+
+  @Test
+  void a_second_dev_in_the_same_folder_is_refused_and_the_first_goes_on() {
+    ChildProcess first = dev().start();
+    Launch.Answer second = dev().run();
+    assertThat(second.code()).isEqualTo(7);
+    assertThat(second.out()).isEmpty();
+    assertThat(second.err())
+        .singleElement()
+        .asString()
+        .contains(folder.toString(), "pid " + first.pid(), "choose another folder");
+    Launch.Answer watched = processes.launch("enqueue", "echo", "1", "--watch").run();
+    assertThat(watched.code()).isZero();
+    assertThat(first.isAlive()).isTrue();
+  }
+
+  private Launch dev() {
+    return processes
+        .launch("dev")
+        // The server unpacked already, as the launcher of a checkout has it.
+        .property("holdfast.cache", String.valueOf(TestServer.options(folder).cache()))
+        .env("HEARTBEAT_INTERVAL_SEC", "0.5")
+        .env("LEASE_TIMEOUT_SEC", "1.5");
+  }
+
+  private Running server() {
+    return EmbeddedPostgres.find(folder).orElseThrow();
+  }
+
+  private static World world(Running server) {
+    return new World(server.jdbcUrl(), server.user(), server.password());
+  }
+
+  private static boolean isAlive(long pid) {
+    Optional<ProcessHandle> process = ProcessHandle.of(pid);
+    return process.isPresent() && process.get().isAlive();
+  }
+}
