@@ -37,11 +37,6 @@ final class Parallel {
     }
   }
 
-  /** Runs one thing beside the caller. */
-  static <T> Future<T> beside(ExecutorService pool, Callable<T> work) {
-    return pool.submit(work);
-  }
-
   static <T> T get(Future<T> future) {
     try {
       return future.get(60, TimeUnit.SECONDS);

@@ -106,6 +106,7 @@ class LostAnswerTest {
     ChildProcess worker = workerThroughProxy();
     CountDownLatch lost = proxy.loseNextReplyTo("COMMIT");
     JobId job = world.enqueue("effect", new ScenarioKinds.Work(0));
+    worker.awaitLine("commit failed " + job + "#1", World.SOON);
     JobStatus done = world.await(job, JobState.SUCCEEDED);
     assertThat(done.attempt()).isEqualTo(1);
     stop(worker);

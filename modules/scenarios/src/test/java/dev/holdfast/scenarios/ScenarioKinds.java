@@ -87,7 +87,12 @@ public final class ScenarioKinds implements KindProvider {
       insert(connection, "INSERT INTO effect (job, attempt) VALUES (?, ?)", context);
       Object result = madeBy(context);
       holdfast.succeed(connection, context, result);
-      connection.commit();
+      try {
+        connection.commit();
+      } catch (SQLException unanswered) {
+        tell("commit failed", context);
+        throw unanswered;
+      }
       return result;
     }
   }

@@ -38,7 +38,7 @@ final class World implements AutoCloseable {
     config.setJdbcUrl(url);
     config.setUsername(user);
     config.setPassword(password);
-    config.setMaximumPoolSize(6);
+    config.setMaximumPoolSize(12);
     config.setMinimumIdle(0);
     pool = new HikariDataSource(config);
     holdfast = Holdfast.on(pool);
