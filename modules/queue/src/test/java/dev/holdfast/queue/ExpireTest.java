@@ -158,35 +158,6 @@ class ExpireTest extends QueueFixture {
   }
 
   @Test
-  void an_attempt_that_began_just_now_is_not_ended_for_the_one_before_it() {
-    // Many late jobs, so that the sweep comes to the last one long after it began to look.
-    for (int round = 0; round < 25; round++) {
-      queue.enqueue(jobs(400).stream().map(job -> job.queue("a").timeout(MINUTE)).toList());
-      queue.claim("a", 400, WORKER, LEASE);
-      Lease late = addAndClaim(job().queue("z").timeout(MINUTE).maxAttempts(10));
-      db.sql("UPDATE holdfast.job SET started_at = now() - interval '1 hour'");
-      List<Swept> swept =
-          Parallel.run(
-              2,
-              i ->
-                  () -> {
-                    if (i == 0) {
-                      return expire();
-                    }
-                    queue.settle(fail(late, FLAKY));
-                    queue.claim("z", 1, WORKER, LEASE);
-                    return new Swept(List.of(), List.of(), Set.of());
-                  });
-      assertThat(swept.getFirst().requeued()).hasSizeGreaterThanOrEqualTo(400);
-      assertThat(queue.attempts(late.job()))
-          .filteredOn(attempt -> attempt.number() > 1)
-          .as("the second attempt has a minute")
-          .allMatch(attempt -> attempt.outcome() == AttemptOutcome.RUNNING);
-      db.sql("TRUNCATE holdfast.job CASCADE");
-    }
-  }
-
-  @Test
   void a_row_somebody_holds_is_left_for_the_next_sweep() throws SQLException {
     Lease lease = addAndClaim(job().timeout(MINUTE));
     set(lease.job(), "started_at = now() - interval '1 hour'");

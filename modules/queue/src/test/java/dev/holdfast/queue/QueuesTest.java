@@ -87,7 +87,7 @@ class QueuesTest extends QueueFixture {
     queue.resume(QUEUE);
     assertThat(only().maxRunning()).isEqualTo(2);
     queue.limit(QUEUE, null);
-    assertThat(only().maxRunning()).isNull();
+    assertThat(queue.queues()).as("a queue without settings and jobs is none").isEmpty();
     assertThat(queue.resume("unheard-of")).isFalse();
   }
 

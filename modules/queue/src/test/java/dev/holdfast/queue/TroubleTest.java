@@ -57,11 +57,12 @@ class TroubleTest extends QueueFixture {
     Job parent = job();
     Job child = job().parent(parent.id());
     queue.enqueue(List.of(parent, child));
-    Database database = Database.pooled(poolWith("deadlock_timeout=20ms"), VerbObserver.NONE, 4);
+    // A wait is looked at once, after this time: by then the circle below must have closed.
+    Database database = Database.pooled(poolWith("deadlock_timeout=3s"), VerbObserver.NONE, 4);
     try (ExecutorService pool = Executors.newSingleThreadExecutor();
         Connection other = db.connection()) {
       // The verb locks parent and child in this order; the other one begins at the end.
-      execute(other, "SET deadlock_timeout = '20s'");
+      execute(other, "SET deadlock_timeout = '60s'");
       other.setAutoCommit(false);
       execute(other, "SELECT FROM holdfast.job WHERE id = '" + child.id() + "' FOR UPDATE");
       Future<List<Cancellation>> verb =

@@ -7,6 +7,9 @@ import java.util.stream.Collectors;
 /**
  * A trigger that stands beside every test: it stops any statement that makes a transition the table
  * of states does not allow, or lowers an attempt number, and keeps count of the transitions seen.
+ *
+ * <p>It comes after the update. One that came before would have the row locked and looked at again
+ * first, and would hide every mistake made with a row that changed meanwhile.
  */
 final class Watchman {
   /** Connections with this setting may put rows into any state, to set a stage. */
@@ -32,9 +35,9 @@ final class Watchman {
         END IF;
         INSERT INTO public.seen VALUES (old.id, old.state || '>' || new.state);
       END IF;
-      RETURN new;
+      RETURN NULL;
     END $$;
-    CREATE TRIGGER watch BEFORE UPDATE ON holdfast.job
+    CREATE TRIGGER watch AFTER UPDATE ON holdfast.job
       FOR EACH ROW EXECUTE FUNCTION public.watch();
     """
         .replace("ALLOWED", allowed);

@@ -41,6 +41,9 @@ final class JobRun {
     /** Asks until it knows whether the handler's own transaction has settled the attempt. */
     boolean succeeded(Lease lease);
 
+    /** The handler has left, after this time; its ending is settled next. */
+    void performed(Duration took);
+
     void stopping(JobRun run);
 
     void ended(JobRun run, @Nullable Settlement settlement, Ack ack);
@@ -99,7 +102,10 @@ final class JobRun {
   // ---- perform
 
   void run() {
-    end(perform());
+    long start = System.nanoTime();
+    Outcome outcome = perform();
+    host.performed(Duration.ofNanos(System.nanoTime() - start));
+    end(outcome);
   }
 
   private Outcome perform() {

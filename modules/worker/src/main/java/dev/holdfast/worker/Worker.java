@@ -153,9 +153,8 @@ public final class Worker implements AutoCloseable {
   }
 
   private void run(JobRun run) {
-    long start = System.nanoTime();
     try {
-      if (isTakenOver(run)) {
+      if (run.hasLostLease() || isTakenOver(run)) {
         skip(run);
         return;
       }
@@ -167,8 +166,6 @@ public final class Worker implements AutoCloseable {
       // No attempt may stay in its slot, heartbeat after heartbeat, with nobody working on it.
       log.error("{} {} could not be run", run.job().kind(), run.lease(), trouble);
       run.broken(trouble);
-    } finally {
-      metrics.time(Metrics.RUN_TIME, Duration.ofNanos(System.nanoTime() - start));
     }
   }
 
@@ -243,6 +240,11 @@ public final class Worker implements AutoCloseable {
     }
 
     @Override
+    public void performed(Duration took) {
+      metrics.time(Metrics.RUN_TIME, took);
+    }
+
+    @Override
     public void stopping(JobRun run) {
       watchdog.giveGrace(run);
     }
@@ -291,7 +293,11 @@ public final class Worker implements AutoCloseable {
   public void stop(Duration patience) {
     try {
       if (stopping.compareAndSet(false, true)) {
-        windDown(patience);
+        try {
+          windDown(patience);
+        } finally {
+          stopped.countDown();
+        }
       } else {
         stopped.await();
       }
@@ -341,7 +347,6 @@ public final class Worker implements AutoCloseable {
     } finally {
       watchdog.close();
       outbox.close();
-      stopped.countDown();
     }
   }
 

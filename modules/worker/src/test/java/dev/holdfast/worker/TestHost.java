@@ -6,6 +6,7 @@ import dev.holdfast.model.Json;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Settlement;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +55,9 @@ final class TestHost implements JobRun.Host {
   public boolean succeeded(Lease lease) {
     return source.succeeded(lease);
   }
+
+  @Override
+  public void performed(Duration took) {}
 
   @Override
   public void stopping(JobRun run) {
