@@ -11,6 +11,7 @@ import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Settlement;
+import dev.holdfast.model.Timings;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.JobListener;
@@ -29,7 +30,9 @@ import org.junit.jupiter.api.Test;
 
 /** Workers reach the database through a proxy that breaks; the test itself does not. */
 class OutageTest extends LibraryTest {
-  private static final Duration LONGER_THAN_A_LEASE = QUICK.lease().multipliedBy(3).dividedBy(2);
+  // Long enough for a busy machine to connect again before anyone is judged.
+  private static final Timings PATIENT = QUICK.withLease(Duration.ofSeconds(3));
+  private static final Duration LONGER_THAN_A_LEASE = PATIENT.lease().multipliedBy(3).dividedBy(2);
 
   private final CountDownLatch begun = new CountDownLatch(1);
   private final CountDownLatch goOn = new CountDownLatch(1);
@@ -43,7 +46,7 @@ class OutageTest extends LibraryTest {
   }
 
   private WorkerBuilder remote() {
-    return workerOf(library).timings(QUICK);
+    return workerOf(library).timings(PATIENT);
   }
 
   private WorkerBuilder waiting() {
@@ -64,12 +67,12 @@ class OutageTest extends LibraryTest {
   void a_held_job_goes_on_and_is_settled_when_the_database_is_back() throws Exception {
     JobId id = enqueue(Job.of("wait"));
     Worker worker = start(waiting());
-    start(workerOf(library, "another-queue").timings(QUICK));
+    start(workerOf(library, "another-queue").timings(PATIENT));
     until(begun);
     proxy.cut();
     TimeUnit.MILLISECONDS.sleep(LONGER_THAN_A_LEASE.toMillis());
     goOn.countDown();
-    TimeUnit.MILLISECONDS.sleep(QUICK.lease().toMillis());
+    TimeUnit.MILLISECONDS.sleep(PATIENT.lease().toMillis());
     assertThat(job(id).state()).isEqualTo(JobState.RUNNING);
     proxy.mend();
     JobStatus job = await(id, JobState.SUCCEEDED);
@@ -110,7 +113,7 @@ class OutageTest extends LibraryTest {
     proxy.cut();
     start(remote().handle("echo", Json.class, (payload, context) -> payload));
     JobId id = enqueue(Job.of("echo"));
-    TimeUnit.MILLISECONDS.sleep(QUICK.lease().toMillis());
+    TimeUnit.MILLISECONDS.sleep(PATIENT.lease().toMillis());
     proxy.mend();
     await(id, JobState.SUCCEEDED);
   }
@@ -135,7 +138,7 @@ class OutageTest extends LibraryTest {
     until(begun);
     proxy.cut();
     goOn.countDown();
-    TimeUnit.MILLISECONDS.sleep(QUICK.lease().toMillis());
+    TimeUnit.MILLISECONDS.sleep(PATIENT.lease().toMillis());
     proxy.mend();
     assertThat(await(id, JobState.SUCCEEDED).progress()).isEqualTo(100);
     assertThat(timeline(id)).containsSubsequence("progress", "said", "done");
@@ -173,7 +176,7 @@ class OutageTest extends LibraryTest {
     proxy.cut();
     Duration took = Duration.ofNanos(stopped.get(20, TimeUnit.SECONDS) - cut);
     // The last heartbeat that was answered lies at most an interval back, if nothing was slow.
-    assertThat(took).isLessThan(QUICK.lease().plusMillis(500));
+    assertThat(took).isLessThan(PATIENT.lease().plusMillis(500));
     assertThat(job(ordinary).state()).isEqualTo(JobState.RUNNING);
     proxy.mend();
     JobStatus job = await(strict, JobState.SUCCEEDED);

@@ -241,7 +241,7 @@ class OwnTransactionTest extends LibraryTest {
                   }
                 }));
     JobStatus job = await(id, JobState.SUCCEEDED);
-    assertThat(thrown).hasSize(1);
+    until(() -> thrown.size() == 1);
     assertThat(job.attempt()).isEqualTo(2);
     assertThat(effects(id)).isEqualTo(1);
     assertThat(db.count("SELECT attempt FROM effect")).isEqualTo(2);

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
  * with good statistics nor with those of an hour in which everything looked different.
  */
 class PlanTest extends QueueFixture {
-  /** One connection, so that it can be told to give its counts away at once. */
+  /** The one connection that works here, so that it can be told to give its counts away at once. */
   private final DataSource single = db.dataSource(db.url(), 1);
 
   private final Queue planned =
@@ -39,6 +39,7 @@ class PlanTest extends QueueFixture {
   }
 
   private long counter(String sql) {
+    db.query("SELECT pg_stat_force_next_flush()");
     try (Connection connection = single.getConnection()) {
       Rows.list(connection, row -> "", "SELECT pg_stat_force_next_flush()");
       return Rows.list(connection, row -> row.getLong(1), sql).getFirst();
@@ -79,16 +80,16 @@ class PlanTest extends QueueFixture {
   }
 
   private void addSome() {
-    queue.enqueue(jobs(50));
-    queue.enqueue(
+    planned.enqueue(jobs(50));
+    planned.enqueue(
         IntStream.range(0, 50).mapToObj(i -> job().concurrencyKey("k" + i % 10, 2)).toList());
-    queue.enqueue(jobs(20).stream().map(job -> job.delay(Duration.ofHours(1))).toList());
+    planned.enqueue(jobs(20).stream().map(job -> job.delay(Duration.ofHours(1))).toList());
   }
 
   @Test
   void a_claim_goes_by_its_index_and_reads_no_more_than_it_takes() {
     addFinished();
-    queue.enqueue(jobs(500));
+    planned.enqueue(jobs(500));
     db.sql("ANALYZE holdfast.job");
     long scans = scansOf("job_claim");
     long read = readFrom("job_claim");
@@ -110,10 +111,10 @@ class PlanTest extends QueueFixture {
   @Test
   void no_verb_reads_the_whole_table_with_statistics_of_another_hour() {
     // When the statistics were taken, every job was unfinished and half of them had keys.
-    queue.enqueue(jobs(1_000));
-    queue.enqueue(
+    planned.enqueue(jobs(1_000));
+    planned.enqueue(
         IntStream.range(0, 1_000).mapToObj(i -> job().concurrencyKey("k" + i, 1)).toList());
-    queue.claim(QUEUE, 1_000, WORKER, LEASE);
+    planned.claim(QUEUE, 1_000, WORKER, LEASE);
     db.sql("ANALYZE holdfast.job");
     db.sql(
         "UPDATE holdfast.job SET state = 'SUCCEEDED', finished_at = now(), heartbeat_at = NULL,"
@@ -126,7 +127,7 @@ class PlanTest extends QueueFixture {
   }
 
   private void assertNobodyReadsTheWholeTable(boolean notEvenRetention) {
-    JobId somebody = add(job().queue("elsewhere"));
+    JobId somebody = planned.enqueue(job().queue("elsewhere")).id();
     Map<String, Consumer<Queue>> verbs = new LinkedHashMap<>();
     verbs.put("enqueue", q -> q.enqueue(jobs(3)));
     verbs.put("enqueue unique", q -> q.enqueue(job().uniqueKey("k")));
@@ -183,8 +184,9 @@ class PlanTest extends QueueFixture {
   void a_heartbeat_finds_its_rows_by_their_ids() throws SQLException {
     addFinished();
     List<Job> some = jobs(20);
-    queue.enqueue(some);
-    List<Lease> leases = claim(20).stream().map(LeasedJob::lease).toList();
+    planned.enqueue(some);
+    List<Lease> leases =
+        planned.claim(QUEUE, 20, WORKER, LEASE).jobs().stream().map(LeasedJob::lease).toList();
     db.sql("ANALYZE holdfast.job");
     try (Connection connection = single.getConnection()) {
       connection.setAutoCommit(false);
@@ -212,8 +214,8 @@ class PlanTest extends QueueFixture {
                'default', gen_random_uuid(), 'test', '{}', 'full', 1
           FROM generate_series(1, 20000) AS n
         """);
-    claimOne();
-    JobId other = add(job().concurrencyKey("other", 1));
+    assertThat(planned.claim(QUEUE, 1, WORKER, LEASE).jobs()).hasSize(1);
+    JobId other = planned.enqueue(job().concurrencyKey("other", 1)).id();
     db.sql("ANALYZE holdfast.job");
     long read = readFrom("job_claim_keyed");
     assertThat(planned.claim(QUEUE, 10, WORKER, LEASE).jobs())

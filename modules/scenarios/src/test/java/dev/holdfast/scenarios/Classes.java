@@ -1,7 +1,6 @@
 package dev.holdfast.scenarios;
 
 import dev.holdfast.app.Main;
-import dev.holdfast.testkit.ChildProcess;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -12,6 +11,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -62,13 +62,19 @@ final class Classes {
           List.of("-XX:ArchiveClassesAtExit=" + archive, "-XX:+UseSerialGC", "-Xlog:disable");
       // Fails, but comes as far as the driver.
       List<String> arguments = List.of("jobs", "list", "--database", "postgres://127.0.0.1:1/x");
-      try (ChildProcess made =
-          ChildProcess.start(new ProcessBuilder(command(options, JARS, arguments)))) {
-        made.awaitExit(World.SOON);
-      }
-      return Files.exists(archive)
+      Process made =
+          new ProcessBuilder(command(options, JARS, arguments))
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .redirectError(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      boolean complete = made.waitFor(1, TimeUnit.MINUTES);
+      made.destroyForcibly();
+      return complete && Files.exists(archive)
           ? List.of("-XX:SharedArchiveFile=" + archive, "-Xlog:disable")
           : List.of();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return List.of();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

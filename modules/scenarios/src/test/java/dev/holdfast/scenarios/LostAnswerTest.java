@@ -13,6 +13,7 @@ import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Lease;
 import dev.holdfast.queue.JobFilter;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
@@ -104,8 +105,9 @@ class LostAnswerTest {
   @Test
   void a_settle_in_the_handlers_transaction_is_known_to_have_happened() {
     ChildProcess worker = workerThroughProxy();
-    CountDownLatch lost = proxy.loseNextReplyTo("COMMIT");
-    JobId job = world.enqueue("effect", new ScenarioKinds.Work(0));
+    JobId job = JobId.next();
+    CountDownLatch lost = proxy.loseNextReplyTo(ScenarioKinds.commitOf(new Lease(job, 1)));
+    world.holdfast().enqueue(Job.of("effect", new ScenarioKinds.Work(0)).id(job));
     worker.awaitLine("commit failed " + job + "#1", World.SOON);
     JobStatus done = world.await(job, JobState.SUCCEEDED);
     assertThat(done.attempt()).isEqualTo(1);

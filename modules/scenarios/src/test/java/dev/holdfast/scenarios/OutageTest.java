@@ -15,13 +15,13 @@ import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The database goes away and comes back. */
+/** The database goes away, or the way to it, and comes back. */
 @Durable
 @Timeout(120)
 @ExtendWith(WorldExtension.class)
@@ -59,17 +59,9 @@ class OutageTest {
 
   private static void survive(OwnServer server, World world, Duration... outages)
       throws InterruptedException {
-    List<ChildProcess> workers =
-        world
-            .worker()
-            .env("HEARTBEAT_INTERVAL_SEC", "1")
-            .env("LEASE_TIMEOUT_SEC", Long.toString(LEASE.toSeconds()))
-            .start(2);
+    List<ChildProcess> workers = withLeases(world.worker()).start(2);
     Path gate = world.gate("go");
-    List<JobId> held = new ArrayList<>();
-    for (int i = 0; i < HELD; i++) {
-      held.add(world.enqueueHeld("hold", gate));
-    }
+    List<JobId> held = hold(world, gate, HELD);
     World.until(SOON, "held jobs run", () -> running(world) == HELD);
     Producer producer = Producer.start(world, () -> Job.of("effect", new ScenarioKinds.Work(20)));
     for (Duration outage : outages) {
@@ -114,33 +106,44 @@ class OutageTest {
   }
 
   @Test
-  void a_worker_outlives_a_database_that_is_away_for_several_leases(
-      World world, TestDatabase database) throws InterruptedException {
+  void workers_cut_off_for_several_leases_go_on_afterwards_and_requeue_nothing(
+      World world, TestDatabase database) {
     try (FaultProxy proxy = FaultProxy.before(database)) {
-      Path duringOutage = world.gate("during the outage");
+      List<ChildProcess> workers =
+          withLeases(world.worker("--concurrency", "2"))
+              .env("HOLDFAST_DATABASE_URL", proxy.url(database))
+              .start(2);
+      Path meanwhile = world.gate("meanwhile");
       Path afterwards = world.gate("afterwards");
-      ChildProcess worker =
-          world.worker().env("HOLDFAST_DATABASE_URL", proxy.url(database)).start();
-      JobId finishesMeanwhile = world.enqueueHeld("hold", duringOutage);
-      JobId goesOn = world.enqueueHeld("hold", afterwards);
-      worker.awaitLine("began " + finishesMeanwhile + "#1", SOON);
-      worker.awaitLine("began " + goesOn + "#1", SOON);
+      List<JobId> finishing = hold(world, meanwhile, 2);
+      List<JobId> going = hold(world, afterwards, 2);
+      World.until(SOON, "all of them run", () -> running(world) == 4);
 
       proxy.cut();
-      world.open(duringOutage);
-      worker.awaitLine("HEARTBEAT_DEGRADED", SOON);
-      assertThat(world.status(finishesMeanwhile).state()).isEqualTo(JobState.RUNNING);
+      world.open(meanwhile);
+      workers.forEach(worker -> worker.awaitLine("HEARTBEAT_DEGRADED", SOON.multipliedBy(2)));
+      assertThat(running(world)).isEqualTo(4);
       proxy.mend();
 
-      world.await(finishesMeanwhile, JobState.SUCCEEDED);
-      worker.awaitLine("HEARTBEAT_RECOVERED", SOON);
+      finishing.forEach(job -> world.await(job, JobState.SUCCEEDED));
+      workers.forEach(worker -> worker.awaitLine("HEARTBEAT_RECOVERED", SOON));
       world.open(afterwards);
-      world.await(goesOn, JobState.SUCCEEDED);
-      for (JobId job : List.of(finishesMeanwhile, goesOn)) {
+      going.forEach(job -> world.await(job, JobState.SUCCEEDED));
+      for (JobId job : Stream.concat(finishing.stream(), going.stream()).toList()) {
         assertThat(world.timeline(job).types()).containsExactly(CREATED, PROCESSING, DONE);
       }
       world.await(world.enqueue("clock", "{}"), JobState.SUCCEEDED);
-      assertThat(worker.isAlive()).isTrue();
+      assertThat(workers).allMatch(ChildProcess::isAlive);
     }
+  }
+
+  private static Launch withLeases(Launch worker) {
+    return worker
+        .env("HEARTBEAT_INTERVAL_SEC", "1")
+        .env("LEASE_TIMEOUT_SEC", Long.toString(LEASE.toSeconds()));
+  }
+
+  private static List<JobId> hold(World world, Path gate, int jobs) {
+    return Stream.generate(() -> world.enqueueHeld("hold", gate)).limit(jobs).toList();
   }
 }

@@ -5,6 +5,7 @@ import dev.holdfast.KindProvider;
 import dev.holdfast.model.FailedException;
 import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
 import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.worker.JobContext;
 import dev.holdfast.worker.Kind;
@@ -13,6 +14,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -87,14 +89,23 @@ public final class ScenarioKinds implements KindProvider {
       insert(connection, "INSERT INTO effect (job, attempt) VALUES (?, ?)", context);
       Object result = madeBy(context);
       holdfast.succeed(connection, context, result);
-      try {
-        connection.commit();
-      } catch (SQLException unanswered) {
-        tell("commit failed", context);
-        throw unanswered;
-      }
+      commit(connection, context);
       return result;
     }
+  }
+
+  /** By a statement that a fault proxy can tell from all other commits. */
+  private static void commit(Connection connection, JobContext context) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(commitOf(context.lease()));
+    } catch (SQLException unanswered) {
+      tell("commit failed", context);
+      throw unanswered;
+    }
+  }
+
+  static String commitOf(Lease lease) {
+    return "COMMIT /* " + lease + " */";
   }
 
   private static Object ran(Holdfast holdfast, JobContext context) throws SQLException {

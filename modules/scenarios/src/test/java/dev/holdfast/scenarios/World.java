@@ -64,10 +64,6 @@ final class World implements AutoCloseable {
     return pool;
   }
 
-  Processes processes() {
-    return processes;
-  }
-
   Path folder() {
     return processes.folder();
   }
