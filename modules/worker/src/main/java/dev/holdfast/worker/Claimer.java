@@ -91,9 +91,11 @@ final class Claimer {
     int claimed = 0;
     Duration wait = Loop.jittered(options.poll());
     List<String> queues = options.queues();
-    turn = (turn + 1) % queues.size();
     for (int i = 0; i < queues.size() && slots.free() > 0 && !closed.get(); i++) {
-      Claimed answer = claim(queues.get((turn + i) % queues.size()));
+      // The next round goes on where this one stopped, so that no queue is asked twice in a row.
+      String queue = queues.get(turn);
+      turn = (turn + 1) % queues.size();
+      Claimed answer = claim(queue);
       claimed += answer.jobs().size();
       Duration due = answer.nextDue();
       if (due != null && due.compareTo(wait) < 0) {

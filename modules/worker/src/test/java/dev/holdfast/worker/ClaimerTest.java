@@ -189,6 +189,6 @@ class ClaimerTest {
       fair.runOnce();
       one.all().forEach(one::remove);
     }
-    assertThat(source.queuesAsked).containsExactly("b", "a", "b", "a");
+    assertThat(source.queuesAsked).containsExactly("a", "b", "a", "b");
   }
 }
