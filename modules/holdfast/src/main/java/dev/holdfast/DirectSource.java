@@ -2,7 +2,10 @@ package dev.holdfast;
 
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.Claimed;
+import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.Publication;
+import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
@@ -54,6 +57,16 @@ final class DirectSource implements JobSource {
   @Override
   public List<Ack> report(List<Report> reports) {
     return asked(() -> queue.report(reports));
+  }
+
+  @Override
+  public Ack publish(Publication publication) {
+    return asked(() -> queue.publish(publication));
+  }
+
+  @Override
+  public List<PublishedArtifact> artifacts(JobId job) {
+    return asked(() -> queue.artifacts(job));
   }
 
   @Override

@@ -3,16 +3,20 @@ package dev.holdfast;
 import dev.holdfast.model.Codec;
 import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.model.Timings;
+import dev.holdfast.worker.ArtifactStore;
 import dev.holdfast.worker.Backpressure;
+import dev.holdfast.worker.FolderStore;
 import dev.holdfast.worker.Handler;
 import dev.holdfast.worker.JobListener;
 import dev.holdfast.worker.JobSource;
 import dev.holdfast.worker.Kind;
 import dev.holdfast.worker.Metrics;
+import dev.holdfast.worker.Scratch;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.WorkerOptions;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -34,6 +38,8 @@ public final class WorkerBuilder {
   private Duration poll = WorkerOptions.DEFAULT_POLL;
   private Duration shutdownTimeout = WorkerOptions.DEFAULT_SHUTDOWN_TIMEOUT;
   private Backpressure.Settings backpressure = Backpressure.Settings.OFF;
+  private Scratch scratch = new Scratch(Path.of(".holdfast", "scratch"), false);
+  private ArtifactStore artifacts = new FolderStore(Path.of(".holdfast"));
 
   WorkerBuilder(JobSource source, Codec codec, List<String> queues) {
     this.source = source;
@@ -91,6 +97,18 @@ public final class WorkerBuilder {
     return this;
   }
 
+  /** Where handlers find their scratch folders; nothing is made before one asks for his. */
+  public WorkerBuilder scratch(Scratch value) {
+    scratch = value;
+    return this;
+  }
+
+  /** Where artifacts go; a folder that all machines share lets any of them find what is done. */
+  public WorkerBuilder artifacts(ArtifactStore value) {
+    artifacts = value;
+    return this;
+  }
+
   /** The component id, {@code worker:{queue}:{n}}. */
   public WorkerBuilder component(String value) {
     component = value;
@@ -117,7 +135,15 @@ public final class WorkerBuilder {
   private Worker build() {
     WorkerOptions options =
         new WorkerOptions(
-            name(), queues, concurrency, timings, poll, shutdownTimeout, backpressure);
+            name(),
+            queues,
+            concurrency,
+            timings,
+            poll,
+            shutdownTimeout,
+            backpressure,
+            scratch,
+            artifacts);
     return new Worker(
         source, options, codec, List.copyOf(kinds.values()), listeners, new Metrics());
   }

@@ -24,6 +24,11 @@ final class ConfigCommand implements Callable<Integer> {
             .put("variable", setting.variable())
             .put("meaning", setting.meaning());
       }
+      for (ProgramSettings program : settings.programs()) {
+        all.putObject("handlers." + program.kind())
+            .put("value", String.join(" ", program.command()))
+            .put("origin", "holdfast.yaml");
+      }
       Shown.print(all);
     } else {
       Table table = new Table("SETTING", "VARIABLE", "VALUE", "FROM", "MEANING");
@@ -34,6 +39,14 @@ final class ConfigCommand implements Callable<Integer> {
             shown(settings, setting),
             settings.value(setting).origin(),
             setting.meaning());
+      }
+      for (ProgramSettings program : settings.programs()) {
+        table.row(
+            "handlers." + program.kind(),
+            "",
+            String.join(" ", program.command()),
+            "holdfast.yaml",
+            "program that runs the kind");
       }
       System.out.print(table);
     }

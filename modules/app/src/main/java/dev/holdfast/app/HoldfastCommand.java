@@ -19,6 +19,7 @@ import picocli.CommandLine.HelpCommand;
       QueuesCommand.class,
       SchedulesCommand.class,
       StatsCommand.class,
+      ScratchCommand.class,
       ConfigCommand.class,
       CompletionCommand.class,
       UnpackCommand.class,

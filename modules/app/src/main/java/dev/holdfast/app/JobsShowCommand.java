@@ -1,12 +1,14 @@
 package dev.holdfast.app;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.model.Artifact;
 import dev.holdfast.model.Attempt;
 import dev.holdfast.model.EventType;
 import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.queue.Queue;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +19,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** Everything about one job. */
-@Command(name = "show", description = "Show a job with its attempts and timeline.")
+@Command(name = "show", description = "Show a job with its attempts, artifacts and timeline.")
 final class JobsShowCommand implements Callable<Integer> {
   @Mixin final Common common = new Common();
   @Mixin final JsonOption output = new JsonOption();
@@ -33,19 +35,25 @@ final class JobsShowCommand implements Callable<Integer> {
       JobStatus job = JobsCommand.existing(queue, wanted);
       List<JobEvent> timeline = queue.timeline(wanted);
       List<Attempt> attempts = queue.attempts(wanted);
+      List<PublishedArtifact> artifacts = queue.artifacts(wanted);
       if (output.json) {
         ObjectNode node = Shown.job(job);
         node.putArray("attempts").addAll(attempts.stream().map(Shown::attempt).toList());
+        node.putArray("artifacts").addAll(artifacts.stream().map(Shown::artifact).toList());
         node.putArray("timeline").addAll(timeline.stream().map(Shown::event).toList());
         Shown.print(node);
       } else {
-        print(job, attempts, timeline);
+        print(job, attempts, artifacts, timeline);
       }
       return ExitCode.OK;
     }
   }
 
-  private static void print(JobStatus job, List<Attempt> attempts, List<JobEvent> timeline) {
+  private static void print(
+      JobStatus job,
+      List<Attempt> attempts,
+      List<PublishedArtifact> artifacts,
+      List<JobEvent> timeline) {
     System.out.println(job.kind() + " " + job.id() + "  " + job.state());
     line("queue", job.queue() + ", priority " + job.priority());
     line("progress", job.progress() == null ? null : job.progress() + " %");
@@ -82,6 +90,19 @@ final class JobsShowCommand implements Callable<Integer> {
             attempt.endedAt() == null ? "" : attempt.endedAt(),
             attempt.worker(),
             attempt.failure() == null ? "" : attempt.failure().code());
+      }
+      System.out.println();
+      System.out.print(table);
+    }
+    if (!artifacts.isEmpty()) {
+      Table table = new Table("ARTIFACT", "SIZE", "SHA256", "PUBLISHED");
+      for (PublishedArtifact published : artifacts) {
+        Artifact artifact = published.artifact();
+        table.row(
+            "results/" + job.id() + "/" + artifact.name(),
+            Shown.bytes(artifact.size()),
+            artifact.sha256().substring(0, 12),
+            published.publishedAt());
       }
       System.out.println();
       System.out.print(table);

@@ -1,9 +1,13 @@
 package dev.holdfast.app;
 
 import dev.holdfast.Holdfast;
+import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
+import dev.holdfast.worker.ArtifactStore;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -11,20 +15,25 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Deletes jobs that ended long enough ago, a batch at a time. Any number of nodes may do it. */
+/**
+ * Deletes jobs that ended long enough ago, a batch at a time, and then their artifacts where those
+ * lie. Any number of nodes may do it.
+ */
 final class Retention implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Retention.class);
   private static final int MOST_BATCHES = 1_000;
 
   private final Holdfast holdfast;
   private final Map<JobState, Duration> ages;
+  private final ArtifactStore artifacts;
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("holdfast-retention").factory());
 
-  private Retention(Holdfast holdfast, Map<JobState, Duration> ages) {
+  private Retention(Holdfast holdfast, Map<JobState, Duration> ages, ArtifactStore artifacts) {
     this.holdfast = holdfast;
     this.ages = ages;
+    this.artifacts = artifacts;
   }
 
   static Retention of(Settings settings, Holdfast holdfast) {
@@ -32,7 +41,7 @@ final class Retention implements AutoCloseable {
     ages.put(JobState.SUCCEEDED, settings.duration(Setting.RETAIN_SUCCEEDED));
     ages.put(JobState.CANCELLED, settings.duration(Setting.RETAIN_CANCELLED));
     ages.put(JobState.FAILED, settings.duration(Setting.RETAIN_FAILED));
-    return new Retention(holdfast, ages);
+    return new Retention(holdfast, ages, WorkerProcess.artifacts(settings));
   }
 
   void start() {
@@ -57,6 +66,24 @@ final class Retention implements AutoCloseable {
             log.info("retention failed, trying again later: {}", trouble.getMessage());
           }
         });
+    deleteArtifacts();
+  }
+
+  /** Only what the database says was deleted; a folder that belongs to others is safe from us. */
+  private void deleteArtifacts() {
+    try {
+      String store = artifacts.id();
+      List<JobId> orphaned = holdfast.queue().orphaned(store);
+      for (int batch = 0; !orphaned.isEmpty() && batch < MOST_BATCHES; batch++) {
+        for (JobId job : orphaned) {
+          artifacts.delete(job);
+        }
+        holdfast.queue().forget(store, orphaned);
+        orphaned = holdfast.queue().orphaned(store);
+      }
+    } catch (IOException | RuntimeException trouble) {
+      log.info("artifacts could not be deleted, trying again later: {}", trouble.toString());
+    }
   }
 
   @Override

@@ -21,7 +21,11 @@ enum Setting {
       "HOLDFAST_ALLOW_UNSAFE_DATABASE",
       "false",
       "accept a server with fsync=off, which may lose acknowledged jobs"),
-  FOLDER("folder", "HOLDFAST_FOLDER", ".holdfast", "where the embedded PostgreSQL keeps its data"),
+  FOLDER(
+      "folder",
+      "HOLDFAST_FOLDER",
+      ".holdfast",
+      "where the embedded PostgreSQL, scratch and artifacts lie"),
   DATABASE_PORT(
       "database.port", "HOLDFAST_DATABASE_PORT", "0", "port of the embedded PostgreSQL; 0 is any"),
 
@@ -76,6 +80,22 @@ enum Setting {
       "CPU load, 0 to 1, that counts as busy"),
   PAUSE_INTERVAL_SEC(
       "backpressure.pauseIntervalSec", "PAUSE_INTERVAL_SEC", "5", "how long such a pause lasts"),
+
+  SCRATCH_FOLDER(
+      "scratch.folder",
+      "HOLDFAST_SCRATCH_FOLDER",
+      "",
+      "where attempts work; 'scratch' in the folder unless given"),
+  KEEP_SCRATCH_ON_SUCCESS(
+      "scratch.keepOnSuccess",
+      "KEEP_SCRATCH_ON_SUCCESS",
+      "false",
+      "keep what a successful job has worked on"),
+  ARTIFACTS_FOLDER(
+      "artifacts.folder",
+      "HOLDFAST_ARTIFACTS_FOLDER",
+      "",
+      "holds results/{jobId}/{name}; the folder itself unless given"),
 
   MAX_ATTEMPTS("jobs.maxAttempts", "MAX_ATTEMPTS", "3", "attempts a job has unless it says so"),
   RETAIN_SUCCEEDED(

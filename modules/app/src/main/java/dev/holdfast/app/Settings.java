@@ -23,13 +23,19 @@ final class Settings {
   private static final Set<String> OF_THE_LAUNCHER =
       Set.of("HOLDFAST_JAVA_OPTS", "HOLDFAST_CLASSPATH", "HOLDFAST_CONFIG", "HOLDFAST_DEBUG");
 
+  // A program that a worker runs finds these in its environment, and may call us in turn.
+  private static final Set<String> OF_A_PROGRAM =
+      Set.of("HOLDFAST_JOB", "HOLDFAST_SCRATCH", "HOLDFAST_ARTIFACTS", "HOLDFAST_MARK");
+
   /** A value and its origin. */
   record Value(String text, String origin) {}
 
   private final Map<Setting, Value> values;
+  private final List<ProgramSettings> programs;
 
-  private Settings(Map<Setting, Value> values) {
+  private Settings(Map<Setting, Value> values, List<ProgramSettings> programs) {
     this.values = values;
+    this.programs = programs;
   }
 
   static Settings load(
@@ -38,13 +44,11 @@ final class Settings {
     for (Setting setting : Setting.values()) {
       values.put(setting, new Value(setting.fallback(), "default"));
     }
-    if (file != null) {
-      SettingsFile.read(file)
-          .forEach((setting, text) -> values.put(setting, new Value(text, file.toString())));
-    }
+    SettingsFile read = file == null ? SettingsFile.NONE : SettingsFile.read(file);
+    read.values().forEach((setting, text) -> values.put(setting, new Value(text, "" + file)));
     environment.forEach((name, text) -> fromEnvironment(values, name, text));
     options.forEach((setting, text) -> values.put(setting, new Value(text, "option")));
-    Settings settings = new Settings(values);
+    Settings settings = new Settings(values, read.programs());
     settings.applyPreset();
     return settings;
   }
@@ -74,7 +78,9 @@ final class Settings {
         .ifPresentOrElse(
             setting -> values.put(setting, new Value(text, "environment")),
             () -> {
-              if (name.startsWith("HOLDFAST_") && !OF_THE_LAUNCHER.contains(name)) {
+              if (name.startsWith("HOLDFAST_")
+                  && !OF_THE_LAUNCHER.contains(name)
+                  && !OF_A_PROGRAM.contains(name)) {
                 throw unknown(
                     name, Arrays.stream(Setting.values()).map(Setting::variable).toList());
               }
@@ -90,6 +96,11 @@ final class Settings {
             .orElse(": 'holdfast config' lists them all");
     return new CommandException(
         ExitCode.CONFIGURATION, "setting '" + name + "' is unknown" + nearest);
+  }
+
+  /** The programs that holdfast.yaml names as handlers. */
+  List<ProgramSettings> programs() {
+    return programs;
   }
 
   Value value(Setting setting) {
@@ -134,6 +145,11 @@ final class Settings {
               default -> throw new IllegalArgumentException(text);
             },
         "true or false");
+  }
+
+  /** A folder of its own, or a part of the one where everything lies. */
+  Path folder(Setting setting, String part) {
+    return isGiven(setting) ? Path.of(text(setting)) : Path.of(text(Setting.FOLDER)).resolve(part);
   }
 
   List<String> list(Setting setting) {

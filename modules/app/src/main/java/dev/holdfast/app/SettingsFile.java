@@ -2,26 +2,34 @@ package dev.holdfast.app;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 
-/** holdfast.yaml: nested keys as in {@link Setting}, lists for what is several. */
-final class SettingsFile {
+/**
+ * holdfast.yaml: nested keys as in {@link Setting}, lists for what is several, and programs under
+ * {@code handlers}.
+ */
+record SettingsFile(Map<Setting, String> values, List<ProgramSettings> programs) {
   private static final long LARGEST = 1 << 20;
+  private static final String HANDLERS = "handlers";
 
-  private SettingsFile() {}
+  static final SettingsFile NONE = new SettingsFile(Map.of(), List.of());
 
-  static Map<Setting, String> read(Path file) {
+  static SettingsFile read(Path file) {
     Map<Setting, String> values = new EnumMap<>(Setting.class);
+    List<ProgramSettings> programs = new ArrayList<>();
     try {
       if (Files.size(file) > LARGEST) {
         throw wrong(file, "it is larger than a megabyte");
@@ -31,7 +39,11 @@ final class SettingsFile {
         if (!root.isObject()) {
           throw wrong(file, "it must hold 'key: value' lines");
         }
-        collect(file, "", root, values);
+        JsonNode handlers = root.get(HANDLERS);
+        collect(file, "", ((ObjectNode) root).without(HANDLERS), values);
+        if (handlers != null && !handlers.isNull()) {
+          programs.addAll(programs(file, handlers));
+        }
       }
     } catch (JsonProcessingException malformed) {
       String where =
@@ -44,7 +56,25 @@ final class SettingsFile {
     } catch (IOException unreadable) {
       throw wrong(file, "it cannot be read (" + unreadable.getMessage() + ")");
     }
-    return values;
+    return new SettingsFile(values, programs);
+  }
+
+  private static List<ProgramSettings> programs(Path file, JsonNode handlers) {
+    if (!handlers.isObject()) {
+      throw wrong(file, "handlers must hold a program for each kind");
+    }
+    Path folder = file.toAbsolutePath().getParent();
+    List<ProgramSettings> programs = new ArrayList<>();
+    try {
+      for (Map.Entry<String, JsonNode> entry : handlers.properties()) {
+        programs.add(
+            ProgramSettings.read(
+                entry.getKey(), entry.getValue(), folder == null ? Path.of("") : folder));
+      }
+    } catch (ProgramSettings.WrongException wrong) {
+      throw wrong(file, String.valueOf(wrong.getMessage()));
+    }
+    return programs;
   }
 
   private static void collect(

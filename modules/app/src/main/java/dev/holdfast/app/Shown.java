@@ -6,16 +6,19 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.model.Artifact;
 import dev.holdfast.model.Attempt;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Schedule;
 import dev.holdfast.queue.QueueStatus;
 import dev.holdfast.queue.ScheduleStatus;
 import dev.holdfast.queue.Statistics;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** What programs get with --json: the words of the documentation, times as ISO text. */
@@ -71,6 +74,30 @@ final class Shown {
     node.set("result", tree(job.result()));
     node.set("failure", failure(job.failure()));
     return node;
+  }
+
+  static ObjectNode artifact(PublishedArtifact published) {
+    Artifact artifact = published.artifact();
+    return object()
+        .put("name", artifact.name())
+        .put("size", artifact.size())
+        .put("sha256", artifact.sha256())
+        .put("attempt", published.attempt())
+        .put("publishedAt", published.publishedAt().toString());
+  }
+
+  /** Short, for tables: 512 B, 3.4 kB, 1.2 GB. */
+  static String bytes(long count) {
+    if (count < 1_000) {
+      return count + " B";
+    }
+    double value = count;
+    int unit = -1;
+    while (value >= 999.95 && unit < 4) {
+      value /= 1_000;
+      unit++;
+    }
+    return String.format(Locale.ROOT, "%.1f %sB", value, "kMGTP".charAt(unit));
   }
 
   static ObjectNode event(JobEvent event) {

@@ -1,12 +1,16 @@
 package dev.holdfast.app;
 
+import dev.holdfast.JacksonCodec;
 import dev.holdfast.KindProvider;
 import dev.holdfast.WorkerBuilder;
+import dev.holdfast.model.Codec;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Timings;
 import dev.holdfast.worker.Backpressure;
+import dev.holdfast.worker.FolderStore;
 import dev.holdfast.worker.Kind;
 import dev.holdfast.worker.LoadSource;
+import dev.holdfast.worker.Scratch;
 import dev.holdfast.worker.Worker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,7 +36,7 @@ final class WorkerProcess implements AutoCloseable {
       Settings settings, Access access, @Nullable String component, boolean examples) {
     Retention retention = Retention.of(settings, access.holdfast());
     List<String> queues = settings.list(Setting.QUEUES);
-    List<Kind<?>> kinds = kinds(access, examples);
+    List<Kind<?>> kinds = kinds(settings, access, examples);
     WorkerBuilder builder =
         configured(settings, access.holdfast().worker(queues.toArray(String[]::new)), kinds);
     if (component != null) {
@@ -64,7 +68,9 @@ final class WorkerProcess implements AutoCloseable {
         .timings(timings(settings))
         .poll(Duration.ofMillis(settings.whole(Setting.POLL_INTERVAL_MS)))
         .shutdownTimeout(settings.seconds(Setting.SHUTDOWN_TIMEOUT_SEC))
-        .backpressure(backpressure(settings));
+        .backpressure(backpressure(settings))
+        .scratch(scratch(settings))
+        .artifacts(artifacts(settings));
   }
 
   private static Worker started(WorkerBuilder builder) {
@@ -84,14 +90,27 @@ final class WorkerProcess implements AutoCloseable {
     settings.whole(Setting.MAX_CONCURRENCY);
     settings.whole(Setting.POLL_INTERVAL_MS);
     settings.seconds(Setting.SHUTDOWN_TIMEOUT_SEC);
+    settings.flag(Setting.KEEP_SCRATCH_ON_SUCCESS);
   }
 
   private static CommandException wrongSetting(RefusedException wrong) {
     return new CommandException(ExitCode.CONFIGURATION, String.valueOf(wrong.getMessage()));
   }
 
-  private static List<Kind<?>> kinds(Access access, boolean examples) {
+  static Scratch scratch(Settings settings) {
+    return new Scratch(
+        settings.folder(Setting.SCRATCH_FOLDER, "scratch"),
+        settings.flag(Setting.KEEP_SCRATCH_ON_SUCCESS));
+  }
+
+  static FolderStore artifacts(Settings settings) {
+    return new FolderStore(settings.folder(Setting.ARTIFACTS_FOLDER, ""));
+  }
+
+  private static List<Kind<?>> kinds(Settings settings, Access access, boolean examples) {
     List<Kind<?>> kinds = new ArrayList<>();
+    Codec codec = new JacksonCodec();
+    settings.programs().forEach(program -> kinds.add(program.toKind(codec)));
     try {
       for (KindProvider provider : ServiceLoader.load(KindProvider.class)) {
         kinds.addAll(provider.kinds(access.holdfast()));
@@ -108,8 +127,8 @@ final class WorkerProcess implements AutoCloseable {
     if (kinds.isEmpty()) {
       throw new CommandException(
           ExitCode.HANDLERS,
-          "no handlers: put jars with a dev.holdfast.KindProvider on HOLDFAST_CLASSPATH,"
-              + " or try --examples");
+          "no handlers: name programs under 'handlers' in holdfast.yaml, put jars with a"
+              + " dev.holdfast.KindProvider on HOLDFAST_CLASSPATH, or try --examples");
     }
     return kinds;
   }

@@ -26,9 +26,10 @@ class ArchitectureTest {
   private static final Map<String, Set<String>> MAY_SEE =
       Map.of(
           "model", Set.of(),
+          "process", Set.of(),
           "embedded", Set.of(),
           "queue", Set.of("model"),
-          "worker", Set.of("model"),
+          "worker", Set.of("model", "process"),
           "holdfast", Set.of("model", "queue", "worker"),
           "app", Set.of("model", "queue", "worker", "holdfast", "embedded"));
 
@@ -37,6 +38,7 @@ class ArchitectureTest {
           .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
           .importPackages(
               ROOT + ".model",
+              ROOT + ".process",
               ROOT + ".embedded",
               ROOT + ".queue",
               ROOT + ".worker",

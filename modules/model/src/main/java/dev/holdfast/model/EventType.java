@@ -1,5 +1,7 @@
 package dev.holdfast.model;
 
+import java.util.Set;
+
 /** The events Holdfast writes itself. Handlers may add their own. */
 public final class EventType {
   public static final String CREATED = "created";
@@ -18,5 +20,31 @@ public final class EventType {
   public static final String SNOOZED = "snoozed";
   public static final String RETRIED = "retried";
 
+  // What a handler may say of its own work; the others tell what Holdfast did.
+  private static final Set<String> OURS =
+      Set.of(
+          CREATED,
+          PROCESSING,
+          PROGRESS,
+          DONE,
+          REQUEUED_STALE,
+          RETRY_SCHEDULED,
+          FAILED,
+          CANCEL_REQUESTED,
+          CANCELLED,
+          ABORTED_SHUTDOWN,
+          RELEASED,
+          SNOOZED,
+          RETRIED);
+
   private EventType() {}
+
+  /** The name of an event that a handler adds: any word but those that would make it lie. */
+  public static String ofHandler(String type) {
+    if (OURS.contains(Limits.word("event type", type))) {
+      throw new RefusedException(
+          Refusal.BAD_NAME, "event type '" + type + "' is written by Holdfast alone");
+    }
+    return type;
+  }
 }

@@ -43,7 +43,8 @@ public record Failure(
   /** What a throwable that left a handler means. */
   public static Failure from(Throwable thrown) {
     if (thrown instanceof FailedException failed) {
-      return failed.failure().withStackTrace(stackTraceOf(thrown));
+      Failure failure = failed.failure();
+      return failure.stackTrace() == null ? failure.withStackTrace(stackTraceOf(thrown)) : failure;
     }
     String message = messageOf(thrown);
     String summary = nameOf(thrown) + (message.isBlank() ? "" : ": " + message);
@@ -60,7 +61,7 @@ public record Failure(
     return new Failure(category, newCode, message, stackTrace, false);
   }
 
-  Failure withStackTrace(@Nullable String trace) {
+  public Failure withStackTrace(@Nullable String trace) {
     return new Failure(category, code, message, trace, retryable);
   }
 

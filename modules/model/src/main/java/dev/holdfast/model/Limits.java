@@ -13,6 +13,8 @@ public final class Limits {
   public static final int BULK_BYTES = 64 << 20;
   public static final int DELAY_DAYS = 36_500;
   public static final int DEPENDENCIES = 1_000;
+  public static final int ARTIFACTS = 1_000;
+  public static final int ARTIFACT_NAME_BYTES = 200;
   public static final int NAME_CHARS = 100;
 
   /** A queue is part of a notification channel, and PostgreSQL cuts those at 63 bytes. */
@@ -41,6 +43,21 @@ public final class Limits {
   /** Event types, tenants, workspaces: the words that appear in routes and topics. */
   public static String word(String what, String name) {
     return name(what, name, NAME, NAME_CHARS, "_ . : / -");
+  }
+
+  /** One file in the job's own folder: no path, nothing hidden, nothing a file system chokes on. */
+  public static String artifactName(String name) {
+    if (name.isBlank()
+        || name.startsWith(".")
+        || !Text.isWellFormed(name)
+        || name.chars().anyMatch(c -> c == '/' || c == '\\' || Character.isISOControl(c))
+        || name.getBytes(StandardCharsets.UTF_8).length > ARTIFACT_NAME_BYTES) {
+      throw new RefusedException(
+          Refusal.BAD_NAME,
+          "artifact name '%s' must have 1 to %d bytes, no slash, no control character and no dot in front"
+              .formatted(Text.excerpt(name, 60), ARTIFACT_NAME_BYTES));
+    }
+    return name;
   }
 
   public static String key(String what, String key) {

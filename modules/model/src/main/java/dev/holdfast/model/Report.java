@@ -20,7 +20,7 @@ public sealed interface Report {
   /** Something the handler wants in the timeline. */
   record Event(Lease lease, String type, Json data) implements Report {
     public Event {
-      Limits.word("event type", type);
+      EventType.ofHandler(type);
       Limits.eventData(data);
     }
   }

@@ -12,6 +12,8 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.Limits;
+import dev.holdfast.model.Publication;
+import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
@@ -118,6 +120,10 @@ public final class Queue implements AutoCloseable {
     return settle.report(reports);
   }
 
+  public Ack publish(Publication publication) {
+    return database.run("publish", connection -> Publish.all(connection, publication));
+  }
+
   /** One answer per settlement, in their order. */
   public List<Ack> settle(List<Settlement> settlements) {
     return settle.all(settlements);
@@ -221,6 +227,10 @@ public final class Queue implements AutoCloseable {
     return database.run("attempts", connection -> JobReader.attempts(connection, job));
   }
 
+  public List<PublishedArtifact> artifacts(JobId job) {
+    return database.run("artifacts", connection -> Artifacts.of(connection, job));
+  }
+
   public List<QueueStatus> queues() {
     return database.run("queues", Queues::list);
   }
@@ -276,6 +286,16 @@ public final class Queue implements AutoCloseable {
 
   public int retain(JobState state, Duration olderThan) {
     return database.run("retain", connection -> Retain.delete(connection, state, olderThan, SWEEP));
+  }
+
+  /** Deleted jobs whose artifacts still lie in the store. */
+  public List<JobId> orphaned(String store) {
+    return database.run("orphaned", connection -> Artifacts.orphaned(connection, store, SWEEP));
+  }
+
+  /** To be told once the files of deleted jobs are gone. */
+  public void forget(String store, List<JobId> jobs) {
+    database.run("forget", connection -> Artifacts.forget(connection, store, jobs));
   }
 
   private Swept swept(List<Reap.Reaped> reaped) {

@@ -5,7 +5,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 
-/** Deletes jobs that ended long ago: the only thing in Holdfast that deletes a job. */
+/**
+ * Deletes jobs that ended long ago: the only thing in Holdfast that deletes a job. What they have
+ * published is left to whoever has the files.
+ */
 final class Retain {
   // statement_timestamp(), because no index can be searched for what changes while it is read.
   private static final String SQL =
@@ -17,9 +20,17 @@ final class Retain {
            AND j.state = ?
          LIMIT ?
            FOR UPDATE SKIP LOCKED
+      ), deleted AS (
+        DELETE FROM holdfast.job j USING old
+         WHERE j.id = old.id AND j.state = ?
+        RETURNING j.id
+      ), orphaned AS (
+        UPDATE holdfast.artifact a
+           SET orphaned_at = clock_timestamp()
+          FROM deleted d
+         WHERE a.job_id = d.id
       )
-      DELETE FROM holdfast.job j USING old
-       WHERE j.id = old.id AND j.state = ?
+      SELECT count(*) AS deleted FROM deleted
       """;
 
   private Retain() {}
@@ -29,6 +40,14 @@ final class Retain {
     if (!state.isTerminal()) {
       throw new IllegalArgumentException("a job in " + state + " is never deleted");
     }
-    return Rows.update(connection, SQL, olderThan, state.name(), most, state.name());
+    return Rows.list(
+            connection,
+            row -> row.getInt("deleted"),
+            SQL,
+            olderThan,
+            state.name(),
+            most,
+            state.name())
+        .getFirst();
   }
 }

@@ -84,6 +84,19 @@ class SchemaTest {
   }
 
   @Test
+  void an_older_schema_asks_to_be_migrated_and_can_be(TestDatabase db) {
+    db.sql("DROP TABLE holdfast.artifact");
+    db.sql("DELETE FROM holdfast.flyway_schema_history WHERE version = '2'");
+    try (Queue queue = on(db.dataSource())) {
+      assertReason(Reason.SCHEMA_OLD, () -> queue.check(true))
+          .hasMessageContaining("at version 1")
+          .hasMessageContaining("holdfast migrate");
+      assertThat(Migrations.apply(db.dataSource(), true).applied()).isEqualTo(1);
+      queue.check(true);
+    }
+  }
+
+  @Test
   void a_newer_schema_asks_for_a_newer_holdfast(TestDatabase db) {
     db.sql(FROM_THE_FUTURE);
     try (Queue queue = on(db.dataSource())) {

@@ -15,11 +15,14 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What an operator may not do to a job, and what a worker cannot do with one. */
 @Durable
 @Timeout(60)
 @ExtendWith(WorldExtension.class)
+@Execution(ExecutionMode.CONCURRENT)
 class BadJobTest {
   @Test
   void a_job_without_handler_fails_at_once_and_its_worker_goes_on(World world) {

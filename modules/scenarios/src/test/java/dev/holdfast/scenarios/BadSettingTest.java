@@ -10,17 +10,30 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 @Timeout(60)
 @ExtendWith(WorldExtension.class)
+@Execution(ExecutionMode.CONCURRENT)
 class BadSettingTest {
   static Stream<WrongCommand> commands() {
     return Stream.of(
         file("worker:\n  concurency: 3\n", "worker.concurency.*did you mean 'worker.concurrency'"),
         file("worker: [1, 2\n", "holdfast.yaml cannot be used: line"),
         file("worker:\n  concurrency: several\n", "'several' .*holdfast.yaml: a whole number"),
+        file("handlers: [a]\n", "handlers must hold a program for each kind"),
+        file("handlers: {x: {comand: [a]}}\n", "handlers.x.comand is unknown: it may hold command"),
+        file("handlers: {x: {artifacts: [a]}}\n", "handlers.x.command is missing: a list"),
+        file("handlers: {x: {command: echo hi}}\n", "handlers.x.command must be a list, such as"),
+        file("handlers: {'x y': {command: [echo]}}\n", "handlers.x y: kind 'x y' must have"),
+        file("handlers: {x: {command: [echo], artifacts: [../a]}}\n", "artifact name '../a' must"),
+        file(
+            "handlers: {x: {command: [echo], retry: {delay: soon}}}\n",
+            "retry: 'soon' is no duration"),
+        file("handlers: {x: {command: [echo], strict: very}}\n", "strict must be true or false"),
         WrongCommand.of(10, "nowhere.yaml .*no such file", "worker", "--config", "nowhere.yaml"),
         variable("HOLDFAST_FOLDR", "x", "did you mean 'HOLDFAST_FOLDER'"),
         variable("HOLDFAST_DATABASE_URL", "mysql://x/y", "postgres://user"),

@@ -28,7 +28,8 @@ final class Launch {
           "HIGH_WATERMARK",
           "LOAD_THRESHOLD",
           "PAUSE_INTERVAL_SEC",
-          "MAX_ATTEMPTS");
+          "MAX_ATTEMPTS",
+          "KEEP_SCRATCH_ON_SUCCESS");
 
   /** How a command ended and what it said. */
   record Answer(int code, List<String> out, List<String> err) {}

@@ -2,13 +2,17 @@ package dev.holdfast.scenarios;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.KindProvider;
+import dev.holdfast.examples.clip.ClipKinds;
 import dev.holdfast.model.FailedException;
 import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.RetryPolicy;
+import dev.holdfast.worker.CancelledException;
 import dev.holdfast.worker.JobContext;
 import dev.holdfast.worker.Kind;
+import dev.holdfast.worker.LeaseLostException;
+import java.io.FileOutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -16,6 +20,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -59,7 +64,50 @@ public final class ScenarioKinds implements KindProvider {
             }),
         Kind.of("always-fails", Json.class, (payload, context) -> fail(context)).retry(QUICK),
         Kind.of("halt", Json.class, (payload, context) -> halt(context)),
+        Kind.of("publish", Hold.class, (hold, context) -> publish(hold, context)),
+        publishedAndWaiting(holdfast),
         Kind.of("clock", Json.class, (payload, context) -> System.currentTimeMillis()));
+  }
+
+  static final int LARGE = 4 << 20;
+
+  /** A large file full of the attempt's number; settled when a second gate opens. */
+  private static Object publish(Hold hold, JobContext context) throws Exception {
+    stubbornHold(hold, context);
+    byte[] bytes = new byte[LARGE];
+    Arrays.fill(bytes, (byte) context.lease().attempt());
+    Path file = context.scratch().resolve("large");
+    // Not by a channel: it goes on whatever it is told.
+    try (FileOutputStream out = new FileOutputStream(file.toFile())) {
+      out.write(bytes);
+    }
+    try {
+      context.publish("large.bin", file);
+    } catch (LeaseLostException | CancelledException refused) {
+      tell("refused", context);
+      throw refused;
+    }
+    tell("published", context);
+    stubbornHold(new Hold(Path.of(hold.until()).resolveSibling("settle").toString()), context);
+    return madeBy(context);
+  }
+
+  /** The clip of the examples, which does not come back after its first publication. */
+  private static Kind<?> publishedAndWaiting(Holdfast holdfast) {
+    return waiting(new ClipKinds().kinds(holdfast).iterator().next());
+  }
+
+  private static <T> Kind<T> waiting(Kind<T> kind) {
+    return Kind.of(
+            "clip-and-wait",
+            kind.payload(),
+            (payload, context) -> {
+              Object result = kind.handler().handle(payload, context);
+              tell("published", context);
+              Thread.sleep(Duration.ofHours(1));
+              return result;
+            })
+        .producing(kind.artifacts().toArray(String[]::new));
   }
 
   private static Object hold(Hold hold, JobContext context) throws InterruptedException {

@@ -1,9 +1,15 @@
 package dev.holdfast.worker;
 
+import dev.holdfast.model.Artifact;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** What a handler knows about its attempt, and how it talks back. Safe to use from any thread. */
 public interface JobContext {
@@ -40,6 +46,34 @@ public interface JobContext {
    * handlers: writing the entry takes one.
    */
   void event(String type, Object data);
+
+  /**
+   * This attempt's own folder, made when first asked for. It is gone when the job has succeeded,
+   * and kept for inspection when the attempt has failed.
+   */
+  Path scratch();
+
+  /**
+   * Publishes files under these names at {@code results/{jobId}/{name}}: all of them or none, whole
+   * at every moment, and only while this attempt holds the job. Best done last: a retry of a kind
+   * that {@linkplain Kind#producing names} its artifacts takes the job for done when it finds them,
+   * with {@code result} as the job's result.
+   *
+   * <p>Throws {@link LeaseLostException} when the attempt no longer holds the job.
+   */
+  List<Artifact> publish(Map<String, Path> files, @Nullable Object result);
+
+  default Artifact publish(String name, Path file) {
+    return publish(Map.of(name, file), null).getFirst();
+  }
+
+  /**
+   * Runs a program in the scratch folder and returns its exit code. When the handler should stop,
+   * the program is asked to end with all it has started, and killed after the grace period; then,
+   * and whenever it ends, nothing it started is left behind. It sees of the worker's environment
+   * only what is harmless, such as PATH and LANG.
+   */
+  int run(List<String> command, Consumer<String> out, Consumer<String> err);
 
   /** {@code throw context.snooze(…)}: come back later, without using budget. */
   default SnoozeException snooze(Duration delay) {

@@ -14,6 +14,9 @@ import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.model.Settlement;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -38,6 +41,11 @@ final class JobRun {
 
     Outbox outbox();
 
+    Workplace workplace(Lease lease);
+
+    /** What an earlier attempt of the job has published, if it is all of these and whole. */
+    Optional<Publisher.Finished> finished(Lease lease, List<String> artifacts);
+
     /** Asks until it knows whether the handler's own transaction has settled the attempt. */
     boolean succeeded(Lease lease);
 
@@ -52,6 +60,7 @@ final class JobRun {
   private final LeasedJob job;
   private final @Nullable Kind<?> kind;
   private final Host host;
+  private final Workplace workplace;
   private final RunContext context;
   private final long claimedAt;
   private final AtomicReference<@Nullable StopReason> stop = new AtomicReference<>();
@@ -66,7 +75,9 @@ final class JobRun {
     this.host = host;
     this.claimedAt = claimedAt;
     this.leaseFrom = claimedAt;
-    this.context = new RunContext(job, host.codec(), host.outbox(), System::nanoTime, this::lost);
+    this.workplace = host.workplace(job.lease());
+    this.context =
+        new RunContext(job, host.codec(), host.outbox(), workplace, System::nanoTime, this::lost);
   }
 
   LeasedJob job() {
@@ -75,6 +86,10 @@ final class JobRun {
 
   Lease lease() {
     return job.lease();
+  }
+
+  Workplace workplace() {
+    return workplace;
   }
 
   boolean isStrict() {
@@ -128,6 +143,11 @@ final class JobRun {
   }
 
   private <T> Outcome handled(Kind<T> how) throws Exception {
+    Optional<Publisher.Finished> finished = host.finished(lease(), how.artifacts());
+    if (finished.isPresent()) {
+      log.info("{} {} finds its artifacts whole and does not run again", job.kind(), lease());
+      return new Outcome.Succeeded(resultOf(finished.get()));
+    }
     T payload;
     try {
       payload = host.codec().decode(job.payload(), how.payload());
@@ -146,6 +166,12 @@ final class JobRun {
               "the handler settled in a transaction that it did not commit");
     }
     return new Outcome.Succeeded(result == null ? null : encoded(result));
+  }
+
+  private Json resultOf(Publisher.Finished finished) {
+    return finished.result() == null
+        ? encoded(Map.of("artifacts", finished.artifacts()))
+        : finished.result();
   }
 
   private Json encoded(Object result) {
@@ -262,7 +288,10 @@ final class JobRun {
 
   /** Does not wait for the handler any longer. */
   void abandon() {
-    end(new Outcome.Abandoned());
+    if (!isEnded()) {
+      // Its programs first: what is settled next may let another attempt begin.
+      context.abandon(() -> end(new Outcome.Abandoned()));
+    }
   }
 
   /** Something went wrong around the handler. */

@@ -2,7 +2,10 @@ package dev.holdfast.worker;
 
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.Claimed;
+import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.Publication;
+import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Report;
@@ -37,6 +40,11 @@ public interface JobSource {
 
   /** One answer per report, in their order. */
   List<Ack> report(List<Report> reports);
+
+  /** Takes the artifacts for the job's, if the attempt holds it. */
+  Ack publish(Publication publication);
+
+  List<PublishedArtifact> artifacts(JobId job);
 
   /** One answer per settlement, in their order. */
   List<Ack> settle(List<Settlement> settlements);

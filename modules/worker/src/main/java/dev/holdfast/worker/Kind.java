@@ -2,28 +2,41 @@ package dev.holdfast.worker;
 
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.RetryPolicy;
+import java.util.List;
 
 /**
  * A kind of job and what runs it.
  *
  * @param strict stop the handler when its lease may have run out, even if nobody has said so: two
  *     executions of such a job never overlap, at the price of stopping during an outage
+ * @param artifacts what it publishes: a retry that finds all of them whole has nothing left to do
  */
 public record Kind<T>(
-    String name, Class<T> payload, Handler<T> handler, RetryPolicy retry, boolean strict) {
+    String name,
+    Class<T> payload,
+    Handler<T> handler,
+    RetryPolicy retry,
+    boolean strict,
+    List<String> artifacts) {
   public Kind {
     Limits.kind(name);
+    artifacts = List.copyOf(artifacts);
+    artifacts.forEach(Limits::artifactName);
   }
 
   public static <T> Kind<T> of(String name, Class<T> payload, Handler<T> handler) {
-    return new Kind<>(name, payload, handler, RetryPolicy.DEFAULT, false);
+    return new Kind<>(name, payload, handler, RetryPolicy.DEFAULT, false, List.of());
   }
 
   public Kind<T> retry(RetryPolicy policy) {
-    return new Kind<>(name, payload, handler, policy, strict);
+    return new Kind<>(name, payload, handler, policy, strict, artifacts);
   }
 
   public Kind<T> strictly() {
-    return new Kind<>(name, payload, handler, retry, true);
+    return new Kind<>(name, payload, handler, retry, true, artifacts);
+  }
+
+  public Kind<T> producing(String... names) {
+    return new Kind<>(name, payload, handler, retry, strict, List.of(names));
   }
 }

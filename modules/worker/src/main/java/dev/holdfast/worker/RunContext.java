@@ -1,20 +1,27 @@
 package dev.holdfast.worker;
 
 import dev.holdfast.model.Ack;
+import dev.holdfast.model.Artifact;
 import dev.holdfast.model.Codec;
+import dev.holdfast.model.EventType;
+import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Report;
+import dev.holdfast.process.LineListener;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,6 +35,7 @@ final class RunContext implements JobContext {
   private final LeasedJob job;
   private final Codec codec;
   private final Outbox outbox;
+  private final Workplace workplace;
   private final Runnable lost;
   private final ProgressThrottle throttle;
   private final List<Runnable> callbacks = new ArrayList<>();
@@ -41,10 +49,17 @@ final class RunContext implements JobContext {
   /**
    * @param lost called when an answer says that the lease is lost
    */
-  RunContext(LeasedJob job, Codec codec, Outbox outbox, LongSupplier nanos, Runnable lost) {
+  RunContext(
+      LeasedJob job,
+      Codec codec,
+      Outbox outbox,
+      Workplace workplace,
+      LongSupplier nanos,
+      Runnable lost) {
     this.job = job;
     this.codec = codec;
     this.outbox = outbox;
+    this.workplace = workplace;
     this.lost = lost;
     this.throttle = new ProgressThrottle(nanos);
   }
@@ -94,6 +109,23 @@ final class RunContext implements JobContext {
     }
     if (!actions.isEmpty()) {
       start(() -> actions.forEach(this::run));
+    }
+    if (workplace.isRunning()) {
+      // Another attempt may be at work already when the lease is gone: that is no time for manners.
+      start(reason.isLossOfLease() ? workplace::kill : workplace::terminate);
+    }
+  }
+
+  /** Ends by force what the handler has started, then goes on. */
+  void abandon(Runnable next) {
+    if (workplace.isRunning()) {
+      start(
+          () -> {
+            workplace.kill();
+            next.run();
+          });
+    } else {
+      next.run();
     }
   }
 
@@ -156,17 +188,10 @@ final class RunContext implements JobContext {
   public void event(String type, Object data) {
     Report.Event event =
         new Report.Event(
-            job.lease(), Limits.word("event type", type), Limits.eventData(codec.encode(data)));
+            job.lease(), EventType.ofHandler(type), Limits.eventData(codec.encode(data)));
     CompletableFuture<Ack> answer;
     synchronized (reporting) {
-      if (ended || stop instanceof StopReason.LeaseLost) {
-        throw new LeaseLostException(job.lease());
-      }
-      if (settling) {
-        // It would wait for the row that this attempt's own transaction holds locked.
-        throw new IllegalStateException(
-            job.lease() + " is settled in its transaction: events come before that");
-      }
+      checkHolds("events");
       sendPending();
       answer = outbox.report(event);
     }
@@ -188,6 +213,59 @@ final class RunContext implements JobContext {
         throw new RefusedException(Refusal.EVENT_NOT_JSON, String.valueOf(refused.getMessage()));
       }
       throw new CompletionException(failed.getCause());
+    }
+  }
+
+  // ---- files and programs
+
+  @Override
+  public Path scratch() {
+    return workplace.scratch();
+  }
+
+  @Override
+  public int run(List<String> command, Consumer<String> out, Consumer<String> err) {
+    return run(command, Map.of(), (line, cut) -> out.accept(line), (line, cut) -> err.accept(line));
+  }
+
+  int run(
+      List<String> command, Map<String, String> environment, LineListener out, LineListener err) {
+    checkCancelled();
+    return workplace.run(command, environment, out, err, this);
+  }
+
+  @Override
+  public List<Artifact> publish(Map<String, Path> files, @Nullable Object result) {
+    Json json = result == null ? null : Limits.result(codec.encode(result));
+    checkHolds("artifacts");
+    try {
+      return workplace.publish(files, json, this::awaitReports);
+    } catch (LeaseLostException tooLate) {
+      lost.run();
+      throw tooLate;
+    }
+  }
+
+  /** So that the timeline tells of progress before it tells what came of it. */
+  private void awaitReports() {
+    CompletableFuture<Ack> last;
+    synchronized (reporting) {
+      sendPending();
+      last = written;
+    }
+    if (answerTo(last) == Ack.LEASE_LOST) {
+      throw new LeaseLostException(job.lease());
+    }
+  }
+
+  private void checkHolds(String what) {
+    if (ended || stop instanceof StopReason.LeaseLost) {
+      throw new LeaseLostException(job.lease());
+    }
+    if (settling) {
+      // It would wait for the row that this attempt's own transaction holds locked.
+      throw new IllegalStateException(
+          job.lease() + " is settled in its transaction: " + what + " come before that");
     }
   }
 

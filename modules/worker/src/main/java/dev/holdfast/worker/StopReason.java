@@ -36,6 +36,18 @@ sealed interface StopReason {
     };
   }
 
+  /** Whether another attempt may be running by now. */
+  default boolean isLossOfLease() {
+    return switch (this) {
+      case LeaseLost() -> true;
+      case LeaseRanOut() -> true;
+      case Cancelled(var reason) -> false;
+      case TimedOut() -> false;
+      case PastDeadline() -> false;
+      case Shutdown() -> false;
+    };
+  }
+
   default String text() {
     return switch (this) {
       case Cancelled(String reason) -> "cancelled: " + reason;

@@ -4,11 +4,14 @@ import dev.holdfast.model.Ack;
 import dev.holdfast.model.Codec;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Publication;
+import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Settlement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -44,6 +47,8 @@ public final class Worker implements AutoCloseable {
   private final Outbox outbox;
   private final LeaseKeeper keeper;
   private final Watchdog watchdog;
+  private final Publisher publisher;
+  private final Cleaner cleaner = new Cleaner();
   private final Claimer claimer;
   private final Loop claiming;
   private final Loop reaping;
@@ -72,6 +77,7 @@ public final class Worker implements AutoCloseable {
         new LeaseKeeper(
             source, slots, options.timings(), options.worker(), metrics, System::nanoTime);
     this.watchdog = new Watchdog(options.timings(), metrics);
+    this.publisher = new Publisher(options.artifacts(), new Asked());
     this.claimer = new Claimer(source, options, slots, metrics, this::begin);
     this.claiming = new Loop("claim", this::claim);
     this.reaping =
@@ -235,6 +241,16 @@ public final class Worker implements AutoCloseable {
     }
 
     @Override
+    public Workplace workplace(Lease lease) {
+      return new Workplace(lease, options.scratch(), publisher);
+    }
+
+    @Override
+    public Optional<Publisher.Finished> finished(Lease lease, List<String> artifacts) {
+      return publisher.finished(lease, artifacts);
+    }
+
+    @Override
     public boolean succeeded(Lease lease) {
       return ask(() -> source.succeeded(lease));
     }
@@ -252,6 +268,7 @@ public final class Worker implements AutoCloseable {
     @Override
     public void ended(JobRun run, @Nullable Settlement settlement, Ack ack) {
       free(run);
+      cleaner.clean(run.workplace(), settlement, ack);
       count(run, settlement, ack);
       if (settlement == null && ack == Ack.LEASE_LOST) {
         tell(listener -> listener.lost(run.job()));
@@ -260,6 +277,19 @@ public final class Worker implements AutoCloseable {
             settlement == null ? new Settlement.Succeed(run.lease(), null) : settlement;
         tell(listener -> listener.settled(run.job(), ending, ack));
       }
+    }
+  }
+
+  /** The job source, asked again and again while it is away. */
+  private final class Asked implements Publisher.Source {
+    @Override
+    public Ack publish(Publication publication) {
+      return ask(() -> source.publish(publication));
+    }
+
+    @Override
+    public List<PublishedArtifact> artifacts(Lease lease) {
+      return ask(() -> source.artifacts(lease.job()));
     }
   }
 
@@ -347,6 +377,7 @@ public final class Worker implements AutoCloseable {
     } finally {
       watchdog.close();
       outbox.close();
+      cleaner.close(left(until));
     }
   }
 

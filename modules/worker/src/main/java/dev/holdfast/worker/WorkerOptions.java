@@ -16,6 +16,8 @@ import java.util.List;
  * @param concurrency how many jobs it runs at once
  * @param poll how often it looks for jobs that no notification announced
  * @param shutdownTimeout how long it waits for running jobs when it stops
+ * @param scratch where handlers may put what they are working on
+ * @param artifacts where what they publish goes
  */
 public record WorkerOptions(
     String worker,
@@ -24,7 +26,9 @@ public record WorkerOptions(
     Timings timings,
     Duration poll,
     Duration shutdownTimeout,
-    Backpressure.Settings backpressure) {
+    Backpressure.Settings backpressure,
+    Scratch scratch,
+    ArtifactStore artifacts) {
   public static final int DEFAULT_CONCURRENCY = 10;
   public static final Duration DEFAULT_POLL = Duration.ofSeconds(1);
   public static final Duration DEFAULT_SHUTDOWN_TIMEOUT = Duration.ofSeconds(30);

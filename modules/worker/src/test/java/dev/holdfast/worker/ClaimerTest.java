@@ -156,7 +156,9 @@ class ClaimerTest {
             options.timings(),
             options.poll(),
             options.shutdownTimeout(),
-            new Backpressure.Settings(0L, 0.5, Duration.ofSeconds(5), () -> 1.0));
+            new Backpressure.Settings(0L, 0.5, Duration.ofSeconds(5), () -> 1.0),
+            Samples.SCRATCH,
+            Samples.STORE);
     Claimer careful = new Claimer(source, busy, slots, metrics, (job, claimedAt) -> start(job));
     source.depth = 10;
     source.with(Samples.job());
@@ -175,7 +177,9 @@ class ClaimerTest {
             options.timings(),
             options.poll(),
             options.shutdownTimeout(),
-            Backpressure.Settings.OFF);
+            Backpressure.Settings.OFF,
+            Samples.SCRATCH,
+            Samples.STORE);
     Slots one = new Slots(1);
     Claimer fair =
         new Claimer(

@@ -2,8 +2,11 @@ package dev.holdfast.worker;
 
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.Claimed;
+import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Publication;
+import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
@@ -11,6 +14,7 @@ import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
 import dev.holdfast.model.Timings;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -34,6 +38,7 @@ final class MemorySource implements JobSource {
   final List<String> calls = new CopyOnWriteArrayList<>();
   final List<List<Settlement>> settled = new CopyOnWriteArrayList<>();
   final List<List<Report>> reported = new CopyOnWriteArrayList<>();
+  final List<Publication> published = new CopyOnWriteArrayList<>();
   final List<String> queuesAsked = new CopyOnWriteArrayList<>();
   final List<Boolean> sweeps = new CopyOnWriteArrayList<>();
 
@@ -120,6 +125,32 @@ final class MemorySource implements JobSource {
     refuseUnstorable(reports.stream().map(Report::lease));
     reported.add(List.copyOf(reports));
     return reports.stream().map(report -> ack(held.contains(report.lease()))).toList();
+  }
+
+  @Override
+  public Ack publish(Publication publication) {
+    called("publish");
+    published.add(publication);
+    return ack(held.contains(publication.lease()));
+  }
+
+  @Override
+  public List<PublishedArtifact> artifacts(JobId job) {
+    called("artifacts");
+    return published.stream()
+        .filter(publication -> publication.lease().job().equals(job))
+        .flatMap(
+            publication ->
+                publication.artifacts().stream()
+                    .map(
+                        artifact ->
+                            new PublishedArtifact(
+                                artifact,
+                                publication.lease().attempt(),
+                                publication.store(),
+                                Instant.EPOCH,
+                                publication.result())))
+        .toList();
   }
 
   @Override

@@ -25,7 +25,13 @@ class RunContextTest {
   private final LeasedJob job = source.hold(Samples.job());
   private final AtomicInteger lost = new AtomicInteger();
   private final RunContext context =
-      new RunContext(job, Samples.CODEC, outbox, nanos, lost::incrementAndGet);
+      new RunContext(
+          job,
+          Samples.CODEC,
+          outbox,
+          Samples.workplace(job.lease(), source),
+          nanos,
+          lost::incrementAndGet);
 
   @AfterEach
   void close() {

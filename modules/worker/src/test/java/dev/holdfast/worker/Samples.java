@@ -1,19 +1,26 @@
 package dev.holdfast.worker;
 
+import dev.holdfast.model.Ack;
 import dev.holdfast.model.Codec;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Publication;
+import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Timings;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Jobs and settings as tests need them. */
 final class Samples {
+  static final Path FOLDER = Path.of("target", "workplace");
+  static final Scratch SCRATCH = new Scratch(FOLDER.resolve("scratch"), false);
+  static final FolderStore STORE = new FolderStore(FOLDER);
   static final String QUEUE = "default";
   static final String KIND = "sample";
 
@@ -62,6 +69,27 @@ final class Samples {
         untilDeadline);
   }
 
+  /** An attempt's place on this machine. */
+  static Workplace workplace(Lease lease, MemorySource source) {
+    return new Workplace(lease, SCRATCH, publisher(source));
+  }
+
+  static Publisher publisher(MemorySource source) {
+    return new Publisher(
+        STORE,
+        new Publisher.Source() {
+          @Override
+          public Ack publish(Publication publication) {
+            return source.publish(publication);
+          }
+
+          @Override
+          public List<PublishedArtifact> artifacts(Lease lease) {
+            return source.artifacts(lease.job());
+          }
+        });
+  }
+
   static WorkerOptions options(int concurrency) {
     return options(concurrency, TIMINGS);
   }
@@ -74,6 +102,8 @@ final class Samples {
         timings,
         Duration.ofMillis(50),
         Duration.ofSeconds(10),
-        Backpressure.Settings.OFF);
+        Backpressure.Settings.OFF,
+        SCRATCH,
+        STORE);
   }
 }

@@ -8,6 +8,7 @@ import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Settlement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +50,16 @@ final class TestHost implements JobRun.Host {
   @Override
   public Outbox outbox() {
     return outbox;
+  }
+
+  @Override
+  public Workplace workplace(Lease lease) {
+    return Samples.workplace(lease, source);
+  }
+
+  @Override
+  public Optional<Publisher.Finished> finished(Lease lease, List<String> artifacts) {
+    return Samples.publisher(source).finished(lease, artifacts);
   }
 
   @Override

@@ -12,7 +12,15 @@ class WorkerOptionsTest {
   private static WorkerOptions options(
       String worker, List<String> queues, int concurrency, Duration poll, Duration shutdown) {
     return new WorkerOptions(
-        worker, queues, concurrency, Samples.TIMINGS, poll, shutdown, Backpressure.Settings.OFF);
+        worker,
+        queues,
+        concurrency,
+        Samples.TIMINGS,
+        poll,
+        shutdown,
+        Backpressure.Settings.OFF,
+        Samples.SCRATCH,
+        Samples.STORE);
   }
 
   private static void assertRefused(

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.holdfast.examples.clip;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,162 @@
+package dev.holdfast.app;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.Codec;
+import dev.holdfast.model.Limits;
+import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.RetryPolicy;
+import dev.holdfast.worker.Kind;
+import dev.holdfast.worker.Program;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** A program that runs a kind, as {@code handlers.{kind}} in holdfast.yaml describes it. */
+record ProgramSettings(
+    String kind,
+    List<String> command,
+    List<String> artifacts,
+    List<String> pass,
+    Map<String, String> environment,
+    boolean strict,
+    RetryPolicy retry,
+    Path folder) {
+  private static final List<String> KEYS =
+      List.of("command", "artifacts", "pass", "environment", "strict", "retry");
+  private static final List<String> RETRY_KEYS = List.of("delay", "factor", "longest");
+
+  /** Says what is wrong with one of them, without the file's name. */
+  static final class WrongException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    WrongException(String message) {
+      super(message);
+    }
+  }
+
+  static ProgramSettings read(String kind, JsonNode node, Path folder) throws WrongException {
+    String at = "handlers." + kind;
+    known(at, node, KEYS);
+    ProgramSettings settings =
+        new ProgramSettings(
+            kind,
+            words(at + ".command", node.get("command")),
+            words(at + ".artifacts", node.get("artifacts")),
+            words(at + ".pass", node.get("pass")),
+            variables(at + ".environment", node.get("environment")),
+            flag(at + ".strict", node.get("strict")),
+            retry(at + ".retry", node.get("retry")),
+            folder);
+    if (settings.command().isEmpty()) {
+      throw new WrongException(at + ".command is missing: a list of the program and its arguments");
+    }
+    try {
+      Limits.kind(kind);
+      var unused = settings.toProgram(name -> null);
+    } catch (RefusedException refused) {
+      throw new WrongException(at + ": " + refused.getMessage());
+    }
+    return settings;
+  }
+
+  Kind<?> toKind(Codec codec) {
+    Kind<?> runs = toProgram(System::getenv).kind(kind, codec).retry(retry);
+    return strict ? runs.strictly() : runs;
+  }
+
+  private Program toProgram(Function<String, @Nullable String> variables) {
+    Map<String, String> seen = new HashMap<>();
+    for (String name : pass) {
+      String value = variables.apply(name);
+      if (value != null) {
+        seen.put(name, value);
+      }
+    }
+    seen.putAll(environment);
+    return new Program(command, folder, seen, artifacts);
+  }
+
+  // ---- reading
+
+  private static void known(String at, JsonNode node, List<String> keys) throws WrongException {
+    if (!node.isObject()) {
+      throw new WrongException(at + " must hold " + String.join(", ", keys));
+    }
+    for (Map.Entry<String, JsonNode> entry : node.properties()) {
+      if (!keys.contains(entry.getKey())) {
+        throw new WrongException(
+            "%s.%s is unknown: it may hold %s"
+                .formatted(at, entry.getKey(), String.join(", ", keys)));
+      }
+    }
+  }
+
+  private static List<String> words(String at, @Nullable JsonNode node) throws WrongException {
+    List<String> words = new ArrayList<>();
+    if (node != null && !node.isNull()) {
+      if (!node.isArray()) {
+        throw new WrongException(at + " must be a list, such as [python3, ./count.py]");
+      }
+      for (JsonNode word : node) {
+        words.add(text(at, word));
+      }
+    }
+    return words;
+  }
+
+  private static Map<String, String> variables(String at, @Nullable JsonNode node)
+      throws WrongException {
+    Map<String, String> variables = new HashMap<>();
+    if (node != null && !node.isNull()) {
+      if (!node.isObject()) {
+        throw new WrongException(at + " must hold NAME: value lines");
+      }
+      for (Map.Entry<String, JsonNode> entry : node.properties()) {
+        variables.put(entry.getKey(), text(at + "." + entry.getKey(), entry.getValue()));
+      }
+    }
+    return variables;
+  }
+
+  private static String text(String at, JsonNode node) throws WrongException {
+    if (!node.isValueNode() || node.isNull() || node.asText().indexOf('\0') >= 0) {
+      throw new WrongException(at + " must hold plain words");
+    }
+    return node.asText();
+  }
+
+  private static boolean flag(String at, @Nullable JsonNode node) throws WrongException {
+    if (node == null || node.isNull()) {
+      return false;
+    }
+    if (!node.isBoolean()) {
+      throw new WrongException(at + " must be true or false");
+    }
+    return node.asBoolean();
+  }
+
+  private static RetryPolicy retry(String at, @Nullable JsonNode node) throws WrongException {
+    RetryPolicy fallback = RetryPolicy.DEFAULT;
+    if (node == null || node.isNull()) {
+      return fallback;
+    }
+    known(at, node, RETRY_KEYS);
+    try {
+      return new RetryPolicy(
+          duration(node.get("delay"), fallback.base()),
+          node.has("factor") ? Double.parseDouble(node.get("factor").asText()) : fallback.factor(),
+          duration(node.get("longest"), fallback.max()));
+    } catch (IllegalArgumentException wrong) {
+      throw new WrongException(at + ": " + wrong.getMessage());
+    }
+  }
+
+  private static Duration duration(@Nullable JsonNode node, Duration fallback) {
+    return node == null ? fallback : Durations.parse(node.asText());
+  }
+}

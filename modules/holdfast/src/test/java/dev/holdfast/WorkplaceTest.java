@@ -1,0 +1,53 @@
+package dev.holdfast;
+
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.worker.FolderStore;
+import dev.holdfast.worker.Scratch;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Workers with a scratch folder and an artifact store of their own. */
+abstract class WorkplaceTest extends LibraryTest {
+  @TempDir Path folder;
+
+  final Path scratchRoot() {
+    return folder.resolve("scratch");
+  }
+
+  final Path scratch(JobId job, int attempt) {
+    return scratchRoot().resolve(job.toString()).resolve(Integer.toString(attempt));
+  }
+
+  final Path artifact(JobId job, String name) {
+    return folder.resolve("results").resolve(job.toString()).resolve(name);
+  }
+
+  @Override
+  WorkerBuilder worker(String... queues) {
+    return super.worker(queues)
+        .scratch(new Scratch(scratchRoot(), false))
+        .artifacts(new FolderStore(folder));
+  }
+
+  final JobId enqueued(String kind, Object payload) {
+    return enqueue(Job.of(kind, payload));
+  }
+
+  /** All files below a folder, as paths within it. */
+  static List<String> files(Path root) throws IOException {
+    if (!Files.exists(root)) {
+      return List.of();
+    }
+    try (Stream<Path> walk = Files.walk(root)) {
+      return walk.filter(Files::isRegularFile)
+          .map(file -> root.relativize(file).toString())
+          .sorted()
+          .toList();
+    }
+  }
+}

@@ -1,0 +1,18 @@
+package dev.holdfast.model;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Asks that an attempt's artifacts be taken for the job's: all of them, or none. */
+public record Publication(
+    Lease lease, String store, List<Artifact> artifacts, @Nullable Json result) {
+  public Publication {
+    artifacts = List.copyOf(artifacts);
+    if (artifacts.isEmpty() || artifacts.size() > Limits.ARTIFACTS) {
+      throw new RefusedException(
+          Refusal.BAD_LIMIT,
+          "%d artifacts at once: 1 to %d are possible"
+              .formatted(artifacts.size(), Limits.ARTIFACTS));
+    }
+  }
+}

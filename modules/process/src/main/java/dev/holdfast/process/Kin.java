@@ -1,0 +1,107 @@
+package dev.holdfast.process;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who belongs to a program: all that lives in its session, carries its mark in the environment, or
+ * descends from one who does. A child that forks twice loses its parent, one that calls setsid
+ * leaves the session; the mark stays with both.
+ */
+final class Kin {
+  static final String MARK = "HOLDFAST_MARK";
+  private static final Path PROC = Path.of("/proc");
+
+  private record Seen(long pid, long parent, long session, boolean dead) {}
+
+  private Kin() {}
+
+  /** The living ones. */
+  static Set<Long> of(Process leader, String mark) {
+    if (!Files.isReadable(PROC.resolve("self/stat"))) {
+      return leader.toHandle().descendants().map(ProcessHandle::pid).collect(Collectors.toSet());
+    }
+    List<Seen> all = all();
+    byte[] wanted = (MARK + "=" + mark + "\0").getBytes(StandardCharsets.UTF_8);
+    Set<Long> kin = new HashSet<>();
+    for (Seen seen : all) {
+      if (seen.pid() == leader.pid() || seen.session() == leader.pid() || carries(seen, wanted)) {
+        kin.add(seen.pid());
+      }
+    }
+    boolean grew = true;
+    while (grew) {
+      grew = false;
+      for (Seen seen : all) {
+        grew |= kin.contains(seen.parent()) && kin.add(seen.pid());
+      }
+    }
+    all.stream().filter(Seen::dead).map(Seen::pid).forEach(kin::remove);
+    return kin;
+  }
+
+  private static List<Seen> all() {
+    List<Seen> all = new ArrayList<>();
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(PROC, "[1-9]*")) {
+      for (Path entry : entries) {
+        Seen seen = read(entry);
+        if (seen != null) {
+          all.add(seen);
+        }
+      }
+    } catch (IOException unreadable) {
+      throw new IllegalStateException("cannot list " + PROC, unreadable);
+    }
+    return all;
+  }
+
+  // "pid (name) state parent group session …", where the name may hold anything, brackets too.
+  private static @Nullable Seen read(Path entry) {
+    try {
+      String stat = Files.readString(entry.resolve("stat"), StandardCharsets.ISO_8859_1);
+      String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", 5);
+      char state = fields[0].charAt(0);
+      return new Seen(
+          Long.parseLong(entry.getFileName().toString()),
+          Long.parseLong(fields[1]),
+          Long.parseLong(fields[3]),
+          state == 'Z' || state == 'X');
+    } catch (IOException gone) {
+      return null;
+    }
+  }
+
+  private static boolean carries(Seen seen, byte[] wanted) {
+    try {
+      return contains(
+          Files.readAllBytes(PROC.resolve(Long.toString(seen.pid())).resolve("environ")), wanted);
+    } catch (IOException goneOrNotOurs) {
+      return false;
+    }
+  }
+
+  private static boolean contains(byte[] environment, byte[] wanted) {
+    int at = 0;
+    while (at + wanted.length <= environment.length) {
+      if (Arrays.equals(environment, at, at + wanted.length, wanted, 0, wanted.length)) {
+        return true;
+      }
+      // On to the next variable.
+      while (at < environment.length && environment[at] != 0) {
+        at++;
+      }
+      at++;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,116 @@
+package dev.holdfast.process;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+
+/**
+ * Reads a stream to its end, line by line, in bounded memory: a gigabyte without a newline is read
+ * and dropped. A carriage return ends a line too, for programs that draw their progress with it.
+ */
+final class LineReader {
+  private static final Logger log = System.getLogger(LineReader.class.getName());
+  private static final int CHUNK = 16 << 10;
+
+  private final InputStream stream;
+  private final LineListener listener;
+  private final int most;
+  private final Thread thread;
+  private byte[] line = new byte[256];
+  private int length;
+  private long cut;
+  private boolean afterReturn;
+
+  private LineReader(String name, InputStream stream, int most, LineListener listener) {
+    this.stream = stream;
+    this.most = most;
+    this.listener = listener;
+    // Not virtual: reading a pipe blocks the thread underneath.
+    this.thread = Thread.ofPlatform().daemon().name(name).unstarted(this::readAll);
+  }
+
+  static LineReader start(String name, InputStream stream, int most, LineListener listener) {
+    LineReader reader = new LineReader(name, stream, most, listener);
+    reader.thread.start();
+    return reader;
+  }
+
+  /** Waits for the end of the stream; whoever still holds it open then is not listened to. */
+  void finish(Duration patience) {
+    boolean interrupted = Thread.interrupted();
+    try {
+      if (!thread.join(patience)) {
+        stream.close();
+      }
+    } catch (InterruptedException again) {
+      interrupted = true;
+    } catch (IOException closing) {
+      log.log(Level.DEBUG, "a stream could not be closed", closing);
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private void readAll() {
+    byte[] chunk = new byte[CHUNK];
+    try (stream) {
+      int read;
+      while ((read = stream.read(chunk)) >= 0) {
+        take(chunk, read);
+      }
+    } catch (IOException closed) {
+      log.log(Level.DEBUG, "a program's output was closed", closed);
+    }
+    if (length > 0 || cut > 0) {
+      deliver();
+    }
+  }
+
+  private void take(byte[] chunk, int read) {
+    int from = 0;
+    for (int i = 0; i < read; i++) {
+      byte b = chunk[i];
+      if (b == '\n' || b == '\r') {
+        append(chunk, from, i);
+        from = i + 1;
+        boolean secondHalf = b == '\n' && afterReturn && length == 0 && cut == 0;
+        afterReturn = b == '\r';
+        if (!secondHalf) {
+          deliver();
+        }
+      } else {
+        afterReturn = false;
+      }
+    }
+    append(chunk, from, read);
+  }
+
+  private void append(byte[] chunk, int from, int to) {
+    int taken = Math.min(to - from, most - length);
+    cut += to - from - taken;
+    if (length + taken > line.length) {
+      line = Arrays.copyOf(line, Math.min(most, Math.max(line.length * 2, length + taken)));
+    }
+    System.arraycopy(chunk, from, line, length, taken);
+    length += taken;
+  }
+
+  private void deliver() {
+    String text = new String(line, 0, length, StandardCharsets.UTF_8);
+    long dropped = cut;
+    length = 0;
+    cut = 0;
+    try {
+      listener.line(text, dropped);
+    } catch (RuntimeException trouble) {
+      // The program must not block on a full pipe because nobody wants its words.
+      log.log(Level.WARNING, "a line of output could not be taken", trouble);
+    }
+  }
+}

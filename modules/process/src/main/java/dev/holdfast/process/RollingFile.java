@@ -1,0 +1,74 @@
+package dev.holdfast.process;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A log that keeps what was written last: when it is half as large as it may be, it becomes {@code
+ * name.1} and begins anew. A disk that takes no more costs the log, never the job.
+ */
+public final class RollingFile implements AutoCloseable {
+  private static final Logger log = System.getLogger(RollingFile.class.getName());
+
+  private final Path file;
+  private final long half;
+  private @Nullable OutputStream open;
+  private long size;
+  private boolean broken;
+
+  public RollingFile(Path file, long most) {
+    this.file = file;
+    this.half = most / 2;
+  }
+
+  public synchronized void line(String text) {
+    if (broken) {
+      return;
+    }
+    byte[] bytes = (text + "\n").getBytes(StandardCharsets.UTF_8);
+    try {
+      if (open == null || size + bytes.length > half) {
+        roll();
+      }
+      if (open != null) {
+        open.write(bytes);
+        size += bytes.length;
+      }
+    } catch (IOException trouble) {
+      broken = true;
+      log.log(Level.WARNING, "{0} cannot be written: {1}", file, trouble.getMessage());
+    }
+  }
+
+  private void roll() throws IOException {
+    if (open != null) {
+      open.close();
+      open = null;
+      Files.move(
+          file,
+          file.resolveSibling(file.getFileName() + ".1"),
+          StandardCopyOption.REPLACE_EXISTING);
+    }
+    size = 0;
+    open = Files.newOutputStream(file);
+  }
+
+  @Override
+  public synchronized void close() {
+    broken = true;
+    try {
+      if (open != null) {
+        open.close();
+      }
+    } catch (IOException trouble) {
+      log.log(Level.DEBUG, "a log could not be closed", trouble);
+    }
+  }
+}

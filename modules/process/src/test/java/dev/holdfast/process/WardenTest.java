@@ -1,0 +1,43 @@
+package dev.holdfast.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.holdfast.testkit.Living;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class WardenTest {
+  @TempDir Path folder;
+
+  @Test
+  void when_we_are_killed_our_programs_are_too_even_those_that_left_their_group() throws Exception {
+    Process parent =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                StartsAndWaits.class.getName(),
+                folder.toString(),
+                "trap '' TERM HUP; echo $$ >> pids; env -i sleep 1000 & echo $! >> pids;"
+                    + " (setsid sh -c 'trap \"\" TERM; echo $$ >> pids; while :; do sleep 0.1; done' &);"
+                    + " while :; do sleep 0.1; done")
+            .inheritIO()
+            .start();
+    Path pids = folder.resolve("pids");
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> Files.exists(pids) && Files.readAllLines(pids).size() == 3);
+    List<Long> started = Files.readAllLines(pids).stream().map(Long::valueOf).toList();
+    parent.destroyForcibly();
+    assertThat(parent.waitFor(10, TimeUnit.SECONDS)).isTrue();
+    await().atMost(Duration.ofSeconds(20)).until(() -> started.stream().noneMatch(Living::is));
+  }
+}

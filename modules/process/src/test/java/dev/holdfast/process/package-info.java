@@ -1,0 +1,4 @@
+@NullMarked
+package dev.holdfast.process;
+
+import org.jspecify.annotations.NullMarked;

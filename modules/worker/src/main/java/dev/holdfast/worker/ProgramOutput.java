@@ -1,0 +1,150 @@
+package dev.holdfast.worker;
+
+import dev.holdfast.model.Codec;
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Limits;
+import dev.holdfast.model.Text;
+import dev.holdfast.process.RollingFile;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a program prints. Lines on its standard output that begin with {@code holdfast: } speak to
+ * us; every other line is log.
+ */
+final class ProgramOutput {
+  static final String PREFIX = "holdfast: ";
+  static final int MOST_EVENTS = 1_000;
+  private static final int LOG_LINE_CHARS = 8_000;
+  private static final int LAST_LINES = 40;
+
+  private final JobContext context;
+  private final Codec codec;
+  private final RollingFile log;
+  private final Deque<String> last = new ArrayDeque<>();
+  private int percent;
+  private int events;
+  private volatile @Nullable Json result;
+  private volatile @Nullable Failure failure;
+
+  ProgramOutput(JobContext context, Codec codec, RollingFile log) {
+    this.context = context;
+    this.codec = codec;
+    this.log = log;
+  }
+
+  /** One line of JSON; several of these may be said at once. */
+  record Said(
+      @Nullable Double progress,
+      @Nullable String message,
+      @Nullable Object output,
+      @Nullable SaidFailure failure,
+      @Nullable SaidEvent event) {}
+
+  record SaidFailure(
+      @Nullable FailureCategory category,
+      @Nullable String code,
+      @Nullable String message,
+      @Nullable Boolean retryable) {}
+
+  record SaidEvent(@Nullable String type, @Nullable Object data) {}
+
+  void out(String line, long cut) {
+    if (!line.startsWith(PREFIX)) {
+      log(line, cut);
+      return;
+    }
+    try {
+      if (cut > 0) {
+        throw new IllegalArgumentException("the line is too long");
+      }
+      obey(codec.decode(new Json(line.substring(PREFIX.length())), Said.class));
+    } catch (CancelledException | LeaseLostException stopping) {
+      log("not told any more: " + line, 0);
+    } catch (IllegalArgumentException wrong) {
+      log(line, cut);
+      log("holdfast does not understand the line above: " + wrong.getMessage(), 0);
+    }
+  }
+
+  void err(String line, long cut) {
+    log(line, cut);
+  }
+
+  private void obey(Said said) {
+    if (said.progress() != null) {
+      percent = (int) Math.clamp(said.progress(), 0.0, 100.0);
+    }
+    if (said.progress() != null || said.message() != null) {
+      context.progress(percent, said.message() == null ? "" : said.message());
+    }
+    if (said.output() != null) {
+      result = Limits.result(codec.encode(said.output()));
+    }
+    if (said.failure() != null) {
+      failure = failure(said.failure());
+    }
+    if (said.event() != null) {
+      event(said.event());
+    }
+  }
+
+  private static Failure failure(SaidFailure said) {
+    FailureCategory category =
+        said.category() == null ? FailureCategory.USER_CODE : said.category();
+    String code = said.code() == null ? Failure.HANDLER_FAILED : said.code();
+    String message = said.message() == null ? "the program said that it failed" : said.message();
+    Failure failure = Failure.of(category, code, message);
+    return said.retryable() == null ? failure : failure.withRetryable(said.retryable());
+  }
+
+  private void event(SaidEvent said) {
+    if (said.type() == null) {
+      throw new IllegalArgumentException("an event needs a type");
+    }
+    if (++events > MOST_EVENTS) {
+      throw new IllegalArgumentException("it has had its " + MOST_EVENTS + " events");
+    }
+    context.event(said.type(), said.data() == null ? Map.of() : said.data());
+  }
+
+  private void log(String line, long cut) {
+    String text = Text.excerpt(line, LOG_LINE_CHARS);
+    long dropped = cut + Math.max(0, line.length() - LOG_LINE_CHARS);
+    if (dropped > 0) {
+      text += " (" + dropped + " more)";
+    }
+    log.line(text);
+    synchronized (last) {
+      if (last.size() == LAST_LINES) {
+        last.removeFirst();
+      }
+      last.addLast(text);
+    }
+  }
+
+  @Nullable Json result() {
+    return result;
+  }
+
+  /** What it said was wrong, whatever its exit code. */
+  @Nullable Failure failure() {
+    return failure;
+  }
+
+  String lastLines() {
+    synchronized (last) {
+      return String.join("\n", last);
+    }
+  }
+
+  String lastLine() {
+    synchronized (last) {
+      return last.reversed().stream().filter(line -> !line.isBlank()).findFirst().orElse("");
+    }
+  }
+}

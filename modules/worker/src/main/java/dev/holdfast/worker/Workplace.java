@@ -1,0 +1,147 @@
+package dev.holdfast.worker;
+
+import dev.holdfast.model.Artifact;
+import dev.holdfast.model.FailedException;
+import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
+import dev.holdfast.process.Command;
+import dev.holdfast.process.LineListener;
+import dev.holdfast.process.NoSuchProgramException;
+import dev.holdfast.process.ProcessTree;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** What one attempt has on this machine: its scratch folder, its programs, what it publishes. */
+final class Workplace {
+  /** The longest line a program may print and have read whole: a result fits. */
+  static final int LINE_BYTES = (1 << 20) + (1 << 16);
+
+  private final Lease lease;
+  private final Scratch scratch;
+  private final Publisher publisher;
+  private final Set<ProcessTree> running = ConcurrentHashMap.newKeySet();
+  private Scratch.@Nullable Open open;
+  private volatile boolean published;
+
+  Workplace(Lease lease, Scratch scratch, Publisher publisher) {
+    this.lease = lease;
+    this.scratch = scratch;
+    this.publisher = publisher;
+  }
+
+  synchronized Path scratch() {
+    if (open == null) {
+      try {
+        open = scratch.open(lease);
+      } catch (IOException trouble) {
+        throw DiskTrouble.failed("no scratch folder could be made", trouble);
+      }
+    }
+    return open.folder();
+  }
+
+  List<Artifact> publish(Map<String, Path> files, @Nullable Json result, Runnable beforeAsking) {
+    published = true;
+    return publisher.publish(lease, files, result, beforeAsking);
+  }
+
+  // ---- programs
+
+  int run(
+      List<String> command,
+      Map<String, String> environment,
+      LineListener out,
+      LineListener err,
+      JobContext context) {
+    Map<String, String> visible = new HashMap<>(HarmlessEnvironment.of(System.getenv()));
+    visible.putAll(environment);
+    ProcessTree tree = started(new Command(command, scratch(), visible), out, err);
+    running.add(tree);
+    try {
+      if (context.isCancelled()) {
+        tree.kill(); // whoever said so may have looked before it was in the set
+      }
+      int exit = tree.await();
+      context.checkCancelled();
+      return exit;
+    } finally {
+      running.remove(tree);
+    }
+  }
+
+  private static ProcessTree started(Command command, LineListener out, LineListener err) {
+    try {
+      return ProcessTree.start(command, LINE_BYTES, out, err);
+    } catch (NoSuchProgramException missing) {
+      throw FailedException.of(
+          FailureCategory.CONFIGURATION,
+          ProgramHandler.PROGRAM_MISSING,
+          String.valueOf(missing.getMessage()));
+    } catch (IOException trouble) {
+      throw FailedException.of(
+          FailureCategory.INFRASTRUCTURE,
+          ProgramHandler.PROGRAM_NOT_STARTED,
+          command.arguments().getFirst() + " could not be started: " + trouble.getMessage());
+    }
+  }
+
+  boolean isRunning() {
+    return !running.isEmpty();
+  }
+
+  void terminate() {
+    running.forEach(ProcessTree::terminate);
+  }
+
+  void kill() {
+    running.forEach(ProcessTree::kill);
+  }
+
+  // ---- how it ended
+
+  /** Whether there is anything to clear up; an earlier attempt may have left something, too. */
+  boolean needsCleaning() {
+    return isUsed() || published || lease.attempt() > 1;
+  }
+
+  private synchronized boolean isUsed() {
+    return open != null;
+  }
+
+  private synchronized void close() {
+    if (open != null) {
+      open.close();
+    }
+  }
+
+  void succeeded() {
+    if (isUsed() || lease.attempt() > 1) {
+      close();
+      scratch.succeeded(lease);
+    }
+    if (published || lease.attempt() > 1) {
+      publisher.tidy(lease);
+    }
+  }
+
+  void failed() {
+    if (isUsed()) {
+      close();
+      scratch.failed(lease);
+    }
+  }
+
+  void dropped() {
+    if (isUsed()) {
+      close();
+      scratch.dropped(lease);
+    }
+  }
+}
