@@ -68,6 +68,7 @@ final class JobRun {
   private final AtomicBoolean askingIfLost = new AtomicBoolean();
   private @Nullable Thread handling;
   private volatile long leaseFrom;
+  private volatile boolean givenUp;
 
   JobRun(LeasedJob job, @Nullable Kind<?> kind, long claimedAt, Host host) {
     this.job = job;
@@ -289,6 +290,7 @@ final class JobRun {
   /** Does not wait for the handler any longer. */
   void abandon() {
     if (!isEnded()) {
+      givenUp = true;
       // Its programs first: what is settled next may let another attempt begin.
       context.abandon(() -> end(new Outcome.Abandoned()));
     }
@@ -301,10 +303,12 @@ final class JobRun {
 
   // ---- settle
 
-  private void end(Outcome outcome) {
+  private void end(Outcome left) {
     if (!ended.compareAndSet(false, true)) {
       return;
     }
+    // A handler that left because its program was killed has been given up all the same.
+    Outcome outcome = givenUp && left instanceof Outcome.Failed ? new Outcome.Abandoned() : left;
     try {
       context.end();
       RetryPolicy policy = kind == null ? RetryPolicy.DEFAULT : kind.retry();

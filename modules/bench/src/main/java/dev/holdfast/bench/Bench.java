@@ -1,0 +1,199 @@
+package dev.holdfast.bench;
+
+import dev.holdfast.embedded.EmbeddedPostgres;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Runs Holdfast beside its peers and plain SQL, in turns on one server, and compares. */
+@Command(
+    name = "bench",
+    mixinStandardHelpOptions = true,
+    description = "Measure Holdfast beside db-scheduler, JobRunr and plain SQL on one PostgreSQL.",
+    footer = {
+      "",
+      "Trials: single bulk drain drain-1ms pickup flow, and of Holdfast alone:",
+      "finished snapshot heartbeat recovery processes memory"
+    })
+public final class Bench implements Callable<Integer> {
+  @Option(names = "--rounds", paramLabel = "N", description = "how often each is run (default: 3)")
+  int rounds = 3;
+
+  @Option(names = "--jobs", paramLabel = "N", description = "jobs in a run (default: 100000)")
+  int jobs = 100_000;
+
+  @Option(
+      names = "--finished",
+      paramLabel = "N",
+      description = "finished jobs in the table of that trial (default: 5000000)")
+  int finished = 5_000_000;
+
+  @Option(names = "--only", split = ",", paramLabel = "TRIAL", description = "these trials")
+  @Nullable List<String> only;
+
+  @Option(names = "--queues", split = ",", paramLabel = "NAME", description = "these queues")
+  @Nullable List<String> queues;
+
+  @Option(
+      names = "--database",
+      paramLabel = "URL",
+      description =
+          "JDBC URL of a server to use instead of an embedded one; databases"
+              + " holdfast_bench_… are made anew there")
+  @Nullable String database;
+
+  @Option(names = "--user", description = "its user")
+  String user = "postgres";
+
+  @Option(names = "--password", description = "its password")
+  String password = "";
+
+  @Option(names = "--json", paramLabel = "FILE", description = "where the samples go")
+  Path json = Path.of("bench.json");
+
+  private final Report report = new Report();
+
+  /** Ends with the exit code of the run. */
+  public static void main(String[] arguments) {
+    if (arguments.length > 0 && arguments[0].equals(Child.NAME)) {
+      Child.work(arguments);
+      return;
+    }
+    System.exit(new CommandLine(new Bench()).execute(arguments));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    Instant start = Instant.now();
+    if (database != null) {
+      run(new Target(database, user, password), 0);
+    } else {
+      Path folder = Files.createTempDirectory("holdfast-bench-");
+      folder.toFile().setReadable(true, false);
+      folder.toFile().setExecutable(true, false);
+      String cache = System.getProperty("holdfast.cache");
+      try (EmbeddedPostgres postgres =
+          EmbeddedPostgres.start(
+              EmbeddedPostgres.Options.in(folder.resolve("postgres"))
+                  .cache(cache == null ? null : Path.of(cache))
+                  .settings(Map.of("shared_buffers", "1GB", "max_wal_size", "8GB")))) {
+        run(new Target(postgres.jdbcUrl(), postgres.user(), postgres.password()), postgres.pid());
+      } finally {
+        delete(folder);
+      }
+    }
+    report.print();
+    Map<String, Object> about = new LinkedHashMap<>();
+    about.put("at", start.toString());
+    about.put("java", System.getProperty("java.vm.version"));
+    about.put("processors", Runtime.getRuntime().availableProcessors());
+    about.put("jobs", jobs);
+    about.put("rounds", rounds);
+    report.write(json, about);
+    System.out.printf(
+        Locale.ROOT,
+        "%d s in all; samples in %s%n",
+        Duration.between(start, Instant.now()).toSeconds(),
+        json);
+    return 0;
+  }
+
+  private void run(Target server, long pid) throws Exception {
+    Meter meter = new Meter(pid);
+    Trials trials = new Trials(meter, jobs);
+    List<Contender> contenders = new ArrayList<>();
+    HoldfastContender holdfast = new HoldfastContender(server.fresh("holdfast_bench_own"));
+    contenders.add(holdfast);
+    try {
+      if (wantsQueue("plain")) {
+        contenders.add(new PlainSql(server.fresh("holdfast_bench_plain")));
+      }
+      if (wantsQueue("db-scheduler")) {
+        contenders.add(new DbScheduler(server.fresh("holdfast_bench_dbs")));
+      }
+      if (wantsQueue("jobrunr")) {
+        contenders.add(new JobRunrContender(server.fresh("holdfast_bench_jobrunr")));
+      }
+      shared(trials, contenders);
+      OwnTrials own = new OwnTrials(holdfast, meter, jobs, finished);
+      for (Map.Entry<String, Callable<List<Sample>>> trial : own.all().entrySet()) {
+        if (wants(trial.getKey())) {
+          say(trial.getKey(), "holdfast", 1, trial.getValue().call());
+        }
+      }
+    } finally {
+      contenders.forEach(Contender::close);
+    }
+  }
+
+  private void shared(Trials trials, List<Contender> contenders) throws Exception {
+    Map<String, Trials.Trial> all = new LinkedHashMap<>();
+    all.put("single", trials::single);
+    all.put("bulk", trials::bulk);
+    all.put("drain", trials::drain);
+    all.put("drain-1ms", trials::drainSlow);
+    all.put("flow", trials::flow);
+    all.put("pickup", trials::pickUp);
+    for (Map.Entry<String, Trials.Trial> trial : all.entrySet()) {
+      if (!wants(trial.getKey())) {
+        continue;
+      }
+      // The first round is for the compilers and the caches.
+      for (int round = 0; round <= rounds; round++) {
+        for (Contender contender : contenders) {
+          if (applies(trial.getKey(), contender)) {
+            List<Sample> samples = trial.getValue().run(contender);
+            say(trial.getKey(), contender.name(), round, samples);
+          }
+        }
+      }
+    }
+  }
+
+  private static boolean applies(String trial, Contender contender) {
+    return switch (trial) {
+      case "pickup" -> contender.picksUp();
+      case "drain-1ms" -> !(contender instanceof PlainSql);
+      default -> true;
+    };
+  }
+
+  private void say(String trial, String contender, int round, List<Sample> samples) {
+    if (round > 0) {
+      report.add(samples);
+    }
+    for (Sample sample : samples) {
+      System.out.printf(
+          Locale.ROOT,
+          "%-10s %-14s %-18s %,14.1f %s%n",
+          round == 0 ? "warming up" : "round " + round,
+          contender,
+          sample.trial().isEmpty() ? trial : sample.trial(),
+          sample.value(),
+          sample.unit());
+    }
+  }
+
+  private boolean wants(String trial) {
+    return only == null || only.contains(trial);
+  }
+
+  private boolean wantsQueue(String queue) {
+    return queues == null || queues.contains(queue);
+  }
+
+  private static void delete(Path folder) throws Exception {
+    new ProcessBuilder("rm", "-rf", folder.toString()).start().waitFor();
+  }
+}

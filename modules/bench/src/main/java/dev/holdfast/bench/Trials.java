@@ -1,0 +1,234 @@
+package dev.holdfast.bench;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.IntConsumer;
+
+/** What every contender does. Each trial checks that every job ran, and ran once. */
+final class Trials {
+  static final int CONCURRENCY = 500;
+  private static final long PATIENCE_SECONDS = 300;
+
+  private final Meter meter;
+  private final int jobs;
+
+  Trials(Meter meter, int jobs) {
+    this.meter = meter;
+    this.jobs = jobs;
+  }
+
+  /** A trial by its name. */
+  interface Trial {
+    List<Sample> run(Contender contender) throws Exception;
+  }
+
+  /** Single enqueues from eight threads, each durable before the next. */
+  List<Sample> single(Contender contender) throws Exception {
+    contender.clear();
+    int threads = 8;
+    AtomicInteger next = new AtomicInteger();
+    long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(3);
+    Meter.Reading start = meter.read();
+    inParallel(
+        threads,
+        thread -> {
+          while (System.nanoTime() < until) {
+            contender.enqueue(next.getAndIncrement());
+          }
+        });
+    return List.of(Sample.rate("single", contender.name(), next.get(), meter.read().since(start)));
+  }
+
+  List<Sample> bulk(Contender contender) throws Exception {
+    contender.clear();
+    int count = share(contender);
+    Meter.Reading start = meter.read();
+    contender.enqueue(0, count);
+    return List.of(Sample.rate("bulk", contender.name(), count, meter.read().since(start)));
+  }
+
+  List<Sample> drain(Contender contender) throws Exception {
+    return List.of(drained("drain", contender, CONCURRENCY, share(contender), number -> {}));
+  }
+
+  List<Sample> drainSlow(Contender contender) throws Exception {
+    int count = share(contender) / 5;
+    return List.of(drained("drain-1ms", contender, 200, count, number -> sleep(1)));
+  }
+
+  Sample drained(String trial, Contender contender, int concurrency, int count, IntConsumer work)
+      throws Exception {
+    contender.clear();
+    contender.enqueue(0, count);
+    return worked(trial, contender, concurrency, count, work);
+  }
+
+  /** From the start of a worker to the last settle. */
+  Sample worked(String trial, Contender contender, int concurrency, int count, IntConsumer work)
+      throws Exception {
+    Once once = new Once(count);
+    Meter.Reading used;
+    Meter.Reading start = meter.read();
+    AutoCloseable worker = contender.work(concurrency, number -> once.ran(number, work));
+    try {
+      once.await();
+      while (!contender.isEmpty()) {
+        sleep(1);
+      }
+      used = meter.read().since(start);
+    } finally {
+      worker.close();
+    }
+    contender.verify(count);
+    once.verify();
+    return Sample.rate(trial, contender.name(), count, used);
+  }
+
+  /** Producers and a worker at once. */
+  List<Sample> flow(Contender contender) throws Exception {
+    contender.clear();
+    int producers = 2;
+    int count = share(contender) / producers * producers;
+    Once once = new Once(count);
+    Meter.Reading start = meter.read();
+    AutoCloseable worker = contender.work(CONCURRENCY, number -> once.ran(number, n -> {}));
+    Meter.Reading used;
+    try {
+      inParallel(
+          producers,
+          producer -> {
+            int own = count / producers;
+            for (int done = 0; done < own; done += 100) {
+              contender.enqueue(producer * own + done, Math.min(100, own - done));
+            }
+          });
+      once.await();
+      while (!contender.isEmpty()) {
+        sleep(1);
+      }
+      used = meter.read().since(start);
+    } finally {
+      worker.close();
+    }
+    contender.verify(count);
+    once.verify();
+    return List.of(Sample.rate("flow", contender.name(), count, used));
+  }
+
+  /** From the call that enqueues to the handler's first line, one job at a time. */
+  List<Sample> pickUp(Contender contender) throws Exception {
+    contender.clear();
+    int count = 400;
+    long[] began = new long[count];
+    CountDownLatch[] seen = new CountDownLatch[count];
+    Arrays.setAll(seen, i -> new CountDownLatch(1));
+    double[] millis = new double[count];
+    AutoCloseable worker =
+        contender.work(
+            10,
+            number -> {
+              began[number] = System.nanoTime();
+              seen[number].countDown();
+            });
+    try {
+      sleep(500);
+      for (int i = 0; i < count; i++) {
+        long start = System.nanoTime();
+        contender.enqueue(i);
+        if (!seen[i].await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+          throw new IllegalStateException("job " + i + " was not picked up");
+        }
+        millis[i] = (began[i] - start) / 1e6;
+        sleep(5 + i % 7);
+      }
+    } finally {
+      worker.close();
+    }
+    // The first ones warm the caches of everyone.
+    double[] warm = Arrays.copyOfRange(millis, count / 4, count);
+    Arrays.sort(warm);
+    return List.of(
+        Sample.of("pickup-p50", contender.name(), "ms", warm[warm.length / 2]),
+        Sample.of("pickup-p99", contender.name(), "ms", warm[warm.length * 99 / 100]));
+  }
+
+  private int share(Contender contender) {
+    return Math.max(1_000, (int) (jobs * contender.share()));
+  }
+
+  static void sleep(long millis) {
+    try {
+      Thread.sleep(millis);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Work for one of several threads. */
+  interface Part {
+    void run(int thread) throws Exception;
+  }
+
+  static void inParallel(int threads, Part part) throws Exception {
+    Throwable[] trouble = new Throwable[1];
+    Thread[] all = new Thread[threads];
+    for (int i = 0; i < threads; i++) {
+      int thread = i;
+      all[i] =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    try {
+                      part.run(thread);
+                    } catch (Throwable thrown) {
+                      trouble[0] = thrown;
+                    }
+                  });
+    }
+    for (Thread thread : all) {
+      thread.join();
+    }
+    if (trouble[0] != null) {
+      throw new IllegalStateException("a producer failed", trouble[0]);
+    }
+  }
+
+  /** How often each job has run. */
+  static final class Once {
+    private final AtomicIntegerArray runs;
+    private final CountDownLatch left;
+
+    Once(int count) {
+      runs = new AtomicIntegerArray(count);
+      left = new CountDownLatch(count);
+    }
+
+    void ran(int number, IntConsumer work) {
+      work.accept(number);
+      runs.incrementAndGet(number);
+      left.countDown();
+    }
+
+    void await() throws InterruptedException {
+      if (!left.await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+        throw new IllegalStateException(left.getCount() + " jobs have not run");
+      }
+    }
+
+    long left() {
+      return left.getCount();
+    }
+
+    void verify() {
+      for (int i = 0; i < runs.length(); i++) {
+        if (runs.get(i) != 1) {
+          throw new IllegalStateException("job " + i + " ran " + runs.get(i) + " times");
+        }
+      }
+    }
+  }
+}
