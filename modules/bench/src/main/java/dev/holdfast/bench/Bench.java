@@ -59,6 +59,16 @@ public final class Bench implements Callable<Integer> {
   @Option(names = "--password", description = "its password")
   String password = "";
 
+  @Option(
+      names = "--setting",
+      paramLabel = "NAME=VALUE",
+      description =
+          "a setting of the embedded server, such as session_preload_libraries=auto_explain")
+  Map<String, String> settings = new LinkedHashMap<>();
+
+  @Option(names = "--keep", description = "keep the embedded server's folder, with its log")
+  boolean keep;
+
   @Option(names = "--json", paramLabel = "FILE", description = "where the samples go")
   Path json = Path.of("bench.json");
 
@@ -79,6 +89,8 @@ public final class Bench implements Callable<Integer> {
     if (database != null) {
       run(new Target(database, user, password), 0);
     } else {
+      settings.putIfAbsent("shared_buffers", "1GB");
+      settings.putIfAbsent("max_wal_size", "8GB");
       Path folder = Files.createTempDirectory("holdfast-bench-");
       folder.toFile().setReadable(true, false);
       folder.toFile().setExecutable(true, false);
@@ -87,10 +99,14 @@ public final class Bench implements Callable<Integer> {
           EmbeddedPostgres.start(
               EmbeddedPostgres.Options.in(folder.resolve("postgres"))
                   .cache(cache == null ? null : Path.of(cache))
-                  .settings(Map.of("shared_buffers", "1GB", "max_wal_size", "8GB")))) {
+                  .settings(settings))) {
         run(new Target(postgres.jdbcUrl(), postgres.user(), postgres.password()), postgres.pid());
       } finally {
-        delete(folder);
+        if (keep) {
+          System.out.println("kept: " + folder);
+        } else {
+          delete(folder);
+        }
       }
     }
     report.print();

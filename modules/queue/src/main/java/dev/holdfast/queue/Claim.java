@@ -26,9 +26,9 @@ final class Claim {
        WHERE j.ctid = ANY (ARRAY(SELECT p.ctid FROM picked p))
       RETURNING j.id, j.attempt, j.kind, j.queue, j.payload, j.tenant, j.workspace, j.run_id,
                 j.failures, j.max_attempts, j.timeout_ms, j.priority,
-                extract(epoch FROM j.run_at) AS due,
-                extract(epoch FROM j.deadline - statement_timestamp()) * 1000 AS deadline_ms,
-                extract(epoch FROM statement_timestamp() - greatest(j.run_at, j.created_at)) * 1000
+                date_part('epoch', j.run_at) AS due,
+                date_part('epoch', j.deadline - statement_timestamp()) * 1000 AS deadline_ms,
+                date_part('epoch', statement_timestamp() - greatest(j.run_at, j.created_at)) * 1000
                   AS wait_ms
       """;
 
@@ -128,7 +128,8 @@ final class Claim {
       Connection connection, String queue, int most, String worker, Duration lease)
       throws SQLException {
     return inOrder(
-        Rows.list(connection, Taken::read, SQL, queue, most, queue, queue, most, worker, lease));
+        Rows.listByKey(
+            connection, Taken::read, SQL, queue, most, queue, queue, most, worker, lease));
   }
 
   static List<LeasedJob> inOrder(List<Taken> taken) {

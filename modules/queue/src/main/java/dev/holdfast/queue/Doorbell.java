@@ -2,12 +2,14 @@ package dev.holdfast.queue;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,6 +26,9 @@ final class Doorbell implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Doorbell.class);
   private static final String SQL = "SELECT pg_notify(channel, '') FROM unnest(?) AS channel";
   private static final long DRAIN_SECONDS = 5;
+
+  /** A worker that is at work finds what comes meanwhile by itself. */
+  private static final Duration PAUSE = Duration.ofMillis(2);
 
   private final Database database;
   private final ReentrantLock lock = new ReentrantLock();
@@ -80,6 +85,7 @@ final class Doorbell implements AutoCloseable {
       } catch (RuntimeException trouble) {
         log.debug("could not ring for {}: workers will find the jobs by polling", now, trouble);
       }
+      LockSupport.parkNanos(PAUSE.toNanos());
     }
   }
 

@@ -93,10 +93,22 @@ final class Enqueue {
   private final Doorbell doorbell;
   private final Codec codec;
 
+  private final EnqueueTogether together = new EnqueueTogether(this::all);
+
   Enqueue(Database database, Doorbell doorbell, Codec codec) {
     this.database = database;
     this.doorbell = doorbell;
     this.codec = codec;
+  }
+
+  /** With what other threads enqueue at the same moment, if it stands for itself. */
+  Enqueued one(Job job) {
+    if (takesMoreThanOneStatement(List.of(job))) {
+      return all(List.of(job)).getFirst();
+    }
+    // Refused before it keeps company.
+    checked(List.of(job));
+    return together.enqueue(job);
   }
 
   List<Enqueued> all(List<Job> jobs) {
@@ -172,7 +184,7 @@ final class Enqueue {
     }
     try {
       for (JobId id :
-          Rows.list(
+          Rows.listByKey(
               connection, row -> Rows.id(row, "id"), INSERT, columns(connection, jobs, payloads))) {
         standsFor.put(id, id);
       }

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
+import org.flywaydb.core.api.exception.FlywayValidateException;
 import org.flywaydb.core.api.output.MigrateResult;
 
 /**
@@ -34,6 +35,13 @@ public final class Migrations {
               .load()
               .migrate();
       return new Result(result.migrationsExecuted, Schema.VERSION);
+    } catch (FlywayValidateException other) {
+      throw new DatabaseException(
+          DatabaseException.Reason.SCHEMA_OLD,
+          "the schema 'holdfast' was made by another snapshot of Holdfast, and before 1.0 there is"
+              + " no way from one to the next: use an empty database, or delete the folder of"
+              + " 'holdfast dev'",
+          other);
     } catch (FlywayException failed) {
       throw new DatabaseException(
           DatabaseException.Reason.OTHER, "migrate: " + failed.getMessage(), failed);

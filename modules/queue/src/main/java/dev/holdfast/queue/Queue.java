@@ -82,7 +82,7 @@ public final class Queue implements AutoCloseable {
   // ---- from the one who has work
 
   public Enqueued enqueue(Job job) {
-    return enqueue(List.of(job)).getFirst();
+    return enqueue.one(job);
   }
 
   public List<Enqueued> enqueue(List<Job> jobs) {

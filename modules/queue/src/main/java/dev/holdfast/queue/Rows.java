@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 /** The little that plain JDBC lacks: values in, rows out, a time limit on every statement. */
 final class Rows {
   private static final int STATEMENT_SECONDS = 30;
+  private static final String ONE_PLAN =
+      "SELECT set_config('enable_seqscan', 'off', true),"
+          + " set_config('plan_cache_mode', 'force_generic_plan', true);\n";
 
   /** Makes a value of the current row. */
   @FunctionalInterface
@@ -45,11 +48,38 @@ final class Rows {
       throws SQLException {
     try (PreparedStatement statement = prepare(connection, sql, values);
         ResultSet rows = statement.executeQuery()) {
-      List<T> read = new ArrayList<>();
-      while (rows.next()) {
-        read.add(reader.read(rows));
+      return read(rows, reader);
+    }
+  }
+
+  private static <T> List<T> read(ResultSet rows, Reader<T> reader) throws SQLException {
+    List<T> read = new ArrayList<>();
+    while (rows.next()) {
+      read.add(reader.read(rows));
+    }
+    return read;
+  }
+
+  /**
+   * The same for a statement that knows its rows by key or place and must never read the table as a
+   * whole. One plan serves for all arrays it is given: made anew for each, it would cost more than
+   * it does. But a plan may be from the days when the table was small, and then a scan looked
+   * cheap; so scans are switched off. Both settings go with the statement and end with it. In a
+   * caller's transaction they are left alone, for what it does next would go by them too.
+   */
+  static <T> List<T> listByKey(
+      Connection connection, Reader<T> reader, String sql, @Nullable Object... values)
+      throws SQLException {
+    if (!connection.getAutoCommit()) {
+      return list(connection, reader, sql, values);
+    }
+    // Both travel together and are one transaction.
+    try (PreparedStatement statement = prepare(connection, ONE_PLAN + sql, values)) {
+      statement.execute();
+      statement.getMoreResults();
+      try (ResultSet rows = statement.getResultSet()) {
+        return read(rows, reader);
       }
-      return read;
     }
   }
 

@@ -4,6 +4,7 @@ import dev.holdfast.model.Lease;
 import dev.holdfast.model.Settlement;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -11,25 +12,46 @@ import java.util.Set;
 /** Moves running jobs to SUCCEEDED, each if the caller still holds it. Writes no row but theirs. */
 final class Succeed {
   // The attempt is the fence: a worker that lost its lease still knows the job id, but its late
-  // write matches no row. The rows are locked in the order of their ids, as every batch does it.
+  // write matches no row. The rows are locked in the order of their ids, as every batch does it,
+  // each looked up by its id: joined as a whole, the planner may walk the index of running jobs
+  // instead, with all that ran since the last vacuum in it. They are then written by their place.
   private static final String SQL =
       """
-      WITH done AS (
-        SELECT * FROM unnest(?::uuid[], ?::int4[], ?::text[]) AS d(id, attempt, result)
+      WITH input AS MATERIALIZED (
+        SELECT ?::uuid[] AS ids, ?::int4[] AS attempts, ?::text[] AS results
       ), held AS MATERIALIZED (
-        SELECT j.id, d.result
-          FROM holdfast.job j JOIN done d ON d.id = j.id AND d.attempt = j.attempt
-         WHERE j.state = 'RUNNING'
-         ORDER BY j.id
-           FOR NO KEY UPDATE OF j
+        SELECT job.place
+          FROM (SELECT d.id, d.attempt
+                  FROM input, unnest(input.ids, input.attempts) AS d(id, attempt)
+                 ORDER BY d.id) AS done
+         CROSS JOIN LATERAL (
+           SELECT j.ctid AS place
+             FROM holdfast.job j
+            WHERE j.id = done.id AND j.attempt = done.attempt
+              -- Running, in other words, and words that no index could be chosen by.
+              AND j.lease_expires_at IS NOT NULL
+            LIMIT 1
+              FOR NO KEY UPDATE) AS job
       )
       UPDATE holdfast.job j
-         SET state = 'SUCCEEDED', result = h.result::jsonb, finished_at = clock_timestamp(),
+         SET state = 'SUCCEEDED', finished_at = clock_timestamp(),
+             -- The ids are sorted, so the bucket an id falls into is its place among them.
+             result = (SELECT results FROM input)[width_bucket(j.id, (SELECT ids FROM input))]::jsonb,
              heartbeat_at = NULL, lease_expires_at = NULL, events = j.events + 1,
              unique_states = holdfast.unique_after(j.unique_states, 'SUCCEEDED')
-        FROM held h
-       WHERE j.id = h.id AND j.state = 'RUNNING'
+       WHERE j.ctid = ANY (ARRAY(SELECT h.place FROM held h))
       RETURNING j.id, j.attempt
+      """;
+
+  // For a row that a heartbeat changed between our snapshot and our lock: its new place is not yet
+  // visible to us, but by its id it is found.
+  private static final String BY_ID =
+      """
+      UPDATE holdfast.job j
+         SET state = 'SUCCEEDED', result = ?::jsonb, finished_at = clock_timestamp(),
+             heartbeat_at = NULL, lease_expires_at = NULL, events = j.events + 1,
+             unique_states = holdfast.unique_after(j.unique_states, 'SUCCEEDED')
+       WHERE j.id = ? AND j.attempt = ? AND j.state = 'RUNNING'
       """;
 
   private static final String SUCCEEDED_BEFORE =
@@ -40,23 +62,36 @@ final class Succeed {
        WHERE j.state = 'SUCCEEDED'
       """;
 
+  // Of two attempts at one job the later one counts, and it is the one the bucket leads to.
+  private static final Comparator<Settlement> ORDER =
+      Comparator.comparing((Settlement settlement) -> settlement.lease().job())
+          .thenComparingInt(settlement -> settlement.lease().attempt());
+
   private Succeed() {}
 
   /** The leases that are settled now: by this call, or by an earlier one whose answer was lost. */
   static Set<Lease> all(Connection connection, List<Settlement.Succeed> settlements)
       throws SQLException {
-    List<Lease> leases = settlements.stream().map(Settlement.Succeed::lease).toList();
+    List<Settlement.Succeed> sorted = settlements.stream().sorted(ORDER).toList();
+    List<Lease> leases = sorted.stream().map(Settlement.Succeed::lease).toList();
     Set<Lease> settled =
         new HashSet<>(
-            Rows.list(
+            Rows.listByKey(
                 connection,
                 Rows::lease,
                 SQL,
                 Rows.ids(connection, leases),
                 Rows.attempts(connection, leases),
-                Rows.array(connection, "text", settlements, Settlement.Succeed::result)));
+                Rows.array(connection, "text", sorted, Settlement.Succeed::result)));
     if (settled.size() < leases.size()) {
       settled.addAll(before(connection, leases));
+    }
+    for (Settlement.Succeed left : sorted) {
+      Lease lease = left.lease();
+      if (!settled.contains(lease)
+          && Rows.update(connection, BY_ID, left.result(), lease.job(), lease.attempt()) == 1) {
+        settled.add(lease);
+      }
     }
     return settled;
   }

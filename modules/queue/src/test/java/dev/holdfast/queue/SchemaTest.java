@@ -97,6 +97,13 @@ class SchemaTest {
   }
 
   @Test
+  void a_schema_of_another_snapshot_is_told_apart(TestDatabase db) {
+    db.sql("UPDATE holdfast.flyway_schema_history SET checksum = 1 WHERE version = '1'");
+    assertReason(Reason.SCHEMA_OLD, () -> Migrations.apply(db.dataSource(), true))
+        .hasMessageContaining("use an empty database");
+  }
+
+  @Test
   void a_newer_schema_asks_for_a_newer_holdfast(TestDatabase db) {
     db.sql(FROM_THE_FUTURE);
     try (Queue queue = on(db.dataSource())) {

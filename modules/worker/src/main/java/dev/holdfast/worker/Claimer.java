@@ -10,13 +10,21 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Fills free slots with jobs, queue after queue in turn. */
 final class Claimer {
   private static final Logger log = LoggerFactory.getLogger(Claimer.class);
-  private static final int BATCH = 200;
+  private static final int BATCH = 500;
+
+  /**
+   * While there is more work than places, places are gathered for so long, or until half of a batch
+   * is free: a claim of many jobs costs hardly more than a claim of one.
+   */
+  private static final Duration GATHER = Duration.ofMillis(3);
+
   private static final Duration UNTIL_A_SLOT_IS_FREE = Duration.ofSeconds(10);
 
   /** Takes over what was claimed. */
@@ -26,6 +34,7 @@ final class Claimer {
   }
 
   private final JobSource source;
+  private final LongSupplier nanos;
   private final WorkerOptions options;
   private final Slots slots;
   private final Backpressure backpressure;
@@ -33,10 +42,24 @@ final class Claimer {
   private final Starter starter;
   private final AtomicBoolean rung = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
+  private final AtomicBoolean full = new AtomicBoolean();
+  private volatile int enough = 1;
+  private long claimedAt;
   private int turn;
   private boolean unsure;
 
   Claimer(JobSource source, WorkerOptions options, Slots slots, Metrics metrics, Starter starter) {
+    this(source, options, slots, metrics, starter, System::nanoTime);
+  }
+
+  Claimer(
+      JobSource source,
+      WorkerOptions options,
+      Slots slots,
+      Metrics metrics,
+      Starter starter,
+      LongSupplier nanos) {
+    this.nanos = nanos;
     this.source = source;
     this.options = options;
     this.slots = slots;
@@ -64,8 +87,16 @@ final class Claimer {
     if (unsure) {
       releaseUnknown();
     }
-    if (slots.free() <= 0) {
+    // Said before looking: whoever frees a place after the look sees it and wakes us.
+    full.set(true);
+    int free = slots.free();
+    if (free <= 0) {
       return UNTIL_A_SLOT_IS_FREE;
+    }
+    full.set(false);
+    Duration gather = GATHER.minusNanos(nanos.getAsLong() - claimedAt);
+    if (free < enough && gather.isPositive()) {
+      return gather;
     }
     Duration pause = backpressure.pause();
     if (pause.isPositive()) {
@@ -74,6 +105,11 @@ final class Claimer {
     Round round = round();
     // After a job there may be another, and only an empty answer says when the next is due.
     return round.claimed() > 0 ? Duration.ZERO : round.next();
+  }
+
+  /** Asked when a place became free. */
+  boolean isWorthWaking() {
+    return full.getAndSet(false) || slots.free() >= enough;
   }
 
   /** One round without regard to load, for whoever wants all that is due; how many jobs it got. */
@@ -116,6 +152,9 @@ final class Claimer {
     int most = Math.min(slots.free(), BATCH);
     Claimed answer = source.claim(queue, most, options.worker(), options.timings().lease());
     metrics.time(Metrics.CLAIM_TIME, Duration.ofNanos(System.nanoTime() - sentAt));
+    claimedAt = nanos.getAsLong();
+    enough =
+        answer.jobs().size() == most ? Math.max(1, Math.min(options.concurrency(), BATCH) / 2) : 1;
     List<Settlement> unwanted = new ArrayList<>();
     for (LeasedJob job : answer.jobs()) {
       if (!starter.start(job, sentAt)) {

@@ -50,7 +50,7 @@ final class JobRun {
     boolean succeeded(Lease lease);
 
     /** The handler has left, after this time; its ending is settled next. */
-    void performed(Duration took);
+    void performed(JobRun run, Duration took);
 
     void stopping(JobRun run);
 
@@ -120,7 +120,7 @@ final class JobRun {
   void run() {
     long start = System.nanoTime();
     Outcome outcome = perform();
-    host.performed(Duration.ofNanos(System.nanoTime() - start));
+    host.performed(this, Duration.ofNanos(System.nanoTime() - start));
     end(outcome);
   }
 

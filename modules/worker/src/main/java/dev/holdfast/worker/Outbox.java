@@ -12,8 +12,11 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +31,11 @@ final class Outbox {
   private static final int BATCH = 500;
   private static final int BATCH_CHARS = 8 << 20;
   private static final Duration IDLE = Duration.ofMinutes(1);
+
+  /** After a large batch the next one is gathered for so long, or until it is half as large. */
+  private static final Duration GATHER = Duration.ofMillis(2);
+
+  private static final int LARGE = 20;
   private static final int TRIES_APART = 5;
   private static final Duration FIRST_PAUSE_APART = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE_APART = Duration.ofSeconds(5);
@@ -44,14 +52,24 @@ final class Outbox {
   }
 
   private final JobSource source;
+  private final LongSupplier nanos;
   private final ConcurrentLinkedQueue<Entry> entries = new ConcurrentLinkedQueue<>();
   private final Set<Entry> apart = ConcurrentHashMap.newKeySet();
   private final Loop loop = new Loop("outbox", this::runOnce);
+  private final AtomicInteger waiting = new AtomicInteger();
+  private final AtomicBoolean idle = new AtomicBoolean();
+  private volatile int enough = 1;
   private volatile List<Entry> batch = List.of();
   private volatile boolean closed;
+  private long sentAt;
 
   Outbox(JobSource source) {
+    this(source, System::nanoTime);
+  }
+
+  Outbox(JobSource source, LongSupplier nanos) {
     this.source = source;
+    this.nanos = nanos;
   }
 
   void start() {
@@ -75,7 +93,9 @@ final class Outbox {
 
   private CompletableFuture<Ack> add(Entry entry) {
     entries.add(entry);
-    loop.wake();
+    if (waiting.incrementAndGet() >= enough || idle.getAndSet(false)) {
+      loop.wake();
+    }
     failIfClosed(List.of(entry));
     return entry.answer;
   }
@@ -92,14 +112,25 @@ final class Outbox {
     // A batch that could not be sent is kept, and sent again before anything newer.
     batch = batch.stream().filter(this::isLeft).toList();
     if (batch.isEmpty()) {
+      // Said before looking: whoever adds an entry after the look sees it and wakes us.
+      idle.set(true);
+      int found = waiting.get();
+      if (found == 0) {
+        enough = 1;
+        return IDLE;
+      }
+      idle.set(false);
+      Duration gather = GATHER.minusNanos(nanos.getAsLong() - sentAt);
+      if (found < enough && gather.isPositive()) {
+        return gather;
+      }
       batch = next();
       failIfClosed(batch);
     }
-    if (batch.isEmpty()) {
-      return IDLE;
-    }
     send(batch, Entry::report, source::report);
     send(batch, Entry::settlement, source::settle);
+    sentAt = nanos.getAsLong();
+    enough = batch.size() < LARGE ? 1 : batch.size() / 2;
     return Duration.ZERO;
   }
 
@@ -115,6 +146,7 @@ final class Outbox {
       taken.add(entry);
       chars += entry.chars();
     }
+    waiting.addAndGet(-taken.size());
     return taken;
   }
 

@@ -3,17 +3,26 @@ package dev.holdfast.worker;
 import dev.holdfast.model.Lease;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** The attempts a worker holds, never more than its limit. */
+/**
+ * The attempts a worker holds. Never more of them run than its limit; those whose handler has left
+ * wait here for their ending to be written, and give up their place meanwhile.
+ */
 final class Slots {
+  /** How many may wait for their ending: a bound for when the source is away. */
+  private static final int MOST_ENDING = 1_000;
+
   private final int limit;
   private final Map<Lease, JobRun> runs = new LinkedHashMap<>();
+  private final Set<JobRun> ending = new HashSet<>();
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private boolean closed;
@@ -26,7 +35,7 @@ final class Slots {
   boolean add(JobRun run) {
     lock.lock();
     try {
-      if (closed || runs.size() >= limit) {
+      if (closed || running() >= limit) {
         return false;
       }
       runs.put(run.lease(), run);
@@ -36,10 +45,23 @@ final class Slots {
     }
   }
 
+  /** Its handler has left. */
+  void ending(JobRun run) {
+    lock.lock();
+    try {
+      if (runs.get(run.lease()) == run) {
+        ending.add(run);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
   void remove(JobRun run) {
     lock.lock();
     try {
       runs.remove(run.lease(), run);
+      ending.remove(run);
       changed.signalAll();
     } finally {
       lock.unlock();
@@ -65,8 +87,18 @@ final class Slots {
     }
   }
 
+  /** How many more may be claimed. */
   int free() {
-    return limit - used();
+    lock.lock();
+    try {
+      return Math.max(0, Math.min(limit - running(), MOST_ENDING - ending.size()));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private int running() {
+    return runs.size() - ending.size();
   }
 
   Collection<JobRun> all() {

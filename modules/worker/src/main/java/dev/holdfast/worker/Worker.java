@@ -186,7 +186,13 @@ public final class Worker implements AutoCloseable {
   private void free(JobRun run) {
     watchdog.forget(run);
     slots.remove(run);
-    claiming.wake();
+    wakeClaiming();
+  }
+
+  private void wakeClaiming() {
+    if (claimer.isWorthWaking()) {
+      claiming.wake();
+    }
   }
 
   /** A process that was frozen between claim and start must ask before it begins. */
@@ -256,8 +262,10 @@ public final class Worker implements AutoCloseable {
     }
 
     @Override
-    public void performed(Duration took) {
+    public void performed(JobRun run, Duration took) {
       metrics.time(Metrics.RUN_TIME, took);
+      slots.ending(run);
+      wakeClaiming();
     }
 
     @Override

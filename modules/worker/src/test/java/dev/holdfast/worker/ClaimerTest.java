@@ -44,6 +44,37 @@ class ClaimerTest {
   }
 
   @Test
+  void while_there_is_more_work_than_places_it_gathers_places_for_a_moment() {
+    ManualNanos nanos = new ManualNanos();
+    Slots ten = new Slots(10);
+    Claimer gathering =
+        new Claimer(
+            source,
+            Samples.options(10),
+            ten,
+            metrics,
+            (job, claimedAt) -> ten.add(host.run(job, (payload, context) -> null)),
+            nanos);
+    for (int i = 0; i < 30; i++) {
+      source.with(Samples.job());
+    }
+    assertThat(gathering.runOnce()).isZero();
+    assertThat(gathering.runOnce()).isGreaterThan(Duration.ofSeconds(1));
+    ten.remove(ten.all().iterator().next());
+    assertThat(gathering.isWorthWaking()).isTrue();
+    assertThat(gathering.runOnce()).isBetween(Duration.ofNanos(1), Duration.ofMillis(3));
+    assertThat(gathering.isWorthWaking()).isFalse();
+    assertThat(source.calls("claim")).isEqualTo(1);
+    nanos.advance(Duration.ofMillis(4));
+    assertThat(gathering.runOnce()).isZero();
+    assertThat(source.calls("claim")).isEqualTo(2);
+    ten.all().stream().limit(5).toList().forEach(ten::remove);
+    assertThat(gathering.isWorthWaking()).isTrue();
+    assertThat(gathering.runOnce()).isZero();
+    assertThat(source.calls("claim")).isEqualTo(3);
+  }
+
+  @Test
   void after_a_job_it_looks_again_at_once_for_only_an_empty_answer_says_when_the_next_is_due() {
     source.with(Samples.job());
     source.nextDue = Duration.ofMillis(20);

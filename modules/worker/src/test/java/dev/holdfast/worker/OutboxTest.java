@@ -55,6 +55,34 @@ class OutboxTest {
   }
 
   @Test
+  void after_a_large_batch_the_next_one_is_gathered_for_a_moment() {
+    ManualNanos nanos = new ManualNanos();
+    Outbox gathering = new Outbox(source, nanos);
+    settleMany(gathering, 40);
+    assertThat(gathering.runOnce()).isZero();
+    settleMany(gathering, 5);
+    assertThat(gathering.runOnce()).isBetween(Duration.ofNanos(1), Duration.ofMillis(2));
+    assertThat(source.settled).hasSize(1);
+    settleMany(gathering, 15);
+    assertThat(gathering.runOnce()).isZero();
+    assertThat(source.settled.get(1)).hasSize(20);
+    settleMany(gathering, 1);
+    nanos.advance(Duration.ofMillis(3));
+    assertThat(gathering.runOnce()).isZero();
+    assertThat(source.settled.get(2)).hasSize(1);
+    // From a trickle nothing is gathered.
+    settleMany(gathering, 1);
+    assertThat(gathering.runOnce()).isZero();
+    assertThat(source.settled).hasSize(4);
+  }
+
+  private void settleMany(Outbox to, int count) {
+    for (int i = 0; i < count; i++) {
+      var unused = to.settle(new Settlement.Succeed(held().lease(), null));
+    }
+  }
+
+  @Test
   void what_came_in_during_one_batch_is_the_next_one() throws Exception {
     CountDownLatch inSettle = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);

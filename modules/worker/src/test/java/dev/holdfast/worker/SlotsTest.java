@@ -30,6 +30,34 @@ class SlotsTest {
   }
 
   @Test
+  void a_place_is_free_when_the_handler_has_left_and_the_lease_is_kept_until_that_is_written() {
+    JobRun first = run();
+    slots.add(first);
+    slots.add(run());
+    slots.ending(first);
+    assertThat(slots.free()).isEqualTo(1);
+    assertThat(slots.all()).contains(first);
+    assertThat(slots.add(run())).isTrue();
+    assertThat(slots.add(run())).isFalse();
+    slots.remove(first);
+    assertThat(slots.free()).isZero();
+    assertThat(slots.used()).isEqualTo(2);
+  }
+
+  @Test
+  void not_endlessly_many_wait_for_their_ending() {
+    Slots many = new Slots(2_000);
+    for (int i = 0; i < 1_000; i++) {
+      JobRun run = run();
+      many.add(run);
+      many.ending(run);
+    }
+    assertThat(many.free()).isZero();
+    // One that was claimed before that was so still comes in.
+    assertThat(many.add(run())).isTrue();
+  }
+
+  @Test
   void removing_twice_frees_one_place() {
     JobRun first = run();
     slots.add(first);

@@ -68,7 +68,7 @@ final class TestHost implements JobRun.Host {
   }
 
   @Override
-  public void performed(Duration took) {}
+  public void performed(JobRun run, Duration took) {}
 
   @Override
   public void stopping(JobRun run) {

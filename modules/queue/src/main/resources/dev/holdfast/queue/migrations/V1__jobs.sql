@@ -1,34 +1,52 @@
 -- The queue. State lives in one row a job; what happened besides lies in attempt and event.
 
+-- What one column may hold is said by its type: it is then checked when the column is written, and
+-- not with every update of its row.
+CREATE DOMAIN holdfast.job_priority AS smallint CHECK (VALUE BETWEEN 0 AND 9);
+CREATE DOMAIN holdfast.percent AS smallint CHECK (VALUE BETWEEN 0 AND 100);
+CREATE DOMAIN holdfast.counter AS integer CHECK (VALUE >= 0);
+CREATE DOMAIN holdfast.failure_policy AS text CHECK (VALUE IN ('CANCEL', 'FAIL', 'RUN'));
+
 CREATE TABLE holdfast.job (
+  -- What has a fixed width and is always there comes first: PostgreSQL then knows where it is.
   id                   uuid        PRIMARY KEY,
-  queue                text        NOT NULL,
-  kind                 text        NOT NULL,
-  state                text        NOT NULL,
-  priority             smallint    NOT NULL,
   run_at               timestamptz NOT NULL,
   created_at           timestamptz NOT NULL,
+  run_id               uuid        NOT NULL,
 
   -- The fence. Every claim raises it; nothing ever lowers it.
   attempt              integer     NOT NULL DEFAULT 0,
-  failures             integer     NOT NULL DEFAULT 0,
-  crashes              integer     NOT NULL DEFAULT 0,
-  max_attempts         integer     NOT NULL,
-  max_crashes          integer     NOT NULL,
-
-  -- The lease. No index may name heartbeat_at or lease_expires_at: a heartbeat
-  -- is then a HOT update, which touches one page and no index.
-  worker_id            text,
-  started_at           timestamptz,
-  heartbeat_at         timestamptz,
-  lease_expires_at     timestamptz,
-  finished_at          timestamptz,
+  failures             holdfast.counter NOT NULL DEFAULT 0,
+  crashes              holdfast.counter NOT NULL DEFAULT 0,
+  max_attempts         holdfast.counter NOT NULL,
+  max_crashes          holdfast.counter NOT NULL,
 
   -- How many events the timeline has, and which of them is this attempt's 'processing'.
   events               integer     NOT NULL DEFAULT 1,
-  started_event        integer,
+  priority             holdfast.job_priority NOT NULL,
+  -- The states, as bits, in which unique_key is held; 0 once it was given up.
+  unique_states        smallint    NOT NULL DEFAULT 0,
 
-  progress             smallint,
+  state                text        NOT NULL,
+  queue                text        NOT NULL,
+  kind                 text        NOT NULL,
+  tenant               text        NOT NULL,
+  workspace            text        NOT NULL,
+  run_key              text        NOT NULL,
+  payload              jsonb       NOT NULL,
+
+  -- The lease. No index may name heartbeat_at or lease_expires_at: a heartbeat
+  -- is then a HOT update, which touches one page and no index.
+  started_event        integer,
+  started_at           timestamptz,
+  heartbeat_at         timestamptz,
+  lease_expires_at     timestamptz,
+  worker_id            text,
+  finished_at          timestamptz,
+  result               jsonb,
+  failure              jsonb,
+
+  progress             holdfast.percent,
   progress_message     text,
   timeout_ms           bigint,
   deadline             timestamptz,
@@ -36,24 +54,14 @@ CREATE TABLE holdfast.job (
   cancel_deadline      timestamptz,
   cancel_reason        text,
 
-  -- The states, as bits, in which unique_key is held; 0 once it was given up.
   unique_key           text,
-  unique_states        smallint    NOT NULL DEFAULT 0,
   unique_until         timestamptz,
   concurrency_key      text,
   concurrency_limit    integer,
 
-  tenant               text        NOT NULL,
-  workspace            text        NOT NULL,
-  run_id               uuid        NOT NULL,
-  run_key              text        NOT NULL,
   parent_id            uuid,
   -- What becomes of a job that waits for others when one of them fails.
-  when_dependency_fails text,
-
-  payload              jsonb       NOT NULL,
-  result               jsonb,
-  failure              jsonb,
+  when_dependency_fails holdfast.failure_policy,
 
   CONSTRAINT job_state_known CHECK (state IN
     ('WAITING', 'PENDING', 'RUNNING', 'RETRYING', 'SUCCEEDED', 'FAILED', 'CANCELLED')),
@@ -62,14 +70,9 @@ CREATE TABLE holdfast.job (
     AND (state = 'RUNNING') = (heartbeat_at IS NOT NULL)),
   CONSTRAINT job_terminal_is_finished CHECK (
     (state IN ('SUCCEEDED', 'FAILED', 'CANCELLED')) = (finished_at IS NOT NULL)),
-  CONSTRAINT job_priority_in_range CHECK (priority BETWEEN 0 AND 9),
-  CONSTRAINT job_progress_in_range CHECK (progress BETWEEN 0 AND 100),
-  CONSTRAINT job_budgets_sane CHECK (
-    attempt >= 0 AND failures >= 0 AND crashes >= 0 AND max_attempts >= 1 AND max_crashes >= 0),
   CONSTRAINT job_cancel_has_reason CHECK (
     (cancel_requested_at IS NULL) = (cancel_deadline IS NULL)
     AND (cancel_requested_at IS NULL OR cancel_reason IS NOT NULL)),
-  CONSTRAINT job_policy_known CHECK (when_dependency_fails IN ('CANCEL', 'FAIL', 'RUN')),
   CONSTRAINT job_limit_has_key CHECK ((concurrency_key IS NULL) = (concurrency_limit IS NULL)),
   CONSTRAINT job_unique_has_key CHECK (unique_states = 0 OR unique_key IS NOT NULL)
 ) WITH (fillfactor = 90); -- Room for heartbeats: in a full page one cannot be HOT.
@@ -83,7 +86,8 @@ CREATE INDEX job_claim_keyed ON holdfast.job (queue, concurrency_key, priority, 
   WHERE state = 'PENDING' AND concurrency_key IS NOT NULL;
 CREATE INDEX job_waiting ON holdfast.job (queue)
   WHERE state = 'WAITING';
-CREATE INDEX job_running ON holdfast.job (queue, concurrency_key)
+-- By the time they began, so that each new entry comes last, which is the cheapest place for it.
+CREATE INDEX job_running ON holdfast.job (queue, started_at, concurrency_key)
   WHERE state = 'RUNNING';
 CREATE INDEX job_retrying ON holdfast.job (queue, run_at)
   WHERE state = 'RETRYING';
