@@ -8,8 +8,11 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Gives a worker jobs to run, each under a lease and a new attempt number. */
 final class Claim {
@@ -42,13 +45,13 @@ final class Claim {
       """
       WITH picked AS MATERIALIZED (
         SELECT pick.ctid
-          FROM generate_series(0, 9) AS lane(priority)
+          FROM unnest(?::float8[]) WITH ORDINALITY AS lane(floor, number)
          CROSS JOIN LATERAL (
            SELECT j.ctid
              FROM holdfast.job j
-            WHERE j.queue = ? AND j.priority = lane.priority
+            WHERE j.queue = ? AND j.priority = (lane.number - 1)::smallint
               AND j.state = 'PENDING' AND j.concurrency_key IS NULL
-              AND j.run_at <= statement_timestamp()
+              AND j.run_at >= to_timestamp(lane.floor) AND j.run_at <= statement_timestamp()
             ORDER BY j.run_at, j.id
             LIMIT ?
               FOR NO KEY UPDATE SKIP LOCKED) AS pick
@@ -95,14 +98,19 @@ final class Claim {
 
   private final Database database;
   private final ClaimByRules byRules = new ClaimByRules();
+  private final Map<String, Floors> floors = new ConcurrentHashMap<>();
 
   Claim(Database database) {
     this.database = database;
   }
 
   Claimed from(String queue, int most, String worker, Duration lease) {
-    List<LeasedJob> jobs =
-        database.runOnce("claim", connection -> take(connection, queue, most, worker, lease));
+    Floors known = floors.computeIfAbsent(queue, name -> new Floors(System::nanoTime));
+    double[] from = known.next();
+    List<LeasedJob> jobs = take(queue, most, worker, lease, known, from);
+    if (jobs.isEmpty() && known.shouldLookAgain(from)) {
+      jobs = take(queue, most, worker, lease, known, known.next());
+    }
     if (!jobs.isEmpty()) {
       return new Claimed(jobs, null);
     }
@@ -113,7 +121,7 @@ final class Claim {
     boolean more = survey.retryDue() && Promote.due(database, queue) > 0;
     more |= survey.hasWaiting() && Unblock.ready(database, queue) > 0;
     if (more) {
-      jobs = database.runOnce("claim", connection -> take(connection, queue, most, worker, lease));
+      jobs = take(queue, most, worker, lease, known, known.next());
     }
     // What became claimable just now may have a concurrency key the survey did not see.
     if (jobs.isEmpty() && (survey.hasRules() || more)) {
@@ -124,12 +132,27 @@ final class Claim {
     return new Claimed(jobs, jobs.isEmpty() ? survey.nextDue() : null);
   }
 
-  private static List<LeasedJob> take(
-      Connection connection, String queue, int most, String worker, Duration lease)
-      throws SQLException {
-    return inOrder(
-        Rows.listByKey(
-            connection, Taken::read, SQL, queue, most, queue, queue, most, worker, lease));
+  private List<LeasedJob> take(
+      String queue, int most, String worker, Duration lease, Floors known, double[] from) {
+    long start = System.nanoTime();
+    List<Taken> taken =
+        database.runOnce(
+            "claim",
+            connection ->
+                Rows.listByKey(
+                    connection,
+                    Taken::read,
+                    SQL,
+                    connection.createArrayOf("float8", Arrays.stream(from).boxed().toArray()),
+                    queue,
+                    most,
+                    queue,
+                    queue,
+                    most,
+                    worker,
+                    lease));
+    known.claimed(from, taken, System.nanoTime() - start);
+    return inOrder(taken);
   }
 
   static List<LeasedJob> inOrder(List<Taken> taken) {

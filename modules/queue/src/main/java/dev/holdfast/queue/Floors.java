@@ -1,0 +1,94 @@
+package dev.holdfast.queue;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.LongSupplier;
+
+/**
+ * Where a claim begins to look, when looking from the start is slow.
+ *
+ * <p>Claimed jobs leave dead entries at the front of the claim index. They are cleared away in
+ * passing, unless somebody holds an old snapshot: then each claim walks over all of them, further
+ * every time. So after a slow claim the next ones begin where it found its last job, priority by
+ * priority. What commits late with an earlier time, or goes back to its old place in the queue,
+ * lies before that; it is found by a look from the start, which comes again after a while, and at
+ * once when nothing else is found. While claims are quick nothing of this happens.
+ */
+final class Floors {
+  static final double NONE = Double.NEGATIVE_INFINITY;
+  private static final int LANES = 10;
+
+  /** More than a claim of so many rows takes by itself. */
+  private static final Duration SLOW = Duration.ofMillis(15);
+
+  private static final Duration SLOW_PER_ROW = Duration.ofNanos(60_000);
+
+  /**
+   * A look from the start may take up a twentieth of the time, and half of it in an empty queue.
+   */
+  private static final int RARELY = 20;
+
+  private static final int SOMETIMES = 2;
+
+  /** Times are read as seconds with a fraction; what lies closer together is not told apart. */
+  private static final double PRECISION = 1e-5;
+
+  private final LongSupplier nanos;
+  private final double[] floors = new double[LANES];
+  private boolean raised;
+  private long fullAt;
+  private long fullCost;
+
+  Floors(LongSupplier nanos) {
+    this.nanos = nanos;
+    Arrays.fill(floors, NONE);
+  }
+
+  /** Where the next claim begins, in seconds since the epoch, by priority. */
+  synchronized double[] next() {
+    if (raised && sinceFull() >= RARELY * fullCost) {
+      lower();
+    }
+    return floors.clone();
+  }
+
+  /** What a claim that began at these floors has found, and how long it took. */
+  synchronized void claimed(double[] from, List<Claim.Taken> taken, long took) {
+    boolean full = isFull(from);
+    if (full) {
+      fullAt = nanos.getAsLong();
+      fullCost = took;
+    }
+    boolean slow = took > SLOW.toNanos() + SLOW_PER_ROW.toNanos() * taken.size();
+    if (raised || (full && slow)) {
+      for (Claim.Taken job : taken) {
+        raised = true;
+        int lane = job.priority();
+        floors[lane] = Math.max(floors[lane], job.due() - PRECISION);
+      }
+    }
+  }
+
+  /** Whether a claim that found nothing should look again, from the start. */
+  synchronized boolean shouldLookAgain(double[] from) {
+    if (isFull(from) || sinceFull() < SOMETIMES * fullCost) {
+      return false;
+    }
+    lower();
+    return true;
+  }
+
+  private void lower() {
+    Arrays.fill(floors, NONE);
+    raised = false;
+  }
+
+  private long sinceFull() {
+    return nanos.getAsLong() - fullAt;
+  }
+
+  private static boolean isFull(double[] from) {
+    return Arrays.stream(from).allMatch(floor -> floor == NONE);
+  }
+}

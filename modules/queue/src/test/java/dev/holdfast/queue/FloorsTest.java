@@ -1,0 +1,92 @@
+package dev.holdfast.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.LeasedJob;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class FloorsTest {
+  private static final long QUICK = Duration.ofMillis(2).toNanos();
+  private static final long SLOW = Duration.ofMillis(100).toNanos();
+
+  private final AtomicLong nanos = new AtomicLong();
+  private final Floors floors = new Floors(nanos::get);
+
+  private static Claim.Taken taken(int priority, double due) {
+    JobId id = JobId.next();
+    LeasedJob job =
+        new LeasedJob(
+            new Lease(id, 1),
+            "kind",
+            "queue",
+            Json.EMPTY,
+            "default",
+            "default",
+            id,
+            0,
+            3,
+            Duration.ZERO,
+            null,
+            null);
+    return new Claim.Taken(job, priority, due);
+  }
+
+  private void pass(Duration time) {
+    nanos.addAndGet(time.toNanos());
+  }
+
+  @Test
+  void while_claims_are_quick_every_one_begins_at_the_start() {
+    double[] from = floors.next();
+    assertThat(from).hasSize(10).containsOnly(Floors.NONE);
+    floors.claimed(from, List.of(taken(5, 1_000)), QUICK);
+    assertThat(floors.next()).containsOnly(Floors.NONE);
+  }
+
+  @Test
+  void after_a_slow_one_the_next_begins_at_its_last_job_of_each_priority() {
+    floors.claimed(floors.next(), List.of(taken(5, 1_000), taken(5, 1_001), taken(7, 900)), SLOW);
+    double[] from = floors.next();
+    assertThat(from[5]).isBetween(1_000.9, 1_001.0);
+    assertThat(from[7]).isBetween(899.9, 900.0);
+    assertThat(from[0]).isEqualTo(Floors.NONE);
+    floors.claimed(from, List.of(taken(5, 1_002)), QUICK);
+    assertThat(floors.next()[5]).isBetween(1_001.9, 1_002.0);
+  }
+
+  @Test
+  void the_start_is_looked_at_again_after_a_while() {
+    floors.claimed(floors.next(), List.of(taken(5, 1_000)), SLOW);
+    pass(Duration.ofMillis(1_900));
+    assertThat(floors.next()[5]).isNotEqualTo(Floors.NONE);
+    pass(Duration.ofMillis(200));
+    assertThat(floors.next()).containsOnly(Floors.NONE);
+  }
+
+  @Test
+  void nothing_found_is_looked_for_from_the_start_but_not_all_the_time() {
+    floors.claimed(floors.next(), List.of(taken(5, 1_000)), SLOW);
+    double[] from = floors.next();
+    floors.claimed(from, List.of(), QUICK);
+    assertThat(floors.shouldLookAgain(from)).isFalse();
+    pass(Duration.ofMillis(250));
+    assertThat(floors.shouldLookAgain(from)).isTrue();
+    double[] start = floors.next();
+    assertThat(start).containsOnly(Floors.NONE);
+    assertThat(floors.shouldLookAgain(start)).isFalse();
+  }
+
+  @Test
+  void when_the_start_is_quick_again_it_is_where_claims_begin() {
+    floors.claimed(floors.next(), List.of(taken(5, 1_000)), SLOW);
+    pass(Duration.ofSeconds(10));
+    floors.claimed(floors.next(), List.of(taken(5, 1_010)), QUICK);
+    assertThat(floors.next()).containsOnly(Floors.NONE);
+  }
+}
