@@ -23,14 +23,11 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Programs as handlers: what they are told, what they may say, and how they end. */
 @Timeout(120)
-@Execution(ExecutionMode.CONCURRENT)
 class ProgramTest extends WorkplaceTest {
   private static final JacksonCodec CODEC = new JacksonCodec();
 

@@ -19,11 +19,8 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 @Timeout(60)
-@Execution(ExecutionMode.CONCURRENT)
 class ScratchTest extends WorkplaceTest {
   private static final Handler<Json> SUCCEEDS =
       (payload, context) -> Files.writeString(context.scratch().resolve("a"), "12345").toString();
