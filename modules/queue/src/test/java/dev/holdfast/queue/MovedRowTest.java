@@ -1,0 +1,50 @@
+package dev.holdfast.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.Settlement;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.TestDatabase;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** A settle finds its row by place, and a heartbeat may move the row just then. */
+@ExtendWith(DatabaseExtension.class)
+class MovedRowTest {
+  @Test
+  void a_row_that_a_heartbeat_moved_while_it_was_waited_for_is_settled(TestDatabase db)
+      throws Exception {
+    try (Queue queue = new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT);
+        Connection heartbeat = db.dataSource().getConnection();
+        Statement statement = heartbeat.createStatement()) {
+      queue.enqueue(Job.of("work"));
+      Lease lease =
+          queue.claim("default", 1, "worker", Duration.ofMinutes(1)).jobs().getFirst().lease();
+      heartbeat.setAutoCommit(false);
+      statement.execute("UPDATE holdfast.job SET heartbeat_at = clock_timestamp()");
+      CompletableFuture<Ack> settled =
+          CompletableFuture.supplyAsync(
+              () -> queue.settle(new Settlement.Succeed(lease, new Json("{\"n\": 1}"))));
+      await()
+          .atMost(Duration.ofSeconds(20))
+          .until(
+              () ->
+                  db.count("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+                      > 0);
+      heartbeat.commit();
+      assertThat(settled.get(20, TimeUnit.SECONDS)).isEqualTo(Ack.ACCEPTED);
+      assertThat(String.valueOf(queue.find(lease.job()).orElseThrow().result()))
+          .isEqualTo("{\"n\": 1}");
+    }
+  }
+}
