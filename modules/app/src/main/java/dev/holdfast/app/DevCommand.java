@@ -2,6 +2,7 @@ package dev.holdfast.app;
 
 import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.queue.Migrations;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -88,11 +89,9 @@ final class DevCommand implements Callable<Integer> {
     }
   }
 
+  /** Of Java itself: the launcher may have built everything before, in the same process. */
   private static Duration sinceStart() {
-    return ProcessHandle.current()
-        .info()
-        .startInstant()
-        .map(start -> Duration.between(start, Instant.now()))
-        .orElse(Duration.ZERO);
+    Instant start = Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
+    return Duration.between(start, Instant.now());
   }
 }
