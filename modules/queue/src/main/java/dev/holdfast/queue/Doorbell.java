@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -25,15 +26,23 @@ import org.slf4j.LoggerFactory;
 final class Doorbell implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Doorbell.class);
   private static final String SQL = "SELECT pg_notify(channel, '') FROM unnest(?) AS channel";
+
+  // Nothing is lost with a ring: its commit need not wait for the disk, with that lock in hand.
+  private static final String SQL_BY_ITSELF =
+      "SELECT set_config('synchronous_commit', 'off', true), pg_notify(channel, '')"
+          + " FROM unnest(?) AS channel";
   private static final long DRAIN_SECONDS = 5;
 
   /** A worker that is at work finds what comes meanwhile by itself. */
   private static final Duration PAUSE = Duration.ofMillis(2);
 
+  private static final Duration QUIET = Duration.ofMillis(4);
+
   private final Database database;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private Set<String> rung = new LinkedHashSet<>();
+  private final AtomicLong usedAt = new AtomicLong(System.nanoTime());
   private boolean busy;
   private boolean closed;
   private @Nullable Thread ringer;
@@ -55,6 +64,7 @@ final class Doorbell implements AutoCloseable {
       if (closed) {
         return;
       }
+      usedAt.set(System.nanoTime());
       rung.addAll(queues);
       if (ringer == null) {
         ringer = Thread.ofPlatform().daemon().name("holdfast-doorbell").start(this::ringAll);
@@ -65,10 +75,24 @@ final class Doorbell implements AutoCloseable {
     }
   }
 
+  /**
+   * Whether nobody has rung or asked for a while. The one who asks may then ring in its own commit:
+   * that is sooner, and at most one in this while holds the lock for as long as a commit takes.
+   */
+  boolean isQuiet() {
+    long now = System.nanoTime();
+    return now - usedAt.getAndSet(now) > QUIET.toNanos();
+  }
+
   /** Inside the caller's transaction the ring comes with its commit, or not at all. */
   static void ringWith(Connection connection, Collection<String> queues) throws SQLException {
+    ring(connection, SQL, queues);
+  }
+
+  private static void ring(Connection connection, String sql, Collection<String> queues)
+      throws SQLException {
     List<String> channels = queues.stream().map(Doorbell::channel).toList();
-    Rows.list(connection, row -> "", SQL, Rows.array(connection, "text", channels, c -> c));
+    Rows.list(connection, row -> "", sql, Rows.array(connection, "text", channels, c -> c));
   }
 
   private void ringAll() {
@@ -79,7 +103,7 @@ final class Doorbell implements AutoCloseable {
         database.run(
             "ring",
             connection -> {
-              ringWith(connection, now);
+              ring(connection, SQL_BY_ITSELF, now);
               return true;
             });
       } catch (RuntimeException trouble) {

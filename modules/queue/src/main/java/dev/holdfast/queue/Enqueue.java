@@ -88,12 +88,13 @@ final class Enqueue {
           .thenComparing(Job::kind)
           .thenComparing(job -> job.id());
   private static final int TRIES = 5;
+  private static final int RINGS_ALONG = 20;
 
   private final Database database;
   private final Doorbell doorbell;
   private final Codec codec;
 
-  private final EnqueueTogether together = new EnqueueTogether(this::all);
+  private final EnqueueTogether<Encoded> together = new EnqueueTogether<>(this::encoded);
 
   Enqueue(Database database, Doorbell doorbell, Codec codec) {
     this.database = database;
@@ -101,24 +102,64 @@ final class Enqueue {
     this.codec = codec;
   }
 
+  /** A job whose payload is JSON, and not too large. */
+  private record Encoded(Job job, Json payload) {}
+
   /** With what other threads enqueue at the same moment, if it stands for itself. */
   Enqueued one(Job job) {
     if (takesMoreThanOneStatement(List.of(job))) {
       return all(List.of(job)).getFirst();
     }
     // Refused before it keeps company.
-    checked(List.of(job));
-    return together.enqueue(job);
+    return together.enqueue(new Encoded(job, Limits.payload(codec.encode(job.payload()))));
+  }
+
+  private List<Enqueued> encoded(List<Encoded> batch) {
+    Payloads payloads = new Payloads();
+    batch.forEach(each -> payloads.add(each.job, each.payload));
+    return all(batch.stream().map(Encoded::job).toList(), payloads.byJob);
   }
 
   List<Enqueued> all(List<Job> jobs) {
-    Map<JobId, Json> payloads = checked(jobs);
+    return all(jobs, checked(jobs));
+  }
+
+  private List<Enqueued> all(List<Job> jobs, Map<JobId, Json> payloads) {
+    Set<String> due = dueQueues(jobs);
+    if (EnqueueUsual.fits(jobs)) {
+      // In a quiet moment the ring goes with the commit, which saves the workers a moment.
+      boolean rings = jobs.size() <= RINGS_ALONG && doorbell.isQuiet();
+      if (database.run("enqueue", connection -> usual(connection, jobs, payloads, rings))) {
+        if (!rings) {
+          doorbell.ring(due);
+        }
+        return jobs.stream().map(job -> new Enqueued(job.id(), false)).toList();
+      }
+    }
     List<Enqueued> enqueued =
         takesMoreThanOneStatement(jobs)
             ? database.transact("enqueue", connection -> write(connection, jobs, payloads))
             : database.run("enqueue", connection -> write(connection, jobs, payloads));
-    doorbell.ring(dueQueues(jobs));
+    doorbell.ring(due);
     return enqueued;
+  }
+
+  /** False when it takes the general way; then nothing has been written. */
+  private static boolean usual(
+      Connection connection, List<Job> jobs, Map<JobId, Json> payloads, boolean rings)
+      throws SQLException {
+    try {
+      EnqueueUsual.insert(connection, jobs.stream().sorted(ORDER).toList(), payloads, rings);
+      return true;
+    } catch (SQLException trouble) {
+      if (Trouble.isBadData(trouble)) {
+        throw notStorable(jobs, trouble);
+      }
+      if (Trouble.isThereAlready(trouble) || (rings && Trouble.isOverLimit(trouble))) {
+        return false;
+      }
+      throw trouble;
+    }
   }
 
   /** Commits, or not, with the caller's own writes. */
@@ -244,11 +285,18 @@ final class Enqueue {
           "%,d jobs at once are over the limit of %,d: enqueue them in several calls"
               .formatted(jobs.size(), Limits.BULK_JOBS));
     }
-    Map<JobId, Json> payloads = new HashMap<>();
-    long chars = 0;
-    for (Job job : jobs) {
-      Json payload = Limits.payload(codec.encode(job.payload()));
-      if (payloads.put(job.id(), payload) != null) {
+    Payloads payloads = new Payloads();
+    jobs.forEach(job -> payloads.add(job, Limits.payload(codec.encode(job.payload()))));
+    return payloads.byJob;
+  }
+
+  /** The payloads of one enqueue, within its limits. */
+  private static final class Payloads {
+    final Map<JobId, Json> byJob = new HashMap<>();
+    private long chars;
+
+    void add(Job job, Json payload) {
+      if (byJob.put(job.id(), payload) != null) {
         throw new RefusedException(
             Refusal.BAD_ID, "job " + job.id() + " stands twice in one enqueue");
       }
@@ -260,7 +308,6 @@ final class Enqueue {
                 .formatted(Limits.BULK_BYTES));
       }
     }
-    return payloads;
   }
 
   private static RefusedException notStorable(List<Job> jobs, SQLException trouble) {

@@ -1,7 +1,6 @@
 package dev.holdfast.queue;
 
 import dev.holdfast.model.Enqueued;
-import dev.holdfast.model.Job;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,31 +13,33 @@ import org.jspecify.annotations.Nullable;
  * Writes what several threads enqueue at the same moment in one statement: one commit, one flush of
  * the log for all. Nobody waits for company. Whoever comes while {@value #WRITERS} others are
  * writing is written next, with all that came meanwhile; each returns once its own job is durable.
+ *
+ * @param <J> a job
  */
-final class EnqueueTogether {
+final class EnqueueTogether<J> {
   private static final int WRITERS = 3;
   private static final int BATCH = 500;
 
-  private final Function<List<Job>, List<Enqueued>> write;
+  private final Function<List<J>, List<Enqueued>> write;
   private final Object lock = new Object();
-  private final Queue<Waiting> waiting = new ArrayDeque<>();
+  private final Queue<Waiting<J>> waiting = new ArrayDeque<>();
   private int writers;
 
   /**
    * @param write writes jobs, all or none
    */
-  EnqueueTogether(Function<List<Job>, List<Enqueued>> write) {
+  EnqueueTogether(Function<List<J>, List<Enqueued>> write) {
     this.write = write;
   }
 
   /** One caller with its job. Its turn comes when it is to write, or has been written. */
-  private static final class Waiting {
-    final Job job;
+  private static final class Waiting<J> {
+    final J job;
     final CompletableFuture<Boolean> turn = new CompletableFuture<>();
     volatile @Nullable Enqueued enqueued;
     volatile @Nullable RuntimeException trouble;
 
-    Waiting(Job job) {
+    Waiting(J job) {
       this.job = job;
     }
 
@@ -47,8 +48,8 @@ final class EnqueueTogether {
     }
   }
 
-  Enqueued enqueue(Job job) {
-    Waiting mine = new Waiting(job);
+  Enqueued enqueue(J job) {
+    Waiting<J> mine = new Waiting<>(job);
     boolean writes;
     synchronized (lock) {
       writes = writers < WRITERS;
@@ -67,16 +68,16 @@ final class EnqueueTogether {
     }
     Enqueued enqueued = mine.enqueued;
     if (enqueued == null) {
-      throw new IllegalStateException(job.id() + " has not been written");
+      throw new IllegalStateException(job + " has not been written");
     }
     return enqueued;
   }
 
-  private void writeWithOthers(Waiting mine) {
-    List<Waiting> batch = new ArrayList<>();
+  private void writeWithOthers(Waiting<J> mine) {
+    List<Waiting<J>> batch = new ArrayList<>();
     batch.add(mine);
     synchronized (lock) {
-      Waiting next;
+      Waiting<J> next;
       while (batch.size() < BATCH && (next = waiting.poll()) != null) {
         batch.add(next);
       }
@@ -84,7 +85,7 @@ final class EnqueueTogether {
     try {
       write(batch);
     } finally {
-      Waiting next;
+      Waiting<J> next;
       synchronized (lock) {
         next = waiting.poll();
         if (next == null) {
@@ -98,7 +99,7 @@ final class EnqueueTogether {
     }
   }
 
-  private void write(List<Waiting> batch) {
+  private void write(List<Waiting<J>> batch) {
     try {
       List<Enqueued> enqueued = write.apply(batch.stream().map(each -> each.job).toList());
       for (int i = 0; i < batch.size(); i++) {
@@ -112,7 +113,7 @@ final class EnqueueTogether {
         batch.forEach(each -> write(List.of(each)));
       }
     } catch (Throwable bug) {
-      for (Waiting each : batch) {
+      for (Waiting<J> each : batch) {
         if (!each.isAnswered()) {
           each.trouble = new IllegalStateException("enqueue failed", bug);
         }

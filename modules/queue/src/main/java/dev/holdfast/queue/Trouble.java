@@ -35,6 +35,16 @@ final class Trouble {
     return state.startsWith("22") || state.equals("54001");
   }
 
+  /** True when a row with the same key was there before. */
+  static boolean isThereAlready(SQLException trouble) {
+    return state(trouble).equals("23505");
+  }
+
+  /** True when the server has no room for one more, such as for a notification nobody reads. */
+  static boolean isOverLimit(SQLException trouble) {
+    return state(trouble).equals("54000");
+  }
+
   static RuntimeException thrown(String verb, SQLException trouble) {
     return new DatabaseException(reason(trouble), verb + ": " + trouble.getMessage(), trouble);
   }

@@ -40,7 +40,7 @@ class EnqueueTogetherTest {
 
   @Test
   void a_lone_caller_writes_at_once_and_alone() {
-    EnqueueTogether together = new EnqueueTogether(this::written);
+    EnqueueTogether<Job> together = new EnqueueTogether<>(this::written);
     Job job = Job.of("alone");
     assertThat(together.enqueue(job).id()).isEqualTo(job.id());
     assertThat(batches).containsExactly(List.of(job));
@@ -51,8 +51,8 @@ class EnqueueTogetherTest {
       throws Exception {
     CountDownLatch busy = new CountDownLatch(3);
     CountDownLatch goOn = new CountDownLatch(1);
-    EnqueueTogether together =
-        new EnqueueTogether(
+    EnqueueTogether<Job> together =
+        new EnqueueTogether<>(
             jobs -> {
               busy.countDown();
               try {
@@ -78,8 +78,8 @@ class EnqueueTogetherTest {
   @Test
   void each_of_many_threads_gets_the_answer_for_its_own_job() throws Exception {
     Set<JobId> durable = ConcurrentHashMap.newKeySet();
-    EnqueueTogether together =
-        new EnqueueTogether(
+    EnqueueTogether<Job> together =
+        new EnqueueTogether<>(
             jobs -> {
               if (ThreadLocalRandom.current().nextInt(50) == 0) {
                 throw new DatabaseException(
@@ -119,8 +119,8 @@ class EnqueueTogetherTest {
     CountDownLatch busy = new CountDownLatch(3);
     CountDownLatch goOn = new CountDownLatch(1);
     Job bad = Job.of("bad");
-    EnqueueTogether together =
-        new EnqueueTogether(
+    EnqueueTogether<Job> together =
+        new EnqueueTogether<>(
             jobs -> {
               busy.countDown();
               try {
