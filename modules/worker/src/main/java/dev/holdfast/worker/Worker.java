@@ -35,7 +35,8 @@ public final class Worker implements AutoCloseable {
   // What stopping may take beyond the caller's patience, step by step.
   private static final Duration LEAVE = Duration.ofSeconds(1);
   private static final Duration FLUSH = Duration.ofSeconds(3);
-  private static final Duration WIND_UP = Duration.ofSeconds(2);
+  // Long enough for a claim on a busy server: what it brings is given back by the one who asked.
+  private static final Duration WIND_UP = Duration.ofSeconds(4);
 
   private final JobSource source;
   private final WorkerOptions options;
