@@ -13,7 +13,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntConsumer;
 
-/** db-scheduler with its fastest polling strategy. It deletes what has run. */
+/**
+ * db-scheduler with its fastest polling strategy and a hundred threads. It deletes what has run.
+ */
 final class DbScheduler implements Contender {
   private static final int THREADS = 100;
 
@@ -74,7 +76,7 @@ final class DbScheduler implements Contender {
     listener = ran;
     Scheduler scheduler =
         Scheduler.create(pool, task)
-            .threads(Math.max(concurrency, THREADS))
+            .threads(THREADS)
             .pollUsingLockAndFetch(1.0, 4.0)
             .pollingInterval(Duration.ofMillis(10))
             .build();
