@@ -1,6 +1,8 @@
 package dev.holdfast;
 
+import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.util.JsonRecyclerPools;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -19,7 +21,11 @@ public final class JacksonCodec implements Codec {
 
   public JacksonCodec() {
     this(
-        JsonMapper.builder()
+        // Jackson keeps its buffers by thread; handlers' threads are new for every job.
+        JsonMapper.builder(
+                JsonFactory.builder()
+                    .recyclerPool(JsonRecyclerPools.newConcurrentDequePool())
+                    .build())
             .addModule(new JavaTimeModule())
             .disable(SerializationFeature.WRITE_DATES_AS_TIMESTAMPS)
             .disable(SerializationFeature.WRITE_DURATIONS_AS_TIMESTAMPS)

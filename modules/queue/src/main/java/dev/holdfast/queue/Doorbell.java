@@ -7,11 +7,13 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,7 +36,7 @@ final class Doorbell implements AutoCloseable {
   private static final long DRAIN_SECONDS = 5;
 
   /** A worker that is at work finds what comes meanwhile by itself. */
-  private static final Duration PAUSE = Duration.ofMillis(2);
+  private static final Duration PAUSE = Duration.ofMillis(4);
 
   private static final Duration QUIET = Duration.ofMillis(4);
 
@@ -43,12 +45,37 @@ final class Doorbell implements AutoCloseable {
   private final Condition changed = lock.newCondition();
   private Set<String> rung = new LinkedHashSet<>();
   private final AtomicLong usedAt = new AtomicLong(System.nanoTime());
+  private final List<Ear> ears = new CopyOnWriteArrayList<>();
   private boolean busy;
   private boolean closed;
   private @Nullable Thread ringer;
 
   Doorbell(Database database) {
     this.database = database;
+  }
+
+  /** A worker in this process, which can be told without a detour over the server. */
+  private record Ear(Set<String> queues, Consumer<String> wake) {}
+
+  AutoCloseable hear(Collection<String> queues, Consumer<String> wake) {
+    Ear ear = new Ear(Set.copyOf(queues), wake);
+    ears.add(ear);
+    return () -> ears.remove(ear);
+  }
+
+  /** For one that has rung in its own commit. */
+  void tellHere(Collection<String> queues) {
+    for (Ear ear : ears) {
+      for (String queue : queues) {
+        if (ear.queues.contains(queue)) {
+          try {
+            ear.wake.accept(queue);
+          } catch (RuntimeException thrown) {
+            log.warn("whoever listens for queue {} threw an exception", queue, thrown);
+          }
+        }
+      }
+    }
   }
 
   static String channel(String queue) {

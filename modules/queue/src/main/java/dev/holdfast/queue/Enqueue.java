@@ -130,7 +130,9 @@ final class Enqueue {
       // In a quiet moment the ring goes with the commit, which saves the workers a moment.
       boolean rings = jobs.size() <= RINGS_ALONG && doorbell.isQuiet();
       if (database.run("enqueue", connection -> usual(connection, jobs, payloads, rings))) {
-        if (!rings) {
+        if (rings) {
+          doorbell.tellHere(due);
+        } else {
           doorbell.ring(due);
         }
         return jobs.stream().map(job -> new Enqueued(job.id(), false)).toList();

@@ -149,7 +149,13 @@ public final class Queue implements AutoCloseable {
   /** Wakes the caller whenever one of the queues may have work, until it is closed. */
   public AutoCloseable listen(Collection<String> queues, Consumer<String> wake) {
     // The names become part of a statement, where no parameter can stand.
-    return new Listener(dataSource, queues.stream().map(Limits::queue).toList(), wake);
+    List<String> named = queues.stream().map(Limits::queue).toList();
+    Listener afar = new Listener(dataSource, named, wake);
+    AutoCloseable here = doorbell.hear(named, wake);
+    return () -> {
+      here.close();
+      afar.close();
+    };
   }
 
   public long depth(List<String> queues, long most) {
