@@ -98,7 +98,7 @@ class EnqueueTogetherTest {
                   Job job = Job.of("x");
                   try {
                     assertThat(together.enqueue(job).id()).isEqualTo(job.id());
-                    assertThat(durable).contains(job.id());
+                    assertThat(durable.contains(job.id())).isTrue();
                   } catch (DatabaseException away) {
                     refused++;
                   }
