@@ -19,7 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells waiting workers that a queue has work, after the commit and outside of it.
+ * Tells waiting workers that a queue has work, after the commit and outside of it; in a quiet
+ * moment an enqueue may ring in its own commit instead.
  *
  * <p>A NOTIFY takes a lock that is global to the server at commit, so a busy producer must not send
  * one per job: rings that arrive while one is under way become a single next one. A ring is a hint;
