@@ -16,22 +16,17 @@ import dev.holdfast.queue.Swept;
 import dev.holdfast.worker.JobSource;
 import dev.holdfast.worker.SourceBusyException;
 import dev.holdfast.worker.SourceUnavailableException;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** Jobs straight from PostgreSQL. */
 final class DirectSource implements JobSource {
   private static final int MOST_PAGES = 100;
-
-  /** Cancelled by its time limit; a lock that did not come free. */
-  private static final Set<String> WAITED = Set.of("57014", "55P03");
 
   private final Queue queue;
 
@@ -134,8 +129,7 @@ final class DirectSource implements JobSource {
         throw trouble;
       }
       String message = String.valueOf(trouble.getMessage());
-      throw trouble.getCause() instanceof SQLException cause
-              && WAITED.contains(String.valueOf(cause.getSQLState()))
+      throw trouble.isBusy()
           ? new SourceBusyException(message, trouble)
           : new SourceUnavailableException(message, trouble);
     }

@@ -1,6 +1,7 @@
 package dev.holdfast;
 
 import dev.holdfast.model.Ack;
+import dev.holdfast.model.Cancellation;
 import dev.holdfast.model.Codec;
 import dev.holdfast.model.Enqueued;
 import dev.holdfast.model.Job;
@@ -9,10 +10,12 @@ import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Settlement;
 import dev.holdfast.model.Timings;
-import dev.holdfast.queue.Cancellation;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.worker.JobContext;
+import dev.holdfast.worker.JobSource;
 import dev.holdfast.worker.LeaseLostException;
+import dev.holdfast.worker.Metrics;
+import dev.holdfast.worker.Upkeep;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -106,6 +109,10 @@ public final class Holdfast implements AutoCloseable {
     return queue;
   }
 
+  Codec codec() {
+    return codec;
+  }
+
   public DataSource dataSource() {
     return dataSource;
   }
@@ -113,6 +120,28 @@ public final class Holdfast implements AutoCloseable {
   /** A worker for these queues, to be given handlers and started. */
   public WorkerBuilder worker(String... queues) {
     return new WorkerBuilder(new DirectSource(queue), codec, List.of(queues));
+  }
+
+  /**
+   * A worker that needs no database: its jobs come from elsewhere, such as a server over HTTP.
+   *
+   * <pre>{@code
+   * Worker worker = Holdfast.worker(HttpSource.to(URI.create("https://jobs.example.org"), key), "mail")
+   *     .handle("send-mail", Mail.class, (mail, context) -> smtp.send(mail).receipt())
+   *     .start();
+   * }</pre>
+   */
+  public static WorkerBuilder worker(JobSource source, String... queues) {
+    return worker(source, new JacksonCodec(), queues);
+  }
+
+  public static WorkerBuilder worker(JobSource source, Codec codec, String... queues) {
+    return new WorkerBuilder(source, codec, List.of(queues));
+  }
+
+  /** Keeps the queue in order for as long as it is open; a worker does the same by itself. */
+  public Upkeep upkeep(Timings timings, Metrics metrics) {
+    return new Upkeep(new DirectSource(queue), timings, metrics);
   }
 
   /** Throws a message that says what to do when the database is not fit for use. */

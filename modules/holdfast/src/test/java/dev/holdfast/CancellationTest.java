@@ -2,6 +2,7 @@ package dev.holdfast;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.Cancellation;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.Job;
@@ -10,7 +11,6 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Timings;
-import dev.holdfast.queue.Cancellation;
 import dev.holdfast.worker.Handler;
 import dev.holdfast.worker.LeaseLostException;
 import dev.holdfast.worker.Metrics;

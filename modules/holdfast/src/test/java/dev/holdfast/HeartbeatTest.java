@@ -55,6 +55,7 @@ class HeartbeatTest extends LibraryTest {
   }
 
   @Test
+  @OnlyDirect("such a worker shares no pool with its handlers")
   void heartbeats_go_on_while_handlers_hold_every_connection_of_the_pool() {
     startJudge(QUICK);
     HikariDataSource small = pool(db.url(), 4);
@@ -82,6 +83,7 @@ class HeartbeatTest extends LibraryTest {
   }
 
   @Test
+  @OnlyDirect("the server shares this process, and its virtual threads, with the handlers")
   void heartbeats_go_on_while_handlers_compute_on_every_core() {
     startJudge(QUICK);
     int cores = Runtime.getRuntime().availableProcessors();

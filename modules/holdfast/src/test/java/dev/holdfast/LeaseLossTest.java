@@ -156,6 +156,7 @@ class LeaseLossTest extends LibraryTest {
   }
 
   @Test
+  @OnlyDirect("the server recovers jobs, and counts them")
   void a_worker_that_died_is_recovered_from_by_any_other() {
     JobId id = enqueue(Job.of("work"));
     // Claimed by somebody who is never heard of again.
@@ -179,7 +180,7 @@ class LeaseLossTest extends LibraryTest {
     JobId id = enqueue(Job.of("work"));
     JobSource slow =
         new SlowClaims(
-            new DirectSource(holdfast.queue()),
+            source(holdfast),
             () -> {
               TimeUnit.MILLISECONDS.sleep(brief.lease().toMillis());
               takeAway(id);

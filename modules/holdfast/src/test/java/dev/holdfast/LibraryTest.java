@@ -16,11 +16,14 @@ import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.model.Timings;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.worker.JobSource;
 import dev.holdfast.worker.Worker;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.awaitility.Awaitility;
@@ -47,6 +50,7 @@ abstract class LibraryTest {
   static final RetryPolicy AT_ONCE = RetryPolicy.NONE;
 
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+  private final Map<Holdfast, JobSource> sources = new HashMap<>();
   TestDatabase db;
   Holdfast holdfast;
 
@@ -87,12 +91,22 @@ abstract class LibraryTest {
     return workerOf(holdfast, queues);
   }
 
-  static WorkerBuilder workerOf(Holdfast library, String... queues) {
-    return library
-        .worker(queues.length == 0 ? new String[] {Job.DEFAULT_QUEUE} : queues)
+  final WorkerBuilder workerOf(Holdfast library, String... queues) {
+    List<String> served = queues.length == 0 ? List.of(Job.DEFAULT_QUEUE) : List.of(queues);
+    return new WorkerBuilder(source(library), library.codec(), served)
         .timings(CALM)
         .poll(Duration.ofMillis(100))
         .shutdownTimeout(Duration.ZERO);
+  }
+
+  /** Where its workers get their jobs: the database itself, unless something stands between. */
+  final JobSource source(Holdfast library) {
+    return sources.computeIfAbsent(
+        library,
+        one ->
+            Between.found()
+                .map(between -> closing(between.open(one)).source())
+                .orElseGet(() -> new DirectSource(one.queue())));
   }
 
   final Worker start(WorkerBuilder builder) {

@@ -43,6 +43,7 @@ class OutageTest extends LibraryTest {
   void openProxy(TestDatabase database) {
     proxy = closing(FaultProxy.before(database));
     library = closing(Holdfast.on(pool(proxy.url(database), 8)));
+    assertThat(source(library)).isNotNull();
   }
 
   private WorkerBuilder remote() {

@@ -95,7 +95,7 @@ class RunningTest extends LibraryTest {
 
           @Override
           public <T> T decode(Json json, Class<T> type) {
-            return type.cast(json.text().replaceAll(".*: \"|\"}", ""));
+            return type.cast(json.text().replaceAll(".*: ?\"|\"}", ""));
           }
         };
     Holdfast library = closing(Holdfast.on(db.dataSource(), semicolons, Queue.Options.DEFAULT));

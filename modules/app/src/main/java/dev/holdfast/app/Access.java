@@ -4,10 +4,13 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.pool.HikariPool;
 import dev.holdfast.Holdfast;
+import dev.holdfast.JacksonCodec;
 import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.embedded.Running;
 import dev.holdfast.queue.DatabaseException;
 import dev.holdfast.queue.DatabaseException.Reason;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.VerbObserver;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.Optional;
@@ -19,9 +22,9 @@ final class Access implements AutoCloseable {
   private final Holdfast holdfast;
   private final boolean allowUnsafe;
 
-  private Access(HikariDataSource pool, boolean allowUnsafe) {
+  private Access(HikariDataSource pool, boolean allowUnsafe, VerbObserver observer) {
     this.pool = pool;
-    this.holdfast = Holdfast.on(pool);
+    this.holdfast = Holdfast.on(pool, new JacksonCodec(), options(observer));
     this.allowUnsafe = allowUnsafe;
   }
 
@@ -31,6 +34,17 @@ final class Access implements AutoCloseable {
   }
 
   static Access open(Settings settings, DatabaseUrl url) {
+    return open(settings, url, VerbObserver.NONE);
+  }
+
+  private static Queue.Options options(VerbObserver observer) {
+    return new Queue.Options(Queue.Options.DEFAULT.connections(), observer);
+  }
+
+  /**
+   * @param observer is told of all that is asked of the database
+   */
+  static Access open(Settings settings, DatabaseUrl url, VerbObserver observer) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(url.jdbc());
     if (!url.user().isEmpty()) {
@@ -53,7 +67,8 @@ final class Access implements AutoCloseable {
         "options",
         "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=60s");
     try {
-      return new Access(new HikariDataSource(config), settings.flag(Setting.ALLOW_UNSAFE_DATABASE));
+      return new Access(
+          new HikariDataSource(config), settings.flag(Setting.ALLOW_UNSAFE_DATABASE), observer);
     } catch (HikariPool.PoolInitializationException failed) {
       throw cannotConnect(url, failed);
     } catch (RuntimeException malformed) {

@@ -15,6 +15,7 @@ final class ConfigCommand implements Callable<Integer> {
   public Integer call() {
     Settings settings = common.settings();
     WorkerProcess.check(settings);
+    var unused = ServerSettings.options(settings);
     if (output.json) {
       ObjectNode all = Shown.object();
       for (Setting setting : Setting.values()) {

@@ -2,6 +2,8 @@ package dev.holdfast.app;
 
 import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.queue.Migrations;
+import dev.holdfast.server.HoldfastServer;
+import dev.holdfast.server.ServerMetrics;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,11 +16,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Everything on one machine: database, schema, worker. */
+/** Everything on one machine: database, schema, API, worker. */
 @Command(
     name = "dev",
     description = {
-      "Run everything on this machine: PostgreSQL, schema and worker.",
+      "Run everything on this machine: PostgreSQL, schema, API and worker.",
       "The database is an embedded PostgreSQL, or the one of HOLDFAST_DATABASE_URL. The worker"
           + " has the example kinds and those on HOLDFAST_CLASSPATH."
     })
@@ -30,11 +32,23 @@ final class DevCommand implements Callable<Integer> {
   @Option(names = "--port", paramLabel = "PORT", description = "port of the embedded PostgreSQL")
   @Nullable Integer port;
 
+  @Option(
+      names = "--http-port",
+      paramLabel = "PORT",
+      description = "port of the HTTP API; 0 is any")
+  @Nullable Integer httpPort;
+
   @Override
   public Integer call() throws InterruptedException {
     Signals signals = Signals.install();
-    Settings settings = choice.over(common).with(Setting.DATABASE_PORT, port).settings();
+    Settings settings =
+        choice
+            .over(common)
+            .with(Setting.DATABASE_PORT, port)
+            .with(Setting.SERVER_PORT, httpPort)
+            .settings();
     WorkerProcess.check(settings);
+    Ports.check(ServerSettings.options(settings), "--http-port");
     if (settings.isGiven(Setting.DATABASE_URL)) {
       DatabaseUrl url = Access.locate(settings);
       run(settings, url, url.shown(), signals);
@@ -71,14 +85,22 @@ final class DevCommand implements Callable<Integer> {
 
   private static void run(Settings settings, DatabaseUrl url, String where, Signals signals)
       throws InterruptedException {
-    try (Access access = Access.open(settings, url)) {
+    ServerMetrics metrics = new ServerMetrics();
+    try (Access access = Access.open(settings, url, metrics);
+        Retention retention = Retention.of(settings, access.holdfast())) {
       Migrations.apply(access.dataSource(), access.allowsUnsafe());
-      try (WorkerProcess worker = WorkerProcess.start(settings, access, null, true)) {
+      retention.start();
+      try (HoldfastServer server =
+              HoldfastServer.start(access.holdfast(), ServerSettings.options(settings), metrics);
+          WorkerProcess worker = WorkerProcess.start(settings, access, null, true)) {
+        metrics.addWorker(worker.metrics());
         System.out.println("holdfast " + Version.text());
         System.out.println("  database  " + where);
+        System.out.println("  api       " + server.url());
         System.out.println("  worker    " + worker.describe());
         System.out.println("  try       ./holdfast enqueue sleep '{\"seconds\": 5}' --watch");
         System.out.println("            ./holdfast jobs list");
+        System.out.println("            curl " + server.url() + "/v1/jobs");
         System.out.printf(
             Locale.ROOT,
             "ready in %.1f s; Ctrl-C stops everything%n",

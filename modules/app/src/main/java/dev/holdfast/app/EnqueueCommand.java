@@ -1,13 +1,12 @@
 package dev.holdfast.app;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.holdfast.Holdfast;
+import dev.holdfast.contract.Control;
+import dev.holdfast.contract.Shape;
 import dev.holdfast.model.Enqueued;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
-import dev.holdfast.model.Limits;
 import dev.holdfast.model.WhenDependencyFails;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +27,7 @@ import picocli.CommandLine.Parameters;
       "  holdfast enqueue ingest --each-line < payloads.ndjson"
     })
 final class EnqueueCommand implements Callable<Integer> {
-  @Mixin final Common common = new Common();
+  @Mixin final Reach reach = new Reach();
 
   @Parameters(index = "0", paramLabel = "KIND", description = "the kind of job")
   String kind = "";
@@ -102,22 +101,17 @@ final class EnqueueCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    Settings settings = common.settings();
+    Settings settings = reach.settings();
     List<Job> jobs = payloads().stream().map(each -> job(settings, each)).toList();
-    try (Access access = Access.open(settings).checked()) {
-      List<Enqueued> enqueued = enqueue(access.holdfast(), jobs);
+    try (Control control = reach.open(settings)) {
+      List<Enqueued> enqueued = control.enqueue(jobs);
       print(enqueued);
-      return watch
-          ? new Watch(access.holdfast().queue(), json).follow(enqueued.getLast().id())
-          : ExitCode.OK;
+      return watch ? new Watch(control, json).follow(enqueued.getLast().id()) : ExitCode.OK;
     }
   }
 
   private void print(List<Enqueued> enqueued) {
-    List<ObjectNode> objects =
-        enqueued.stream()
-            .map(e -> Shown.object().put("id", e.id().toString()).put("duplicate", e.duplicate()))
-            .toList();
+    List<ObjectNode> objects = enqueued.stream().map(Shape::enqueued).toList();
     if (json && watch) {
       objects.forEach(Shown::printLine);
     } else if (json) {
@@ -127,15 +121,6 @@ final class EnqueueCommand implements Callable<Integer> {
         System.out.println(each.id() + (each.duplicate() ? " (already there)" : ""));
       }
     }
-  }
-
-  private static List<Enqueued> enqueue(Holdfast holdfast, List<Job> jobs) {
-    List<Enqueued> enqueued = new ArrayList<>();
-    for (int from = 0; from < jobs.size(); from += Limits.BULK_JOBS) {
-      int to = Math.min(jobs.size(), from + Limits.BULK_JOBS);
-      enqueued.addAll(holdfast.enqueue(jobs.subList(from, to)));
-    }
-    return enqueued;
   }
 
   private Job job(Settings settings, String text) {

@@ -10,7 +10,7 @@ final class ExitCode {
   /** An unknown command or option, or a value that cannot be. */
   static final int USAGE = 2;
 
-  /** The database cannot be reached. */
+  /** The database, or the server, cannot be reached. */
   static final int DATABASE_AWAY = 3;
 
   /** The database is there, but not fit: login refused, too old, unsafe, wrong schema. */
@@ -30,8 +30,11 @@ final class ExitCode {
   /** Handlers could not be loaded. */
   static final int HANDLERS = 9;
 
-  /** A setting is unknown or wrong. */
+  /** A setting is unknown or wrong, or the API key is missing or not enough. */
   static final int CONFIGURATION = 10;
+
+  /** 'holdfast health' found something to do. */
+  static final int NOT_HEALTHY = 11;
 
   private ExitCode() {}
 }

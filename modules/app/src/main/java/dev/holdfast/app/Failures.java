@@ -1,9 +1,13 @@
 package dev.holdfast.app;
 
+import dev.holdfast.contract.ControlException;
+import dev.holdfast.contract.KeyRefusedException;
 import dev.holdfast.embedded.EmbeddedPostgresException;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Text;
 import dev.holdfast.queue.DatabaseException;
+import dev.holdfast.server.ServerStartException;
+import dev.holdfast.worker.SourceUnavailableException;
 
 /** Turns what was thrown into one line and an exit code. */
 final class Failures {
@@ -14,6 +18,21 @@ final class Failures {
       case CommandException command -> command.exitCode();
       case RefusedException refused -> ExitCode.REFUSED;
       case EmbeddedPostgresException embedded -> ExitCode.LOCAL_TROUBLE;
+      case SourceUnavailableException server -> ExitCode.DATABASE_AWAY;
+      case KeyRefusedException key -> ExitCode.CONFIGURATION;
+      case ControlException server ->
+          switch (server.reason()) {
+            case AWAY -> ExitCode.DATABASE_AWAY;
+            case NOT_ALLOWED -> ExitCode.CONFIGURATION;
+            case NOT_FOUND -> ExitCode.NOT_FOUND;
+            case REFUSED -> ExitCode.REFUSED;
+            case BROKEN -> ExitCode.UNEXPECTED;
+          };
+      case ServerStartException server ->
+          switch (server.reason()) {
+            case PORT_TAKEN -> ExitCode.LOCAL_TROUBLE;
+            case NO_KEYS, TLS, CONFIGURATION -> ExitCode.CONFIGURATION;
+          };
       case DatabaseException database ->
           switch (database.reason()) {
             case UNAVAILABLE, INTERRUPTED -> ExitCode.DATABASE_AWAY;

@@ -13,12 +13,15 @@ import picocli.CommandLine.HelpCommand;
     subcommands = {
       DevCommand.class,
       MigrateCommand.class,
+      ServerCommand.class,
       WorkerCommand.class,
       EnqueueCommand.class,
       JobsCommand.class,
       QueuesCommand.class,
       SchedulesCommand.class,
       StatsCommand.class,
+      HealthCommand.class,
+      KeysCommand.class,
       ScratchCommand.class,
       ConfigCommand.class,
       CompletionCommand.class,
@@ -28,7 +31,8 @@ import picocli.CommandLine.HelpCommand;
     footer = {
       "",
       "Start with 'holdfast dev', then 'holdfast enqueue sleep' in another terminal.",
-      "Exit codes: 0 done, 2 usage, 3 database away, 4 database unfit, 5 not found,",
-      "6 refused, 7 folder or port, 8 job did not succeed, 9 handlers, 10 configuration."
+      "Exit codes: 0 done, 2 usage, 3 database or server away, 4 database unfit, 5 not found,",
+      "6 refused, 7 folder or port, 8 job did not succeed, 9 handlers, 10 configuration,",
+      "11 not healthy."
     })
 final class HoldfastCommand {}

@@ -1,7 +1,7 @@
 package dev.holdfast.app;
 
+import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobState;
-import dev.holdfast.queue.JobFilter;
 import java.util.EnumSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

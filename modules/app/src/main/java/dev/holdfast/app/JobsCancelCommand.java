@@ -1,7 +1,9 @@
 package dev.holdfast.app;
 
+import dev.holdfast.contract.Control;
+import dev.holdfast.contract.Shape;
+import dev.holdfast.model.Cancellation;
 import dev.holdfast.model.JobId;
-import dev.holdfast.queue.Cancellation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -19,7 +21,7 @@ import picocli.CommandLine.Parameters;
           + " one has ended already."
     })
 final class JobsCancelCommand implements Callable<Integer> {
-  @Mixin final Common common = new Common();
+  @Mixin final Reach reach = new Reach();
   @Mixin final JsonOption output = new JsonOption();
 
   @Parameters(arity = "1..*", paramLabel = "ID", description = "the jobs' ids")
@@ -37,16 +39,11 @@ final class JobsCancelCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     List<JobId> jobs = ids.stream().map(JobId::parse).toList();
-    Settings settings = common.settings();
     List<Cancellation> all = new ArrayList<>();
     List<JobId> unknown = new ArrayList<>();
-    try (Access access = Access.open(settings).checked()) {
+    try (Control control = reach.open()) {
       for (JobId job : jobs) {
-        List<Cancellation> cancelled =
-            access
-                .holdfast()
-                .queue()
-                .cancel(job, cascade, reason, settings.seconds(Setting.CANCEL_GRACE_SEC));
+        List<Cancellation> cancelled = control.cancel(job, cascade, reason);
         all.addAll(cancelled);
         if (cancelled.isEmpty()) {
           unknown.add(job);
@@ -66,15 +63,7 @@ final class JobsCancelCommand implements Callable<Integer> {
 
   private void print(List<Cancellation> all, List<JobId> unknown) {
     if (output.json) {
-      Shown.print(
-          all.stream()
-              .map(
-                  c ->
-                      Shown.object()
-                          .put("id", c.job().toString())
-                          .put("was", c.was().name())
-                          .put("answer", c.answer().name()))
-              .toList());
+      Shown.print(all.stream().map(Shape::cancellation).toList());
     } else {
       all.forEach(c -> System.out.println(c.job() + "  " + text(c)));
     }

@@ -1,8 +1,8 @@
 package dev.holdfast.app;
 
+import dev.holdfast.contract.Control;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobStatus;
-import dev.holdfast.queue.Queue;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -22,8 +22,8 @@ import picocli.CommandLine.Parameters;
     },
     synopsisSubcommandLabel = "COMMAND")
 final class JobsCommand {
-  static JobStatus existing(Queue queue, JobId id) {
-    return queue
+  static JobStatus existing(Control control, JobId id) {
+    return control
         .find(id)
         .orElseThrow(() -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + id));
   }
@@ -33,7 +33,7 @@ final class JobsCommand {
       name = "watch",
       description = "Follow a job until it ends; exit code 8 when it did not succeed.")
   static final class WatchCommand implements Callable<Integer> {
-    @Mixin final Common common = new Common();
+    @Mixin final Reach reach = new Reach();
     @Mixin final JsonOption output = new JsonOption();
 
     @Parameters(paramLabel = "ID", description = "the job's id")
@@ -42,8 +42,8 @@ final class JobsCommand {
     @Override
     public Integer call() throws InterruptedException {
       JobId job = JobId.parse(id);
-      try (Access access = Access.open(common.settings()).checked()) {
-        return new Watch(access.holdfast().queue(), output.json).follow(job);
+      try (Control control = reach.open()) {
+        return new Watch(control, output.json).follow(job);
       }
     }
   }

@@ -1,9 +1,11 @@
 package dev.holdfast.app;
 
+import dev.holdfast.contract.Control;
+import dev.holdfast.contract.Shape;
+import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
-import dev.holdfast.queue.JobFilter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -16,7 +18,7 @@ import picocli.CommandLine.Option;
 /** Jobs, newest first. */
 @Command(name = "list", description = "List jobs, newest first.")
 final class JobsListCommand implements Callable<Integer> {
-  @Mixin final Common common = new Common();
+  @Mixin final Reach reach = new Reach();
   @Mixin final JobSelection selection = new JobSelection();
   @Mixin final JsonOption output = new JsonOption();
 
@@ -37,10 +39,10 @@ final class JobsListCommand implements Callable<Integer> {
     }
     JobFilter filter =
         selection.filter().limit(limit).before(before == null ? null : JobId.parse(before));
-    try (Access access = Access.open(common.settings()).checked()) {
-      List<JobStatus> jobs = access.holdfast().queue().list(filter);
+    try (Control control = reach.open()) {
+      List<JobStatus> jobs = control.list(filter);
       if (output.json) {
-        Shown.print(jobs.stream().map(Shown::job).toList());
+        Shown.print(jobs.stream().map(Shape::job).toList());
       } else {
         print(jobs);
       }

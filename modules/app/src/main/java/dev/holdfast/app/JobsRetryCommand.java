@@ -1,10 +1,10 @@
 package dev.holdfast.app;
 
+import dev.holdfast.contract.Control;
+import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
-import dev.holdfast.queue.JobFilter;
-import dev.holdfast.queue.Queue;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
       "They get a fresh budget. Either those named, or all that --state, --queue and --kind choose."
     })
 final class JobsRetryCommand implements Callable<Integer> {
-  @Mixin final Common common = new Common();
+  @Mixin final Reach reach = new Reach();
   @Mixin final JobSelection selection = new JobSelection();
   @Mixin final JsonOption output = new JsonOption();
 
@@ -36,19 +36,20 @@ final class JobsRetryCommand implements Callable<Integer> {
           ExitCode.USAGE, "name jobs by id, or choose them by --state, --queue or --kind");
     }
     List<JobId> named = ids.stream().map(JobId::parse).toList();
-    try (Access access = Access.open(common.settings()).checked()) {
-      Queue queue = access.holdfast().queue();
+    try (Control control = reach.open()) {
       if (named.isEmpty()) {
-        return report(retryChosen(queue), List.of(), queue);
+        return report(retryChosen(control), List.of(), control);
       }
-      named.forEach(id -> JobsCommand.existing(queue, id));
-      Set<JobId> retried = queue.retry(named);
+      named.forEach(id -> JobsCommand.existing(control, id));
+      Set<JobId> retried = control.retry(named);
       return report(
-          List.copyOf(retried), named.stream().filter(id -> !retried.contains(id)).toList(), queue);
+          List.copyOf(retried),
+          named.stream().filter(id -> !retried.contains(id)).toList(),
+          control);
     }
   }
 
-  private List<JobId> retryChosen(Queue queue) {
+  private List<JobId> retryChosen(Control control) {
     EnumSet<JobState> dead = EnumSet.of(JobState.FAILED, JobState.CANCELLED);
     JobFilter filter = selection.filter();
     if (filter.states().isEmpty()) {
@@ -60,16 +61,16 @@ final class JobsRetryCommand implements Callable<Integer> {
     filter = filter.limit(JobFilter.MOST);
     List<JobStatus> page;
     do {
-      page = queue.list(filter);
+      page = control.list(filter);
       if (!page.isEmpty()) {
-        retried.addAll(queue.retry(page.stream().map(JobStatus::id).toList()));
+        retried.addAll(control.retry(page.stream().map(JobStatus::id).toList()));
         filter = filter.before(page.getLast().id());
       }
     } while (page.size() == JobFilter.MOST);
     return retried;
   }
 
-  private int report(List<JobId> retried, List<JobId> refused, Queue queue) {
+  private int report(List<JobId> retried, List<JobId> refused, Control control) {
     if (output.json) {
       var answer = Shown.object();
       retried.forEach(id -> answer.withArray("retried").add(id.toString()));
@@ -83,7 +84,7 @@ final class JobsRetryCommand implements Callable<Integer> {
           "holdfast: "
               + id
               + " is "
-              + JobsCommand.existing(queue, id).state()
+              + JobsCommand.existing(control, id).state()
               + ": only FAILED and CANCELLED jobs can be retried");
     }
     return refused.isEmpty() ? ExitCode.OK : ExitCode.REFUSED;

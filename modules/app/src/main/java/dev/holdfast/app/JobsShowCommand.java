@@ -1,6 +1,8 @@
 package dev.holdfast.app;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.contract.Control;
+import dev.holdfast.contract.Shape;
 import dev.holdfast.model.Artifact;
 import dev.holdfast.model.Attempt;
 import dev.holdfast.model.EventType;
@@ -9,7 +11,6 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.PublishedArtifact;
-import dev.holdfast.queue.Queue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -21,7 +22,7 @@ import picocli.CommandLine.Parameters;
 /** Everything about one job. */
 @Command(name = "show", description = "Show a job with its attempts, artifacts and timeline.")
 final class JobsShowCommand implements Callable<Integer> {
-  @Mixin final Common common = new Common();
+  @Mixin final Reach reach = new Reach();
   @Mixin final JsonOption output = new JsonOption();
 
   @Parameters(paramLabel = "ID", description = "the job's id")
@@ -30,17 +31,16 @@ final class JobsShowCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     JobId wanted = JobId.parse(id);
-    try (Access access = Access.open(common.settings()).checked()) {
-      Queue queue = access.holdfast().queue();
-      JobStatus job = JobsCommand.existing(queue, wanted);
-      List<JobEvent> timeline = queue.timeline(wanted);
-      List<Attempt> attempts = queue.attempts(wanted);
-      List<PublishedArtifact> artifacts = queue.artifacts(wanted);
+    try (Control control = reach.open()) {
+      JobStatus job = JobsCommand.existing(control, wanted);
+      List<JobEvent> timeline = control.timeline(wanted);
+      List<Attempt> attempts = control.attempts(wanted);
+      List<PublishedArtifact> artifacts = control.artifacts(wanted);
       if (output.json) {
-        ObjectNode node = Shown.job(job);
-        node.putArray("attempts").addAll(attempts.stream().map(Shown::attempt).toList());
-        node.putArray("artifacts").addAll(artifacts.stream().map(Shown::artifact).toList());
-        node.putArray("timeline").addAll(timeline.stream().map(Shown::event).toList());
+        ObjectNode node = Shape.job(job);
+        node.putArray("attempts").addAll(attempts.stream().map(Shape::attempt).toList());
+        node.putArray("artifacts").addAll(artifacts.stream().map(Shape::artifact).toList());
+        node.putArray("timeline").addAll(timeline.stream().map(Shape::event).toList());
         Shown.print(node);
       } else {
         print(job, attempts, artifacts, timeline);

@@ -1,6 +1,8 @@
 package dev.holdfast.app;
 
-import dev.holdfast.queue.QueueStatus;
+import dev.holdfast.contract.Control;
+import dev.holdfast.contract.Shape;
+import dev.holdfast.model.QueueStatus;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -26,15 +28,15 @@ final class QueuesCommand {
   /** Queues that have work or settings. */
   @Command(name = "list", description = "List queues that have unfinished jobs or settings.")
   static final class ListCommand implements Callable<Integer> {
-    @Mixin final Common common = new Common();
+    @Mixin final Reach reach = new Reach();
     @Mixin final JsonOption output = new JsonOption();
 
     @Override
     public Integer call() {
-      try (Access access = Access.open(common.settings()).checked()) {
-        List<QueueStatus> queues = access.holdfast().queue().queues();
+      try (Control control = reach.open()) {
+        List<QueueStatus> queues = control.queues();
         if (output.json) {
-          Shown.print(queues.stream().map(Shown::queue).toList());
+          Shown.print(queues.stream().map(Shape::queue).toList());
         } else {
           print(queues);
         }
@@ -77,15 +79,15 @@ final class QueuesCommand {
   /** Stops claims. */
   @Command(name = "pause", description = "Claim nothing more from a queue; running jobs go on.")
   static final class PauseCommand implements Callable<Integer> {
-    @Mixin final Common common = new Common();
+    @Mixin final Reach reach = new Reach();
 
     @Parameters(paramLabel = "QUEUE", description = "the queue's name")
     String queue = "";
 
     @Override
     public Integer call() {
-      try (Access access = Access.open(common.settings()).checked()) {
-        access.holdfast().queue().pause(queue);
+      try (Control control = reach.open()) {
+        control.pause(queue);
         System.out.println(queue + " is paused");
         return ExitCode.OK;
       }
@@ -95,15 +97,15 @@ final class QueuesCommand {
   /** Lets claims go on. */
   @Command(name = "resume", description = "Claim from a paused queue again.")
   static final class ResumeCommand implements Callable<Integer> {
-    @Mixin final Common common = new Common();
+    @Mixin final Reach reach = new Reach();
 
     @Parameters(paramLabel = "QUEUE", description = "the queue's name")
     String queue = "";
 
     @Override
     public Integer call() {
-      try (Access access = Access.open(common.settings()).checked()) {
-        boolean resumed = access.holdfast().queue().resume(queue);
+      try (Control control = reach.open()) {
+        boolean resumed = control.resume(queue);
         System.out.println(queue + (resumed ? " is open again" : " was not paused"));
         return ExitCode.OK;
       }
@@ -115,7 +117,7 @@ final class QueuesCommand {
       name = "limit",
       description = "Run at most N jobs of a queue at once over all workers; without N, no limit.")
   static final class LimitCommand implements Callable<Integer> {
-    @Mixin final Common common = new Common();
+    @Mixin final Reach reach = new Reach();
 
     @Parameters(index = "0", paramLabel = "QUEUE", description = "the queue's name")
     String queue = "";
@@ -129,8 +131,8 @@ final class QueuesCommand {
         throw new CommandException(
             ExitCode.USAGE, "a limit of " + limit + " would stop the queue: use 'queues pause'");
       }
-      try (Access access = Access.open(common.settings()).checked()) {
-        access.holdfast().queue().limit(queue, limit);
+      try (Control control = reach.open()) {
+        control.limit(queue, limit);
         System.out.println(
             queue + (limit == null ? " has no limit" : " runs at most " + limit + " jobs at once"));
         return ExitCode.OK;
@@ -144,7 +146,7 @@ final class QueuesCommand {
       description =
           "Start at most N jobs of a queue per span of time over all workers; without N, no limit.")
   static final class RateCommand implements Callable<Integer> {
-    @Mixin final Common common = new Common();
+    @Mixin final Reach reach = new Reach();
 
     @Parameters(index = "0", paramLabel = "QUEUE", description = "the queue's name")
     String queue = "";
@@ -161,11 +163,11 @@ final class QueuesCommand {
         throw new CommandException(
             ExitCode.USAGE, "a rate of " + starts + " would stop the queue: use 'queues pause'");
       }
-      try (Access access = Access.open(common.settings()).checked()) {
+      try (Control control = reach.open()) {
         if (starts == null) {
-          access.holdfast().queue().liftRate(queue);
+          control.liftRate(queue);
         } else {
-          access.holdfast().queue().rate(queue, starts, Input.duration("--per", span));
+          control.rate(queue, starts, Input.duration("--per", span));
         }
         System.out.println(
             queue

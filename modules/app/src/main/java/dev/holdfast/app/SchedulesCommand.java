@@ -1,10 +1,11 @@
 package dev.holdfast.app;
 
+import dev.holdfast.contract.Control;
+import dev.holdfast.contract.Shape;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.Schedule;
+import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.WhenMissed;
-import dev.holdfast.queue.Queue;
-import dev.holdfast.queue.ScheduleStatus;
 import java.time.DateTimeException;
 import java.time.ZoneId;
 import java.util.List;
@@ -34,15 +35,15 @@ final class SchedulesCommand {
   /** What there is. */
   @Command(name = "list", description = "List schedules and when they fire next.")
   static final class ListCommand implements Callable<Integer> {
-    @Mixin final Common common = new Common();
+    @Mixin final Reach reach = new Reach();
     @Mixin final JsonOption output = new JsonOption();
 
     @Override
     public Integer call() {
-      try (Access access = Access.open(common.settings()).checked()) {
-        List<ScheduleStatus> schedules = access.holdfast().queue().schedules();
+      try (Control control = reach.open()) {
+        List<ScheduleStatus> schedules = control.schedules();
         if (output.json) {
-          Shown.print(schedules.stream().map(Shown::schedule).toList());
+          Shown.print(schedules.stream().map(Shape::schedule).toList());
           return ExitCode.OK;
         }
         Table table = new Table("NAME", "CRON", "ZONE", "KIND", "QUEUE", "NEXT", "LAST", "STATE");
@@ -74,7 +75,7 @@ final class SchedulesCommand {
         "  holdfast schedules set nightly '0 3 * * *' report '{\"days\": 1}' --zone Europe/Berlin"
       })
   static final class SetCommand implements Callable<Integer> {
-    @Mixin final Common common = new Common();
+    @Mixin final Reach reach = new Reach();
 
     @Parameters(index = "0", paramLabel = "NAME", description = "its name")
     String name = "";
@@ -111,13 +112,12 @@ final class SchedulesCommand {
 
     @Override
     public Integer call() {
-      Settings settings = common.settings();
+      Settings settings = reach.settings();
       Job job = shape.job(settings, kind, payload == null ? "{}" : Input.read(payload));
       Schedule schedule = Schedule.of(name, cron, zone(), job).missed(missed);
-      try (Access access = Access.open(settings).checked()) {
-        Queue door = access.holdfast().queue();
-        door.schedule(noOverlap ? schedule.withoutOverlap() : schedule);
-        door.schedules().stream()
+      try (Control control = reach.open(settings)) {
+        control.schedule(noOverlap ? schedule.withoutOverlap() : schedule);
+        control.schedules().stream()
             .filter(each -> each.schedule().name().equals(name))
             .forEach(each -> System.out.println(name + " fires next at " + each.nextAt()));
         return ExitCode.OK;
@@ -136,19 +136,18 @@ final class SchedulesCommand {
 
   /** What is done to one that must be there. */
   abstract static class NamedCommand implements Callable<Integer> {
-    @Mixin final Common common = new Common();
+    @Mixin final Reach reach = new Reach();
 
     @Parameters(paramLabel = "NAME", description = "the schedule's name")
     String name = "";
 
-    int change(BiPredicate<Queue, String> verb, String done, String notDone) {
-      try (Access access = Access.open(common.settings()).checked()) {
-        Queue queue = access.holdfast().queue();
-        if (queue.schedules().stream().noneMatch(s -> s.schedule().name().equals(name))) {
+    int change(BiPredicate<Control, String> verb, String done, String notDone) {
+      try (Control control = reach.open()) {
+        if (control.schedules().stream().noneMatch(s -> s.schedule().name().equals(name))) {
           throw new CommandException(
               ExitCode.NOT_FOUND, "there is no schedule " + Failures.oneLine(name));
         }
-        System.out.println(name + (verb.test(queue, name) ? done : notDone));
+        System.out.println(name + (verb.test(control, name) ? done : notDone));
         return ExitCode.OK;
       }
     }
@@ -159,7 +158,7 @@ final class SchedulesCommand {
   static final class PauseCommand extends NamedCommand {
     @Override
     public Integer call() {
-      return change(Queue::pauseSchedule, " is paused", " was paused already");
+      return change(Control::pauseSchedule, " is paused", " was paused already");
     }
   }
 
@@ -168,7 +167,7 @@ final class SchedulesCommand {
   static final class ResumeCommand extends NamedCommand {
     @Override
     public Integer call() {
-      return change(Queue::resumeSchedule, " is active again", " was not paused");
+      return change(Control::resumeSchedule, " is active again", " was not paused");
     }
   }
 
@@ -177,7 +176,7 @@ final class SchedulesCommand {
   static final class RemoveCommand extends NamedCommand {
     @Override
     public Integer call() {
-      return change(Queue::removeSchedule, " is removed", " was removed already");
+      return change(Control::removeSchedule, " is removed", " was removed already");
     }
   }
 }

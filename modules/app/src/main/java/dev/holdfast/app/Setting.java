@@ -105,6 +105,67 @@ enum Setting {
   RETAIN_FAILED(
       "retention.failed", "HOLDFAST_RETAIN_FAILED", "30d", "age at which they are deleted"),
 
+  SERVER_HOST(
+      "server.host",
+      "HOLDFAST_HOST",
+      "127.0.0.1",
+      "address the server listens on; beyond loopback it needs API keys"),
+  SERVER_PORT("server.port", "HOLDFAST_PORT", "8420", "port it listens on; 0 is any"),
+  PUBLIC_URL(
+      "server.publicUrl",
+      "HOLDFAST_PUBLIC_URL",
+      "",
+      "where workers reach the server; its own address unless given"),
+  ALLOWED_HOSTS(
+      "server.allowedHosts",
+      "HOLDFAST_ALLOWED_HOSTS",
+      "",
+      "names the server may be called by, besides its own and that of the public URL"),
+  TLS_CERTIFICATE(
+      "server.tlsCertificate",
+      "HOLDFAST_TLS_CERT",
+      "",
+      "file with the server's certificates, PEM; with the key, it speaks HTTPS"),
+  TLS_KEY("server.tlsKey", "HOLDFAST_TLS_KEY", "", "file with their private key, PEM, PKCS#8"),
+  REQUESTS_PER_SECOND(
+      "server.requestsPerSecond",
+      "HOLDFAST_REQUESTS_PER_SECOND",
+      "1000",
+      "requests the server takes of each API key; 0 is no limit"),
+  HEARTBEAT_INTERVAL_MS(
+      "tasks.heartbeatIntervalMs",
+      "HEARTBEAT_INTERVAL_MS",
+      "30000",
+      "how often workers over HTTP are to send heartbeats"),
+  HEARTBEAT_TIMEOUT_MS(
+      "tasks.heartbeatTimeoutMs",
+      "HEARTBEAT_TIMEOUT_MS",
+      "90000",
+      "after how long without one a task is taken from its worker; at least two intervals"),
+  CANCEL_GRACE_PERIOD_MS(
+      "tasks.cancelGracePeriodMs",
+      "CANCEL_GRACE_PERIOD_MS",
+      "30000",
+      "how long a cancelled task may take to stop"),
+  TOKEN_TTL_SECONDS(
+      "tasks.tokenTtlSeconds",
+      "TOKEN_TTL_SECONDS",
+      "3600",
+      "how long a task token is good; 7200 at most"),
+  DISPATCH_ALLOW(
+      "dispatch.allow",
+      "HOLDFAST_DISPATCH_ALLOW",
+      "",
+      "hosts that tasks may be pushed to, as host or host:port"),
+  STATSD("metrics.statsd", "HOLDFAST_STATSD", "", "where StatsD listens, as host:port"),
+
+  SERVER_URL(
+      "server.url",
+      "HOLDFAST_SERVER_URL",
+      "",
+      "server that commands and workers go through instead of the database"),
+  API_KEY("server.apiKey", "HOLDFAST_API_KEY", "", "API key to show that server"),
+
   LOG_LEVEL("log.level", "HOLDFAST_LOG_LEVEL", "info", "error, warn, info or debug"),
   LOG_FORMAT("log.format", "HOLDFAST_LOG_FORMAT", "text", "text for people, json for programs");
 
@@ -137,7 +198,7 @@ enum Setting {
   }
 
   boolean isSecret() {
-    return this == DATABASE_PASSWORD;
+    return this == DATABASE_PASSWORD || this == API_KEY;
   }
 
   static Optional<Setting> byKey(String key) {

@@ -123,6 +123,10 @@ final class Settings {
     return parsed(setting, Integer::parseInt, "a whole number");
   }
 
+  long wholeLong(Setting setting) {
+    return parsed(setting, Long::parseLong, "a whole number");
+  }
+
   double number(Setting setting) {
     return parsed(setting, Double::parseDouble, "a number");
   }

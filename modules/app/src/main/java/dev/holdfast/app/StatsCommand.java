@@ -1,7 +1,9 @@
 package dev.holdfast.app;
 
+import dev.holdfast.contract.Control;
+import dev.holdfast.contract.Shape;
 import dev.holdfast.model.JobState;
-import dev.holdfast.queue.Statistics;
+import dev.holdfast.model.Statistics;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -12,15 +14,15 @@ import picocli.CommandLine.Mixin;
 /** Counts. */
 @Command(name = "stats", description = "Count jobs by queue, kind and state.")
 final class StatsCommand implements Callable<Integer> {
-  @Mixin final Common common = new Common();
+  @Mixin final Reach reach = new Reach();
   @Mixin final JsonOption output = new JsonOption();
 
   @Override
   public Integer call() {
-    try (Access access = Access.open(common.settings()).checked()) {
-      Statistics statistics = access.holdfast().queue().statistics();
+    try (Control control = reach.open()) {
+      Statistics statistics = control.statistics();
       if (output.json) {
-        Shown.print(Shown.statistics(statistics));
+        Shown.print(Shape.statistics(statistics));
       } else {
         print(statistics);
       }

@@ -1,10 +1,11 @@
 package dev.holdfast.app;
 
+import dev.holdfast.contract.Control;
+import dev.holdfast.contract.Shape;
 import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
-import dev.holdfast.queue.Queue;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -21,7 +22,7 @@ final class Watch {
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("HH:mm:ss.SSS").withZone(ZoneId.systemDefault());
 
-  private final Queue queue;
+  private final Control control;
   private final boolean json;
   // A bar is drawn over itself, which only a terminal can show. The launcher knows whether standard
   // output is one; what System.console() means differs between versions of Java.
@@ -30,15 +31,15 @@ final class Watch {
   private int looks;
   private String drawn = "";
 
-  Watch(Queue queue, boolean json) {
-    this.queue = queue;
+  Watch(Control control, boolean json) {
+    this.control = control;
     this.json = json;
   }
 
   int follow(JobId id) throws InterruptedException {
     while (true) {
       JobStatus job =
-          queue
+          control
               .find(id)
               .orElseThrow(() -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + id));
       tell(id);
@@ -66,12 +67,12 @@ final class Watch {
   }
 
   private void tell(JobId id) {
-    for (JobEvent event : queue.timeline(id)) {
+    for (JobEvent event : control.timeline(id)) {
       if (event.number() > seen) {
         seen = event.number();
         boolean onTheBar = terminal && event.type().equals("progress");
         if (json) {
-          Shown.printLine(Shown.event(event));
+          Shown.printLine(Shape.event(event));
         } else if (!onTheBar) {
           wipe();
           System.out.println(line(event));
@@ -112,7 +113,7 @@ final class Watch {
   private int end(JobStatus job) {
     wipe();
     if (json) {
-      Shown.printLine(Shown.job(job));
+      Shown.printLine(Shape.job(job));
     } else {
       System.out.println(job.id() + " " + job.state() + summary(job));
     }

@@ -1,5 +1,6 @@
 package dev.holdfast.app;
 
+import dev.holdfast.contract.HttpSource;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -16,7 +17,7 @@ import picocli.CommandLine.Option;
           + " HOLDFAST_CLASSPATH that bring a dev.holdfast.KindProvider."
     })
 final class WorkerCommand implements Callable<Integer> {
-  @Mixin final Common common = new Common();
+  @Mixin final Reach reach = new Reach();
 
   @Mixin final WorkerChoice choice = new WorkerChoice();
 
@@ -32,13 +33,29 @@ final class WorkerCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     Signals signals = Signals.install();
-    Settings settings = choice.over(common).settings();
+    choice.over(reach.common);
+    Settings settings = reach.settings();
     WorkerProcess.check(settings);
-    try (Access access = Access.open(settings).checked();
-        WorkerProcess worker = WorkerProcess.start(settings, access, component, examples)) {
-      System.out.println("ready: " + worker.describe());
-      signals.await();
+    if (reach.isRemote(settings)) {
+      try (HttpSource server =
+              HttpSource.to(
+                  ServerSettings.url(settings, Setting.SERVER_URL), reach.apiKey(settings));
+          WorkerProcess worker = WorkerProcess.start(settings, server, component, examples)) {
+        serve(worker, signals);
+      }
+    } else {
+      try (Access access = Access.open(settings).checked();
+          Retention retention = Retention.of(settings, access.holdfast());
+          WorkerProcess worker = WorkerProcess.start(settings, access, component, examples)) {
+        retention.start();
+        serve(worker, signals);
+      }
     }
     return ExitCode.OK;
+  }
+
+  private static void serve(WorkerProcess worker, Signals signals) throws InterruptedException {
+    System.out.println("ready: " + worker.describe());
+    signals.await();
   }
 }

@@ -1,8 +1,10 @@
 package dev.holdfast.app;
 
+import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.KindProvider;
 import dev.holdfast.WorkerBuilder;
+import dev.holdfast.contract.HttpSource;
 import dev.holdfast.model.Codec;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Timings;
@@ -10,48 +12,66 @@ import dev.holdfast.worker.Backpressure;
 import dev.holdfast.worker.FolderStore;
 import dev.holdfast.worker.Kind;
 import dev.holdfast.worker.LoadSource;
+import dev.holdfast.worker.Metrics;
 import dev.holdfast.worker.Scratch;
 import dev.holdfast.worker.Worker;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** A worker as a process runs it: made from the settings, with retention beside it. */
+/** A worker as a process runs it: made from the settings. */
 final class WorkerProcess implements AutoCloseable {
   private final Worker worker;
-  private final Retention retention;
   private final String description;
 
-  private WorkerProcess(Worker worker, Retention retention, String description) {
+  private WorkerProcess(Worker worker, String description) {
     this.worker = worker;
-    this.retention = retention;
     this.description = description;
   }
 
+  /** On the database itself. */
   static WorkerProcess start(
       Settings settings, Access access, @Nullable String component, boolean examples) {
-    Retention retention = Retention.of(settings, access.holdfast());
-    List<String> queues = settings.list(Setting.QUEUES);
-    List<Kind<?>> kinds = kinds(settings, access, examples);
-    WorkerBuilder builder =
-        configured(settings, access.holdfast().worker(queues.toArray(String[]::new)), kinds);
+    return start(
+        settings,
+        access.holdfast().worker(queues(settings)),
+        kinds(settings, provider -> provider.kinds(access.holdfast()), examples),
+        component);
+  }
+
+  /** Through a server, which looks after the database. */
+  static WorkerProcess start(
+      Settings settings, HttpSource server, @Nullable String component, boolean examples) {
+    // Asked once before anything runs: a wrong address or key ends the start.
+    var unused = server.depth(settings.list(Setting.QUEUES), 1);
+    List<Kind<?>> kinds = kinds(settings, WorkerProcess::withoutDatabase, examples);
+    return start(settings, Holdfast.worker(server, queues(settings)), kinds, component);
+  }
+
+  private static String[] queues(Settings settings) {
+    return settings.list(Setting.QUEUES).toArray(String[]::new);
+  }
+
+  private static WorkerProcess start(
+      Settings settings, WorkerBuilder empty, List<Kind<?>> kinds, @Nullable String component) {
+    WorkerBuilder builder = configured(settings, empty, kinds);
     if (component != null) {
       builder.component(component);
     }
     Worker worker = started(builder);
-    retention.start();
     String names = kinds.stream().map(Kind::name).sorted().collect(Collectors.joining(", "));
     return new WorkerProcess(
         worker,
-        retention,
         "%s serves %s, %d places; kinds: %s"
             .formatted(
                 worker.name(),
-                String.join(", ", queues),
+                String.join(", ", settings.list(Setting.QUEUES)),
                 settings.whole(Setting.MAX_CONCURRENCY),
                 names));
   }
@@ -107,13 +127,25 @@ final class WorkerProcess implements AutoCloseable {
     return new FolderStore(settings.folder(Setting.ARTIFACTS_FOLDER, ""));
   }
 
-  private static List<Kind<?>> kinds(Settings settings, Access access, boolean examples) {
+  private static Collection<Kind<?>> withoutDatabase(KindProvider provider) {
+    Collection<Kind<?>> kinds = provider.kinds();
+    if (kinds.isEmpty()) {
+      System.err.println(
+          "holdfast: the handlers of "
+              + provider.getClass().getName()
+              + " need the database and are left out");
+    }
+    return kinds;
+  }
+
+  private static List<Kind<?>> kinds(
+      Settings settings, Function<KindProvider, Collection<Kind<?>>> provided, boolean examples) {
     List<Kind<?>> kinds = new ArrayList<>();
     Codec codec = new JacksonCodec();
     settings.programs().forEach(program -> kinds.add(program.toKind(codec)));
     try {
       for (KindProvider provider : ServiceLoader.load(KindProvider.class)) {
-        kinds.addAll(provider.kinds(access.holdfast()));
+        kinds.addAll(provided.apply(provider));
       }
     } catch (ServiceConfigurationError | RuntimeException broken) {
       throw new CommandException(
@@ -166,13 +198,16 @@ final class WorkerProcess implements AutoCloseable {
     }
   }
 
+  Metrics metrics() {
+    return worker.metrics();
+  }
+
   String describe() {
     return description;
   }
 
   @Override
   public void close() {
-    retention.close();
     worker.close();
   }
 }

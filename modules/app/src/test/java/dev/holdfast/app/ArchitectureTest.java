@@ -31,7 +31,9 @@ class ArchitectureTest {
           "queue", Set.of("model"),
           "worker", Set.of("model", "process"),
           "holdfast", Set.of("model", "queue", "worker"),
-          "app", Set.of("model", "queue", "worker", "holdfast", "embedded"));
+          "contract", Set.of("model", "worker"),
+          "server", Set.of("model", "queue", "worker", "contract", "holdfast"),
+          "app", Set.of("model", "queue", "worker", "holdfast", "embedded", "contract", "server"));
 
   private static final JavaClasses CLASSES =
       new ClassFileImporter()
@@ -42,6 +44,8 @@ class ArchitectureTest {
               ROOT + ".embedded",
               ROOT + ".queue",
               ROOT + ".worker",
+              ROOT + ".contract",
+              ROOT + ".server",
               ROOT + ".app",
               ROOT)
           .that(

@@ -8,6 +8,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.RetryPolicy;
+import dev.holdfast.queue.TokenKey;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.Kind;
@@ -31,8 +32,8 @@ class CommandsTest {
   private static final ObjectMapper MAPPER = new ObjectMapper();
 
   @TempDir Path folder;
-  private TestDatabase database;
-  private Holdfast holdfast;
+  TestDatabase database;
+  Holdfast holdfast;
   private final PrintStream out = System.out;
   private final PrintStream err = System.err;
   private final ByteArrayOutputStream said = new ByteArrayOutputStream();
@@ -53,28 +54,38 @@ class CommandsTest {
     holdfast.close();
   }
 
-  private int run(String... arguments) throws IOException {
+  /** What the commands find in their settings file: how to reach the jobs. */
+  String settings() {
+    return direct();
+  }
+
+  final String direct() {
+    return "database: {url: '%s', user: '%s', password: '%s', allowUnsafe: true}"
+        .formatted(database.url(), database.user(), database.password());
+  }
+
+  int run(String... arguments) throws IOException {
+    return runWith(settings(), arguments);
+  }
+
+  int runWith(String settings, String... arguments) throws IOException {
     said.reset();
     complained.reset();
-    Path file =
-        Files.writeString(
-            folder.resolve("holdfast.yaml"),
-            "database: {url: '%s', user: '%s', password: '%s', allowUnsafe: true}"
-                .formatted(database.url(), database.user(), database.password()));
+    Path file = Files.writeString(folder.resolve("holdfast.yaml"), settings);
     List<String> all = new ArrayList<>(List.of(arguments));
     all.addAll(List.of("--config", file.toString()));
     return Main.run(all.toArray(String[]::new));
   }
 
-  private String said() {
+  String said() {
     return said.toString(StandardCharsets.UTF_8);
   }
 
-  private String complained() {
+  String complained() {
     return complained.toString(StandardCharsets.UTF_8);
   }
 
-  private JsonNode json() throws IOException {
+  JsonNode json() throws IOException {
     return MAPPER.readTree(said());
   }
 
@@ -250,18 +261,107 @@ class CommandsTest {
   }
 
   @Test
+  void health_tells_what_is_wrong_and_what_to_do() throws IOException {
+    assertThat(run("health")).isZero();
+    assertThat(said()).contains("PostgreSQL").contains("all is well");
+    run("enqueue", "echo", "-q", "mail");
+    run("queues", "pause", "mail");
+    assertThat(run("health")).isEqualTo(ExitCode.NOT_HEALTHY);
+    assertThat(said()).contains("queue 'mail' is paused and 1 jobs wait in it").contains("resume");
+    assertThat(run("health", "--json")).isEqualTo(ExitCode.NOT_HEALTHY);
+    assertThat(json().get("healthy").asBoolean()).isFalse();
+    assertThat(json().get("problems").get(0).get("doNext").asText()).contains("mail");
+  }
+
+  @Test
+  void a_payload_that_is_not_json_is_refused() throws IOException {
+    assertThat(run("enqueue", "echo", "{\"a\": 1}, \"queue\": \"x\"")).isEqualTo(ExitCode.REFUSED);
+    assertThat(run("enqueue", "echo", "nonsense")).isEqualTo(ExitCode.REFUSED);
+    assertThat(complained().lines()).hasSize(1);
+    assertThat(run("schedules", "set", "x", "@daily", "echo", "{")).isEqualTo(ExitCode.REFUSED);
+    assertThat(run("jobs", "list", "--json")).isZero();
+    assertThat(json()).isEmpty();
+  }
+
+  @Test
+  void keys_are_created_listed_rotated_and_revoked_and_shown_once() throws IOException {
+    assertThat(
+            run("keys", "create", "--role", "operator", "--tenant", "acme", "--expires-in", "90d"))
+        .isZero();
+    String key = said().strip();
+    assertThat(key).matches("hf_[0-9a-f]{12}_[A-Za-z0-9_-]{43}");
+    String id = key.substring(3, 15);
+    assertThat(complained()).contains(id).doesNotContain(key);
+
+    assertThat(run("keys", "list", "--json")).isZero();
+    JsonNode listed = keyOf(id);
+    assertThat(listed.get("role").asText()).isEqualTo("operator");
+    assertThat(listed.get("tenant").asText()).isEqualTo("acme");
+    assertThat(listed.get("expiresAt").isNull()).isFalse();
+    assertThat(said()).doesNotContain(key.substring(16));
+
+    assertThat(run("keys", "rotate", id, "--json")).isZero();
+    String next = json().get("id").asText();
+    assertThat(json().get("key").asText()).startsWith("hf_" + next + "_").isNotEqualTo(key);
+    assertThat(run("keys", "list", "--json")).isZero();
+    assertThat(keyOf(next).get("tenant").asText()).isEqualTo("acme");
+    assertThat(keyOf(next).get("role").asText()).isEqualTo("operator");
+    assertThat(keyOf(id).get("revokedAt").isNull()).isFalse();
+    assertThat(holdfast.queue().validKey(id)).as("during the overlap").isPresent();
+
+    assertThat(run("keys", "revoke", id)).isZero();
+    assertThat(holdfast.queue().validKey(id)).isEmpty();
+    assertThat(run("keys", "revoke", id)).isEqualTo(ExitCode.NOT_FOUND);
+    assertThat(run("keys", "rotate", id)).isEqualTo(ExitCode.NOT_FOUND);
+    assertThat(run("keys", "list")).isZero();
+    assertThat(said()).contains(next).contains("revoked");
+  }
+
+  private JsonNode keyOf(String id) throws IOException {
+    for (JsonNode key : json()) {
+      if (key.get("id").asText().equals(id)) {
+        return key;
+      }
+    }
+    throw new AssertionError("no key " + id + " in " + said());
+  }
+
+  @Test
+  void the_key_that_signs_task_tokens_is_rotated() throws IOException {
+    assertThat(run("keys", "rotate", "--signing")).isZero();
+    List<String> first = holdfast.queue().tokenKeys().stream().map(TokenKey::kid).toList();
+    assertThat(run("keys", "rotate", "--signing")).isZero();
+    List<String> second = holdfast.queue().tokenKeys().stream().map(TokenKey::kid).toList();
+    assertThat(second).hasSize(first.size() + 1).endsWith(first.toArray(String[]::new));
+    assertThat(said()).contains("new key").doesNotContain(second.getFirst());
+    assertThat(run("keys", "rotate", "--signing", "--overlap", "1h")).isEqualTo(ExitCode.USAGE);
+  }
+
+  @Test
+  void a_key_that_cannot_be_is_refused() throws IOException {
+    assertThat(run("keys", "create")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("keys", "create", "--role", "king")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("keys", "create", "--role", "viewer", "--expires-in", "0s"))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(run("keys", "create", "--role", "viewer", "--tenant", "a b"))
+        .isEqualTo(ExitCode.REFUSED);
+    assertThat(run("keys", "rotate")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("keys", "rotate", "x", "--signing")).isEqualTo(ExitCode.USAGE);
+  }
+
+  @Test
   void config_shows_each_value_and_its_origin_but_no_password() throws IOException {
-    assertThat(run("config", "--json")).isZero();
+    assertThat(runWith(direct(), "config", "--json")).isZero();
     assertThat(json().get("worker.concurrency").get("origin").asText()).isEqualTo("default");
     assertThat(json().get("database.user").get("origin").asText()).contains("holdfast.yaml");
     assertThat(json().get("database.password").get("value").asText()).isEqualTo("***");
-    assertThat(run("config")).isZero();
+    assertThat(runWith(direct(), "config")).isZero();
     assertThat(said()).contains("HEARTBEAT_INTERVAL_SEC").doesNotContain(database.password());
   }
 
   @Test
   void migrate_says_that_nothing_is_to_be_done() throws IOException {
-    assertThat(run("migrate")).isZero();
+    assertThat(runWith(direct(), "migrate")).isZero();
     assertThat(said()).contains("up to date");
   }
 

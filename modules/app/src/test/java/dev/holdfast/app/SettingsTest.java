@@ -3,12 +3,17 @@ package dev.holdfast.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.contract.TokenLifetime;
+import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.model.Timings;
+import dev.holdfast.server.ServerOptions;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,6 +59,21 @@ class SettingsTest {
     "RETAIN_SUCCEEDED, 7d",
     "RETAIN_CANCELLED, 30d",
     "RETAIN_FAILED, 30d",
+    "SERVER_HOST, 127.0.0.1",
+    "SERVER_PORT, 8420",
+    "PUBLIC_URL, ''",
+    "ALLOWED_HOSTS, ''",
+    "TLS_CERTIFICATE, ''",
+    "TLS_KEY, ''",
+    "REQUESTS_PER_SECOND, 1000",
+    "HEARTBEAT_INTERVAL_MS, 30000",
+    "HEARTBEAT_TIMEOUT_MS, 90000",
+    "CANCEL_GRACE_PERIOD_MS, 30000",
+    "TOKEN_TTL_SECONDS, 3600",
+    "DISPATCH_ALLOW, ''",
+    "STATSD, ''",
+    "SERVER_URL, ''",
+    "API_KEY, ''",
     "LOG_LEVEL, info",
     "LOG_FORMAT, text"
   })
@@ -153,5 +173,88 @@ class SettingsTest {
             thrown ->
                 assertThat(((CommandException) thrown).exitCode())
                     .isEqualTo(ExitCode.CONFIGURATION));
+  }
+
+  @Test
+  void the_defaults_of_the_server_are_those_of_the_worker_contract() {
+    ServerOptions options = ServerSettings.options(with(Map.of()));
+    assertThat(options)
+        .isEqualTo(ServerOptions.DEFAULT.artifacts(Path.of(".holdfast").resolve("")));
+    assertThat(options.timings().heartbeat()).isEqualTo(Duration.ofSeconds(30));
+    assertThat(options.timings().lease()).isEqualTo(Duration.ofSeconds(90));
+    assertThat(options.timings().cancelGrace()).isEqualTo(Duration.ofSeconds(30));
+  }
+
+  @Test
+  void every_setting_of_the_server_reaches_it() {
+    ServerOptions options =
+        ServerSettings.options(
+            with(
+                Map.ofEntries(
+                    Map.entry("HOLDFAST_HOST", "0.0.0.0"),
+                    Map.entry("HOLDFAST_PORT", "9000"),
+                    Map.entry("HOLDFAST_PUBLIC_URL", "https://jobs.example.org/"),
+                    Map.entry("HOLDFAST_ALLOWED_HOSTS", "Jobs.internal, [::1]"),
+                    Map.entry("HOLDFAST_TLS_CERT", "cert.pem"),
+                    Map.entry("HOLDFAST_TLS_KEY", "key.pem"),
+                    Map.entry("HOLDFAST_REQUESTS_PER_SECOND", "7"),
+                    Map.entry("HEARTBEAT_INTERVAL_MS", "1000"),
+                    Map.entry("HEARTBEAT_TIMEOUT_MS", "2000"),
+                    Map.entry("CANCEL_GRACE_PERIOD_MS", "3000"),
+                    Map.entry("TOKEN_TTL_SECONDS", "7200"),
+                    Map.entry("HOLDFAST_DISPATCH_ALLOW", "hooks.example.org:8443, 10.0.0.7"),
+                    Map.entry("HOLDFAST_STATSD", "127.0.0.1:8125"),
+                    Map.entry("HOLDFAST_ARTIFACTS_FOLDER", "out"))));
+    assertThat(options)
+        .isEqualTo(
+            new ServerOptions(
+                "0.0.0.0",
+                9000,
+                URI.create("https://jobs.example.org"),
+                Set.of("jobs.internal", "[::1]"),
+                new ServerOptions.Tls(Path.of("cert.pem"), Path.of("key.pem")),
+                new Timings(
+                    Duration.ofSeconds(1),
+                    Duration.ofSeconds(2),
+                    Duration.ZERO,
+                    Duration.ofSeconds(3)),
+                new TokenLifetime(Duration.ofHours(2)),
+                RetryPolicy.DEFAULT,
+                7,
+                Set.of("hooks.example.org:8443", "10.0.0.7"),
+                Path.of("out"),
+                new ServerOptions.Statsd("127.0.0.1", 8125)));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "HOLDFAST_PORT, 70000, HOLDFAST_PORT",
+    "HOLDFAST_HOST, '', HOLDFAST_HOST",
+    "HOLDFAST_PUBLIC_URL, ftp://x, HOLDFAST_PUBLIC_URL",
+    "HOLDFAST_PUBLIC_URL, http://user:pw@x, HOLDFAST_PUBLIC_URL",
+    "HOLDFAST_ALLOWED_HOSTS, a b, HOLDFAST_ALLOWED_HOSTS",
+    "HOLDFAST_ALLOWED_HOSTS, a:80, HOLDFAST_ALLOWED_HOSTS",
+    "HOLDFAST_TLS_CERT, c.pem, HOLDFAST_TLS_KEY is missing",
+    "HOLDFAST_TLS_KEY, k.pem, HOLDFAST_TLS_CERT is missing",
+    "HOLDFAST_REQUESTS_PER_SECOND, -1, HOLDFAST_REQUESTS_PER_SECOND",
+    "HEARTBEAT_INTERVAL_MS, 0, HEARTBEAT_INTERVAL_MS",
+    "HEARTBEAT_INTERVAL_MS, 45001, HEARTBEAT_TIMEOUT_MS",
+    "HEARTBEAT_TIMEOUT_MS, 59999, at least twice HEARTBEAT_INTERVAL_MS (30000)",
+    "CANCEL_GRACE_PERIOD_MS, -1, CANCEL_GRACE_PERIOD_MS",
+    "TOKEN_TTL_SECONDS, 7201, TOKEN_TTL_SECONDS",
+    "TOKEN_TTL_SECONDS, 0, TOKEN_TTL_SECONDS",
+    "HOLDFAST_DISPATCH_ALLOW, http://x, HOLDFAST_DISPATCH_ALLOW",
+    "HOLDFAST_STATSD, localhost, HOLDFAST_STATSD"
+  })
+  void what_the_server_would_refuse_is_a_wrong_setting(
+      String variable, String value, String message) {
+    assertThatThrownBy(() -> ServerSettings.options(with(Map.of(variable, value))))
+        .isInstanceOf(CommandException.class)
+        .hasMessageContaining(message)
+        .satisfies(
+            thrown -> {
+              assertThat(((CommandException) thrown).exitCode()).isEqualTo(ExitCode.CONFIGURATION);
+              assertThat(thrown.getMessage()).doesNotContain("pw");
+            });
   }
 }

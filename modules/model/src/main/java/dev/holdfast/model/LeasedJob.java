@@ -1,6 +1,7 @@
 package dev.holdfast.model;
 
 import java.time.Duration;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,8 @@ public record LeasedJob(
     String tenant,
     String workspace,
     JobId run,
+    String runKey,
+    Instant enqueuedAt,
     int failures,
     int maxAttempts,
     Duration queueWait,

@@ -11,6 +11,12 @@ public final class RefusedException extends IllegalArgumentException {
     this.refusal = refusal;
   }
 
+  public static RefusedException noSuchDependency() {
+    return new RefusedException(
+        Refusal.BAD_DEPENDENCY,
+        "a job depends on one that is not there: enqueue it first, or in the same call");
+  }
+
   public Refusal refusal() {
     return refusal;
   }

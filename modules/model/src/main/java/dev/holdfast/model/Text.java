@@ -5,7 +5,7 @@ public final class Text {
   private Text() {}
 
   /** Whether every surrogate has its other half; encoded as UTF-8, one alone becomes '?'. */
-  static boolean isWellFormed(String text) {
+  public static boolean isWellFormed(String text) {
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);
       if (Character.isSurrogate(c)

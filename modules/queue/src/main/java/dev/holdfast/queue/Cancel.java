@@ -1,5 +1,6 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.Cancellation;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Limits;
@@ -9,6 +10,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Cancels jobs: at once when they are not running, else by asking the worker to stop. */
 final class Cancel {
@@ -20,7 +22,7 @@ final class Cancel {
   private static final String SQL =
       """
       WITH RECURSIVE family(id, depth) AS (
-        SELECT ?::uuid, 0
+        SELECT unnest(?::uuid[]), 0
         UNION
         SELECT child.id, family.depth + 1
           FROM holdfast.job child JOIN family ON child.parent_id = family.id
@@ -28,7 +30,7 @@ final class Cancel {
       ), held AS MATERIALIZED (
         SELECT j.id, j.state, j.cancel_requested_at IS NOT NULL AS asked
           FROM holdfast.job j
-         WHERE j.id IN (SELECT id FROM family)
+         WHERE j.id IN (SELECT id FROM family) AND (?::text IS NULL OR j.tenant = ?::text)
          ORDER BY j.id
            FOR NO KEY UPDATE OF j
       ), moved AS (
@@ -62,11 +64,29 @@ final class Cancel {
 
   private Cancel() {}
 
+  /**
+   * @param tenant whose jobs may be cancelled; null is everybody's
+   */
   static List<Cancellation> of(
-      Connection connection, JobId job, boolean cascade, String reason, Duration grace)
+      Connection connection,
+      List<JobId> jobs,
+      boolean cascade,
+      String reason,
+      Duration grace,
+      @Nullable String tenant)
       throws SQLException {
     String why = reason.isBlank() ? "requested" : Text.excerpt(reason, Limits.REASON_CHARS);
-    return Rows.list(connection, Cancel::read, SQL, job, cascade, grace, why, why);
+    return Rows.list(
+        connection,
+        Cancel::read,
+        SQL,
+        Rows.array(connection, "uuid", jobs, job -> job),
+        cascade,
+        tenant,
+        tenant,
+        grace,
+        why,
+        why);
   }
 
   private static Cancellation read(ResultSet row) throws SQLException {

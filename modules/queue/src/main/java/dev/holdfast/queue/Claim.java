@@ -13,6 +13,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** Gives a worker jobs to run, each under a lease and a new attempt number. */
 final class Claim {
@@ -27,9 +28,10 @@ final class Claim {
              progress = NULL, progress_message = NULL,
              unique_states = holdfast.unique_after(j.unique_states, 'RUNNING')
        WHERE j.ctid = ANY (ARRAY(SELECT p.ctid FROM picked p))
-      RETURNING j.id, j.attempt, j.kind, j.queue, j.payload, j.tenant, j.workspace, j.run_id,
+      RETURNING j.id, j.attempt, j.kind, j.queue, j.payload, j.tenant, j.workspace, j.run_id, j.run_key,
                 j.failures, j.max_attempts, j.timeout_ms, j.priority,
                 date_part('epoch', j.run_at) AS due,
+                date_part('epoch', j.created_at) AS created,
                 date_part('epoch', j.deadline - statement_timestamp()) * 1000 AS deadline_ms,
                 date_part('epoch', statement_timestamp() - greatest(j.run_at, j.created_at)) * 1000
                   AS wait_ms
@@ -52,6 +54,7 @@ final class Claim {
             WHERE j.queue = ? AND j.priority = (lane.number - 1)::smallint
               AND j.state = 'PENDING' AND j.concurrency_key IS NULL
               AND j.run_at >= to_timestamp(lane.floor) AND j.run_at <= statement_timestamp()
+              AND (? = '' OR j.tenant = ?)
             ORDER BY j.run_at, j.id
             LIMIT ?
               FOR NO KEY UPDATE SKIP LOCKED) AS pick
@@ -87,6 +90,8 @@ final class Claim {
               row.getString("tenant"),
               row.getString("workspace"),
               Rows.id(row, "run_id"),
+              row.getString("run_key"),
+              Rows.epoch(row.getDouble("created")),
               row.getInt("failures"),
               row.getInt("max_attempts"),
               Duration.ofMillis(Math.max(0, row.getLong("wait_ms"))),
@@ -104,12 +109,16 @@ final class Claim {
     this.database = database;
   }
 
-  Claimed from(String queue, int most, String worker, Duration lease) {
-    Floors known = floors.computeIfAbsent(queue, name -> new Floors(System::nanoTime));
+  /**
+   * @param tenant whose jobs; null is everybody's
+   */
+  Claimed from(String queue, int most, String worker, Duration lease, @Nullable String tenant) {
+    String line = tenant == null ? queue : queue + "\0" + tenant;
+    Floors known = floors.computeIfAbsent(line, name -> new Floors(System::nanoTime));
     double[] from = known.next();
-    List<LeasedJob> jobs = take(queue, most, worker, lease, known, from);
+    List<LeasedJob> jobs = take(queue, most, worker, lease, tenant, known, from);
     if (jobs.isEmpty() && known.shouldLookAgain(from)) {
-      jobs = take(queue, most, worker, lease, known, known.next());
+      jobs = take(queue, most, worker, lease, tenant, known, known.next());
     }
     if (!jobs.isEmpty()) {
       return new Claimed(jobs, null);
@@ -121,19 +130,25 @@ final class Claim {
     boolean more = survey.retryDue() && Promote.due(database, queue) > 0;
     more |= survey.hasWaiting() && Unblock.ready(database, queue) > 0;
     if (more) {
-      jobs = take(queue, most, worker, lease, known, known.next());
+      jobs = take(queue, most, worker, lease, tenant, known, known.next());
     }
     // What became claimable just now may have a concurrency key the survey did not see.
     if (jobs.isEmpty() && (survey.hasRules() || more)) {
       jobs =
           database.transactOnce(
-              "claim", connection -> byRules.take(connection, queue, most, worker, lease));
+              "claim", connection -> byRules.take(connection, queue, most, worker, lease, tenant));
     }
     return new Claimed(jobs, jobs.isEmpty() ? survey.nextDue() : null);
   }
 
   private List<LeasedJob> take(
-      String queue, int most, String worker, Duration lease, Floors known, double[] from) {
+      String queue,
+      int most,
+      String worker,
+      Duration lease,
+      @Nullable String tenant,
+      Floors known,
+      double[] from) {
     long start = System.nanoTime();
     List<Taken> taken =
         database.runOnce(
@@ -145,6 +160,8 @@ final class Claim {
                     SQL,
                     connection.createArrayOf("float8", Arrays.stream(from).boxed().toArray()),
                     queue,
+                    named(tenant),
+                    named(tenant),
                     most,
                     queue,
                     queue,
@@ -153,6 +170,14 @@ final class Claim {
                     lease));
     known.claimed(from, taken, System.nanoTime() - start);
     return inOrder(taken);
+  }
+
+  /**
+   * Everybody's is an empty name, not a null: pgjdbc would prepare the statement anew whenever a
+   * null follows a text, and the new plan would not know what was set for the first one.
+   */
+  static String named(@Nullable String tenant) {
+    return tenant == null ? "" : tenant;
   }
 
   static List<LeasedJob> inOrder(List<Taken> taken) {

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Claims from a queue that has a concurrency or rate limit, or jobs with concurrency keys.
@@ -65,6 +66,7 @@ final class ClaimByRules {
             WHERE j.queue = ? AND j.priority = lane.priority
               AND j.state = 'PENDING' AND j.concurrency_key IS NULL
               AND j.run_at <= statement_timestamp()
+              AND (? = '' OR j.tenant = ?)
             ORDER BY j.run_at, j.id
             LIMIT ?
               FOR NO KEY UPDATE SKIP LOCKED) AS pick
@@ -78,6 +80,7 @@ final class ClaimByRules {
             WHERE j.queue = ? AND j.concurrency_key = keyed.key
               AND j.state = 'PENDING'
               AND j.run_at <= statement_timestamp()
+              AND (? = '' OR j.tenant = ?)
             ORDER BY j.priority, j.run_at, j.id
             LIMIT greatest(0, least(keyed.places, (SELECT places FROM room)))
               FOR NO KEY UPDATE SKIP LOCKED) AS pick
@@ -106,18 +109,29 @@ final class ClaimByRules {
     this.keysAPage = keysAPage;
   }
 
-  List<LeasedJob> take(Connection connection, String queue, int most, String worker, Duration lease)
+  List<LeasedJob> take(
+      Connection connection,
+      String queue,
+      int most,
+      String worker,
+      Duration lease,
+      @Nullable String tenant)
       throws SQLException {
     Rows.list(connection, row -> "", TURN, queue);
     int allowed = RateLimit.allows(connection, queue, most);
     List<LeasedJob> taken =
-        allowed == 0 ? List.of() : takeTurn(connection, queue, allowed, worker, lease);
+        allowed == 0 ? List.of() : takeTurn(connection, queue, allowed, worker, lease, tenant);
     RateLimit.spend(connection, queue, taken.size());
     return taken;
   }
 
   private List<LeasedJob> takeTurn(
-      Connection connection, String queue, int most, String worker, Duration lease)
+      Connection connection,
+      String queue,
+      int most,
+      String worker,
+      Duration lease,
+      @Nullable String tenant)
       throws SQLException {
     String from = lastKey.getOrDefault(queue, "");
     boolean fromTheFirst = from.isEmpty();
@@ -125,7 +139,7 @@ final class ClaimByRules {
     for (int page = 0; page < PAGES_A_CLAIM && taken.isEmpty(); page++) {
       List<String> keys =
           Rows.list(connection, row -> row.getString("key"), KEYS, queue, from, queue, keysAPage);
-      taken = take(connection, queue, keys, most, worker, lease);
+      taken = take(connection, queue, keys, most, worker, lease, tenant);
       if (keys.size() == keysAPage) {
         from = keys.getLast();
       } else {
@@ -146,7 +160,8 @@ final class ClaimByRules {
       List<String> keys,
       int most,
       String worker,
-      Duration lease)
+      Duration lease,
+      @Nullable String tenant)
       throws SQLException {
     return Rows.list(
         connection,
@@ -158,8 +173,12 @@ final class ClaimByRules {
         queue,
         Rows.array(connection, "text", keys, key -> key),
         queue,
+        Claim.named(tenant),
+        Claim.named(tenant),
         most,
         queue,
+        Claim.named(tenant),
+        Claim.named(tenant),
         worker,
         lease);
   }

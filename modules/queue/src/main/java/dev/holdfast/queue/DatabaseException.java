@@ -1,5 +1,6 @@
 package dev.holdfast.queue;
 
+import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /** The database could not do what was asked. The reason says whether to wait or to mend. */
@@ -30,6 +31,11 @@ public final class DatabaseException extends RuntimeException {
 
   public Reason reason() {
     return reason;
+  }
+
+  /** True when the database is there, but this call waited too long for what others hold. */
+  public boolean isBusy() {
+    return getCause() instanceof SQLException cause && Trouble.waited(cause);
   }
 
   public boolean mayPass() {

@@ -51,10 +51,7 @@ final class Dependencies {
           Rows.array(connection, "uuid", edges, Edge::on));
     } catch (SQLException trouble) {
       if (FOREIGN_KEY_VIOLATION.equals(trouble.getSQLState())) {
-        RefusedException refused =
-            new RefusedException(
-                Refusal.BAD_DEPENDENCY,
-                "a job depends on one that is not there: enqueue it first, or in the same call");
+        RefusedException refused = RefusedException.noSuchDependency();
         refused.initCause(trouble);
         throw refused;
       }

@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -56,12 +57,22 @@ final class Doorbell implements AutoCloseable {
   }
 
   /** A worker in this process, which can be told without a detour over the server. */
-  private record Ear(Set<String> queues, Consumer<String> wake) {}
+  record Ear(Set<String> queues, Consumer<String> wake) {
+    void alsoTo(String queue) {
+      queues.add(queue);
+    }
+  }
 
-  AutoCloseable hear(Collection<String> queues, Consumer<String> wake) {
-    Ear ear = new Ear(Set.copyOf(queues), wake);
+  Ear hear(Collection<String> queues, Consumer<String> wake) {
+    Set<String> named = ConcurrentHashMap.newKeySet();
+    named.addAll(queues);
+    Ear ear = new Ear(named, wake);
     ears.add(ear);
-    return () -> ears.remove(ear);
+    return ear;
+  }
+
+  void noLonger(Ear ear) {
+    ears.remove(ear);
   }
 
   /** For one that has rung in its own commit. */

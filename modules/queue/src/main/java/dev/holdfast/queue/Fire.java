@@ -3,6 +3,7 @@ package dev.holdfast.queue;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Schedule;
+import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.WhenMissed;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

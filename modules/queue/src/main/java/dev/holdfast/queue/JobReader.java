@@ -3,6 +3,7 @@ package dev.holdfast.queue;
 import dev.holdfast.model.Attempt;
 import dev.holdfast.model.AttemptOutcome;
 import dev.holdfast.model.JobEvent;
+import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
@@ -24,19 +25,6 @@ final class JobReader {
              concurrency_key
         FROM holdfast.job
       """;
-
-  // Newest first by id. A null filter lets everything through; the state is always an array so that
-  // the planner can see it.
-  private static final String LIST =
-      COLUMNS
-          + """
-            WHERE (?::text[] IS NULL OR state = ANY (?::text[]))
-              AND (?::text IS NULL OR queue = ?::text)
-              AND (?::text IS NULL OR kind = ?::text)
-              AND (?::uuid IS NULL OR id < ?::uuid)
-            ORDER BY id DESC
-            LIMIT ?
-            """;
 
   // 'created', 'processing' and 'done' have no rows of their own; their numbers are kept where
   // the facts are, so the timeline reads as one list without gaps.
@@ -76,27 +64,22 @@ final class JobReader {
         .findFirst();
   }
 
+  /** Newest first by id. */
   static List<JobStatus> list(Connection connection, JobFilter filter) throws SQLException {
-    Object[] states =
-        filter.states().isEmpty()
-            ? new Object[] {null, null}
-            : new Object[] {
-              Rows.array(connection, "text", List.copyOf(filter.states()), JobState::name),
-              Rows.array(connection, "text", List.copyOf(filter.states()), JobState::name)
-            };
+    Where where = Where.of(connection, filter);
     return Rows.list(
         connection,
         JobReader::status,
-        LIST,
-        states[0],
-        states[1],
-        filter.queue(),
-        filter.queue(),
-        filter.kind(),
-        filter.kind(),
-        filter.before(),
-        filter.before(),
-        filter.limit());
+        COLUMNS + where.sql() + " ORDER BY id DESC LIMIT ?",
+        where.values(filter.limit()));
+  }
+
+  static List<JobStatus> all(Connection connection, List<JobId> jobs) throws SQLException {
+    return Rows.list(
+        connection,
+        JobReader::status,
+        COLUMNS + " WHERE id = ANY (?::uuid[]) ORDER BY id DESC",
+        Rows.array(connection, "uuid", jobs, job -> job));
   }
 
   static List<JobEvent> timeline(Connection connection, JobId job) throws SQLException {

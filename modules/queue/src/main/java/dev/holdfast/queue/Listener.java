@@ -6,7 +6,11 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Queue;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -23,25 +27,39 @@ import org.slf4j.LoggerFactory;
  * <p>What is rung while it is not listening is not lost: it wakes everyone each time it begins to
  * listen, and workers poll underneath.
  */
-final class Listener implements AutoCloseable {
+final class Listener implements Listening {
   private static final Logger log = LoggerFactory.getLogger(Listener.class);
   private static final int WAIT_MILLIS = 1_000;
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
   private static final int PROBE_MILLIS = 2_000;
 
   private final DataSource source;
-  private final List<String> queues;
+  private final Set<String> queues = ConcurrentHashMap.newKeySet();
+  private final Queue<String> added = new ConcurrentLinkedQueue<>();
   private final Consumer<String> wake;
   private final Thread thread;
   private volatile boolean closed;
   private volatile @Nullable Connection current;
+  private volatile boolean deaf;
   private boolean probed;
 
   Listener(DataSource source, Collection<String> queues, Consumer<String> wake) {
     this.source = source;
-    this.queues = List.copyOf(queues);
+    this.queues.addAll(queues);
     this.wake = wake;
     this.thread = Thread.ofPlatform().daemon().name("holdfast-listener").start(this::listen);
+  }
+
+  @Override
+  public void alsoTo(String queue) {
+    if (queues.add(queue)) {
+      added.add(queue);
+    }
+  }
+
+  @Override
+  public boolean isDeaf() {
+    return deaf;
   }
 
   private void listen() {
@@ -70,16 +88,22 @@ final class Listener implements AutoCloseable {
 
   private void begin(Connection connection) throws SQLException {
     connection.setAutoCommit(true);
-    try (Statement statement = connection.createStatement()) {
-      for (String queue : queues) {
-        statement.execute("LISTEN \"" + Doorbell.channel(queue) + "\"");
-      }
-    }
+    added.clear();
+    listenTo(connection, queues);
     if (!probed) {
       probed = true;
       probe(connection);
     }
     queues.forEach(this::tell);
+  }
+
+  private static void listenTo(Connection connection, Collection<String> names)
+      throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      for (String queue : names) {
+        statement.execute("LISTEN \"" + Doorbell.channel(queue) + "\"");
+      }
+    }
   }
 
   private void tell(String queue) {
@@ -101,6 +125,7 @@ final class Listener implements AutoCloseable {
       }
       PGNotification[] heard = connection.unwrap(PGConnection.class).getNotifications(PROBE_MILLIS);
       if (heard == null || heard.length == 0) {
+        deaf = true;
         log.warn(
             "notifications do not arrive (a pooler in transaction mode?): new jobs are found by polling");
       }
@@ -111,6 +136,7 @@ final class Listener implements AutoCloseable {
   private void hear(Connection connection) throws SQLException {
     PGConnection notified = connection.unwrap(PGConnection.class);
     while (!closed) {
+      listenToAdded(connection);
       PGNotification[] rung = notified.getNotifications(WAIT_MILLIS);
       if (rung != null) {
         for (PGNotification ring : rung) {
@@ -124,6 +150,15 @@ final class Listener implements AutoCloseable {
         // Silence and a dead peer look the same from here.
         throw new SQLException("the listening connection is gone", "08006");
       }
+    }
+  }
+
+  private void listenToAdded(Connection connection) throws SQLException {
+    String queue;
+    while ((queue = added.poll()) != null) {
+      listenTo(connection, List.of(queue));
+      // What was rung before that nobody has heard.
+      tell(queue);
     }
   }
 

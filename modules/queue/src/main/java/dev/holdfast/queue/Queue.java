@@ -1,13 +1,24 @@
 package dev.holdfast.queue;
 
 import dev.holdfast.model.Ack;
+import dev.holdfast.model.ApiKey;
 import dev.holdfast.model.Attempt;
+import dev.holdfast.model.Cancellation;
 import dev.holdfast.model.Claimed;
 import dev.holdfast.model.Codec;
+import dev.holdfast.model.Completion;
+import dev.holdfast.model.DatabaseVersion;
+import dev.holdfast.model.Dispatch;
 import dev.holdfast.model.Enqueued;
+import dev.holdfast.model.Fate;
+import dev.holdfast.model.Glance;
+import dev.holdfast.model.Holder;
 import dev.holdfast.model.Job;
+import dev.holdfast.model.JobBrief;
 import dev.holdfast.model.JobEvent;
+import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobPage;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Lease;
@@ -15,14 +26,22 @@ import dev.holdfast.model.Limits;
 import dev.holdfast.model.Publication;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Pulse;
+import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.Schedule;
+import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Settlement;
+import dev.holdfast.model.Statistics;
+import dev.holdfast.model.Throughput;
+import dev.holdfast.model.Told;
+import dev.holdfast.model.Warnings;
+import dev.holdfast.model.WorkerStatus;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -97,7 +116,7 @@ public final class Queue implements AutoCloseable {
   // ---- from the worker
 
   public Claimed claim(String queue, int most, String worker, Duration lease) {
-    return claim.from(queue, most, worker, lease);
+    return claim.from(queue, most, worker, lease, null);
   }
 
   /** The leases that lie under a worker's name, to find those whose claim it never heard of. */
@@ -121,7 +140,11 @@ public final class Queue implements AutoCloseable {
   }
 
   public Ack publish(Publication publication) {
-    return database.run("publish", connection -> Publish.all(connection, publication));
+    return database.run(
+        "publish",
+        connection ->
+            Settle.storing(
+                "publish", Refusal.RESULT_NOT_JSON, () -> Publish.all(connection, publication)));
   }
 
   /** One answer per settlement, in their order. */
@@ -146,32 +169,53 @@ public final class Queue implements AutoCloseable {
         "succeeded", connection -> !Succeed.before(connection, List.of(lease)).isEmpty());
   }
 
-  /** Wakes the caller whenever one of the queues may have work, until it is closed. */
-  public AutoCloseable listen(Collection<String> queues, Consumer<String> wake) {
+  /**
+   * Wakes the caller whenever one of the queues may have work, until it is closed. What is enqueued
+   * here may be told twice: at once, and when the database announces it.
+   */
+  public Listening listen(Collection<String> queues, Consumer<String> wake) {
     // The names become part of a statement, where no parameter can stand.
     List<String> named = queues.stream().map(Limits::queue).toList();
     Listener afar = new Listener(dataSource, named, wake);
-    AutoCloseable here = doorbell.hear(named, wake);
-    return () -> {
-      here.close();
-      afar.close();
-    };
+    return new Ears(afar, doorbell, doorbell.hear(named, wake));
+  }
+
+  /** The same, for whoever has something to give out at each ring: told once, by the database. */
+  public Listening listenOnce(Collection<String> queues, Consumer<String> wake) {
+    return new Listener(dataSource, queues.stream().map(Limits::queue).toList(), wake);
   }
 
   public long depth(List<String> queues, long most) {
-    return database.run("depth", connection -> Queues.depth(connection, queues, most));
+    return database.run("depth", connection -> Queues.depth(connection, queues, most, null));
   }
 
   // ---- from the operator
 
   /** Empty when there is no such job; its children follow it when cascading. */
   public List<Cancellation> cancel(JobId job, boolean cascade, String reason, Duration grace) {
-    return database.run("cancel", connection -> Cancel.of(connection, job, cascade, reason, grace));
+    return cancel(List.of(job), cascade, reason, grace, null);
+  }
+
+  /**
+   * One answer per job that there is.
+   *
+   * @param tenant whose jobs may be cancelled; null is everybody's
+   */
+  public List<Cancellation> cancel(
+      List<JobId> jobs, boolean cascade, String reason, Duration grace, @Nullable String tenant) {
+    return database.run(
+        "cancel", connection -> Cancel.of(connection, jobs, cascade, reason, grace, tenant));
   }
 
   /** The jobs that were put back into their queues. */
   public Set<JobId> retry(List<JobId> jobs) {
-    List<Retry.Retried> retried = database.run("retry", connection -> Retry.all(connection, jobs));
+    return retry(jobs, null);
+  }
+
+  /** The same, for jobs of one tenant only. */
+  public Set<JobId> retry(List<JobId> jobs, @Nullable String tenant) {
+    List<Retry.Retried> retried =
+        database.run("retry", connection -> Retry.all(connection, jobs, tenant));
     doorbell.ring(retried.stream().map(Retry.Retried::queue).distinct().toList());
     return retried.stream().map(Retry.Retried::job).collect(Collectors.toUnmodifiableSet());
   }
@@ -222,7 +266,11 @@ public final class Queue implements AutoCloseable {
   }
 
   public List<JobStatus> list(JobFilter filter) {
-    return database.run("list", connection -> JobReader.list(connection, filter));
+    return page(filter).jobs();
+  }
+
+  public JobPage page(JobFilter filter) {
+    return database.run("list", connection -> Search.page(connection, filter));
   }
 
   public List<JobEvent> timeline(JobId job) {
@@ -238,12 +286,23 @@ public final class Queue implements AutoCloseable {
   }
 
   public List<QueueStatus> queues() {
-    return database.run("queues", Queues::list);
+    return queues(null);
+  }
+
+  /** With the jobs of one tenant only, and no queue that has none of them. */
+  public List<QueueStatus> queues(@Nullable String tenant) {
+    return database.run("queues", connection -> Queues.list(connection, tenant));
   }
 
   /** Makes a schedule, or changes the one of that name. */
   public void schedule(Schedule schedule) {
-    database.transact("schedule", connection -> Schedules.set(connection, schedule, codec));
+    database.transact(
+        "schedule",
+        connection ->
+            Settle.storing(
+                "schedule",
+                Refusal.PAYLOAD_NOT_JSON,
+                () -> Schedules.set(connection, schedule, codec)));
   }
 
   public List<ScheduleStatus> schedules() {
@@ -265,7 +324,155 @@ public final class Queue implements AutoCloseable {
   }
 
   public Statistics statistics() {
-    return database.run("statistics", Statistics::of);
+    return statistics(null);
+  }
+
+  /** Of one tenant only. */
+  public Statistics statistics(@Nullable String tenant) {
+    return database.run("statistics", connection -> Count.all(connection, tenant));
+  }
+
+  /** Who runs jobs just now, of one tenant or of all. */
+  public List<WorkerStatus> workers(@Nullable String tenant) {
+    return database.run("workers", connection -> Workers.list(connection, tenant));
+  }
+
+  public Warnings warnings(@Nullable String tenant, Duration overdueAfter) {
+    return database.run("warnings", connection -> Warn.of(connection, tenant, overdueAfter));
+  }
+
+  public DatabaseVersion version() {
+    return database.run("version", Schema::about);
+  }
+
+  // ---- from the server, for those who come over HTTP
+
+  /** What the database's clock says. */
+  public Instant now() {
+    return database.run(
+        "now",
+        connection ->
+            Rows.list(
+                    connection, row -> Rows.instant(row, "now"), "SELECT clock_timestamp() AS now")
+                .getFirst());
+  }
+
+  /** Jobs of one tenant only. */
+  public Claimed claim(String queue, int most, String worker, Duration lease, String tenant) {
+    return claim.from(queue, most, worker, lease, tenant);
+  }
+
+  /** Of jobs of one tenant only. */
+  public long depth(List<String> queues, long most, String tenant) {
+    return database.run("depth", connection -> Queues.depth(connection, queues, most, tenant));
+  }
+
+  public Completion.Verdict complete(Completion completion) {
+    return database.transact(
+        "complete",
+        connection ->
+            Settle.storing(
+                "complete", Refusal.RESULT_NOT_JSON, () -> Complete.one(connection, completion)));
+  }
+
+  /** What workers told about the ends of this job's attempts. */
+  public List<Told> told(JobId job) {
+    return database.run("told", connection -> Complete.told(connection, job));
+  }
+
+  /** Where each of these jobs stands; nothing for a job there is not. */
+  public List<Fate> fates(List<JobId> jobs) {
+    return jobs.isEmpty()
+        ? List.of()
+        : database.run("fates", connection -> Fates.of(connection, jobs));
+  }
+
+  /** All or none, and once: the same key and digest again are answered as before. */
+  public List<Enqueued> enqueueOnce(String tenant, String key, String digest, List<Job> jobs) {
+    Limits.key("idempotency key", key);
+    return database.transact(
+        "submit", connection -> Submit.once(connection, enqueue, tenant, key, digest, jobs));
+  }
+
+  public int forgetSubmissions(Duration olderThan) {
+    return database.run("forget", connection -> Submit.forget(connection, olderThan));
+  }
+
+  public void createKey(ApiKey key, String digest, @Nullable Duration lifetime) {
+    boolean created =
+        database.transact(
+            "key",
+            connection ->
+                ApiKeys.create(
+                    connection, key.id(), key.name(), key.role(), key.tenant(), digest, lifetime));
+    if (!created) {
+      throw new IllegalStateException("there is another key " + key.id());
+    }
+  }
+
+  /** False when there is no such key, or it opens nothing any more. */
+  public boolean revokeKey(String id, Duration after) {
+    return database.run("key", connection -> ApiKeys.revoke(connection, id, after));
+  }
+
+  public List<ApiKey> keys() {
+    return database.run("keys", ApiKeys::list);
+  }
+
+  public Optional<KnownKey> validKey(String id) {
+    return database.run("key", connection -> ApiKeys.valid(connection, id));
+  }
+
+  public boolean hasKeys() {
+    return database.run("keys", ApiKeys::any);
+  }
+
+  /** The newest first. */
+  public List<TokenKey> tokenKeys() {
+    return database.run("tokens", TokenKeys::inUse);
+  }
+
+  /** Makes this key the first one, unless there is one. */
+  public void firstTokenKey(TokenKey key) {
+    database.transact("tokens", connection -> TokenKeys.first(connection, key));
+  }
+
+  public void rotateTokenKey(TokenKey key, Duration overlap) {
+    database.transact("tokens", connection -> TokenKeys.rotate(connection, key, overlap));
+  }
+
+  public void dispatch(Dispatch dispatch) {
+    database.run("dispatch", connection -> Dispatches.set(connection, dispatch));
+  }
+
+  /** False when the queue was not pushed anywhere. */
+  public boolean stopDispatch(String queue) {
+    return database.run("dispatch", connection -> Dispatches.remove(connection, queue));
+  }
+
+  public List<Dispatch> dispatches() {
+    return database.run("dispatches", Dispatches::list);
+  }
+
+  /** How many jobs of the queue run under this worker's name. */
+  public long running(String queue, String worker) {
+    return database.run("running", connection -> Dispatches.running(connection, queue, worker));
+  }
+
+  // ---- from whoever looks on
+
+  /** What ended since the beginning of a second, by queue and second. */
+  public List<Throughput> finished(Instant since, @Nullable String tenant) {
+    return database.run("finished", connection -> Finished.since(connection, since, tenant));
+  }
+
+  /** Workers that hold leases, with up to so many jobs each. */
+  public List<Holder> holders(@Nullable String tenant, int jobs, int most) {
+    return database.run("holders", connection -> Holders.of(connection, tenant, jobs, most));
+  }
+
+  public List<JobBrief> glimpse(Glance glance) {
+    return database.run("glimpse", connection -> Glimpse.of(connection, glance));
   }
 
   // ---- from the clock

@@ -1,5 +1,6 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.QueueStatus;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -34,7 +35,7 @@ final class Queues {
       """;
 
   // Each part has the condition of an index, so that finished jobs cost nothing here either.
-  private static final String LIST =
+  private static final String PARTS =
       """
       SELECT coalesce(q.name, j.queue) AS name, q.max_running, q.rate_limit, q.rate_span_ms,
              q.paused_at,
@@ -51,27 +52,36 @@ final class Queues {
                          0 AS retrying, 0 AS waiting, 0 AS running,
                          min(run_at) FILTER (WHERE run_at <= statement_timestamp()) AS oldest
                     FROM holdfast.job
-                   WHERE state = 'PENDING' AND concurrency_key IS NULL GROUP BY queue
+                   WHERE state = 'PENDING' AND concurrency_key IS NULL %1$s GROUP BY queue
                   UNION ALL
                   SELECT queue, count(*) FILTER (WHERE run_at <= statement_timestamp()),
                          count(*) FILTER (WHERE run_at > statement_timestamp()), 0, 0, 0,
                          min(run_at) FILTER (WHERE run_at <= statement_timestamp())
                     FROM holdfast.job
-                   WHERE state = 'PENDING' AND concurrency_key IS NOT NULL GROUP BY queue
+                   WHERE state = 'PENDING' AND concurrency_key IS NOT NULL %1$s GROUP BY queue
                   UNION ALL
                   SELECT queue, 0, 0, count(*), 0, 0, NULL
-                    FROM holdfast.job WHERE state = 'RETRYING' GROUP BY queue
+                    FROM holdfast.job WHERE state = 'RETRYING' %1$s GROUP BY queue
                   UNION ALL
                   SELECT queue, 0, 0, 0, count(*), 0, NULL
-                    FROM holdfast.job WHERE state = 'WAITING' GROUP BY queue
+                    FROM holdfast.job WHERE state = 'WAITING' %1$s GROUP BY queue
                   UNION ALL
                   SELECT queue, 0, 0, 0, 0, count(*), NULL
-                    FROM holdfast.job WHERE state = 'RUNNING' GROUP BY queue) AS part
+                    FROM holdfast.job WHERE state = 'RUNNING' %1$s GROUP BY queue) AS part
            GROUP BY queue) AS j ON j.queue = q.name
-       WHERE j.queue IS NOT NULL OR q.paused_at IS NOT NULL OR q.max_running IS NOT NULL
-          OR q.rate_limit IS NOT NULL
+       WHERE %2$s
        ORDER BY 1
       """;
+
+  private static final String LIST =
+      PARTS.formatted(
+          "",
+          "j.queue IS NOT NULL OR q.paused_at IS NOT NULL OR q.max_running IS NOT NULL"
+              + " OR q.rate_limit IS NOT NULL OR q.dispatch_url IS NOT NULL");
+
+  // A queue that only others use is not there for a tenant.
+  private static final String LIST_OF_TENANT =
+      PARTS.formatted("AND tenant = ?", "j.queue IS NOT NULL");
 
   // Counting stops where the answer is known: a million waiting jobs are just as much "too many".
   private static final String DEPTH =
@@ -88,6 +98,7 @@ final class Queues {
                       WHERE j.queue = name.queue AND j.priority = lane.priority
                         AND j.state = 'PENDING' AND j.concurrency_key IS NULL
                         AND j.run_at <= statement_timestamp()
+                        AND (?::text IS NULL OR j.tenant = ?::text)
                       ORDER BY j.run_at
                       LIMIT ?) AS j)
                  UNION ALL
@@ -96,6 +107,7 @@ final class Queues {
                    WHERE k.queue = name.queue
                      AND k.state = 'PENDING' AND k.concurrency_key IS NOT NULL
                      AND k.run_at <= statement_timestamp()
+                     AND (?::text IS NULL OR k.tenant = ?::text)
                    ORDER BY k.concurrency_key
                    LIMIT ?)) AS due
                LIMIT ?) AS counted
@@ -122,7 +134,8 @@ final class Queues {
     return Rows.update(connection, RATE, queue, starts, span) > 0;
   }
 
-  static List<QueueStatus> list(Connection connection) throws SQLException {
+  static List<QueueStatus> list(Connection connection, @Nullable String tenant)
+      throws SQLException {
     return Rows.list(
         connection,
         row ->
@@ -138,16 +151,22 @@ final class Queues {
                 Rows.millisOrNull(row, "rate_span_ms"),
                 Rows.instantOrNull(row, "paused_at"),
                 Rows.millisOrNull(row, "oldest_ms")),
-        LIST);
+        tenant == null ? LIST : LIST_OF_TENANT,
+        tenant == null ? new Object[0] : new Object[] {tenant, tenant, tenant, tenant, tenant});
   }
 
-  static long depth(Connection connection, List<String> queues, long most) throws SQLException {
+  static long depth(Connection connection, List<String> queues, long most, @Nullable String tenant)
+      throws SQLException {
     return Rows.list(
             connection,
             row -> row.getLong("depth"),
             DEPTH,
             Rows.array(connection, "text", queues, q -> q),
+            tenant,
+            tenant,
             most,
+            tenant,
+            tenant,
             most,
             most)
         .getFirst();

@@ -4,6 +4,7 @@ import dev.holdfast.model.JobId;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An operator's second chance: a fresh budget for FAILED and CANCELLED jobs, the fence untouched.
@@ -15,6 +16,7 @@ final class Retry {
         SELECT j.id
           FROM holdfast.job j
          WHERE j.id = ANY (?) AND j.state IN ('FAILED', 'CANCELLED')
+           AND (?::text IS NULL OR j.tenant = ?::text)
          ORDER BY j.id
            FOR NO KEY UPDATE
       ), moved AS (
@@ -42,11 +44,14 @@ final class Retry {
   record Retried(JobId job, String queue) {}
 
   /** The jobs that were put back; the others had not ended in failure or cancellation. */
-  static List<Retried> all(Connection connection, List<JobId> jobs) throws SQLException {
+  static List<Retried> all(Connection connection, List<JobId> jobs, @Nullable String tenant)
+      throws SQLException {
     return Rows.list(
         connection,
         row -> new Retried(Rows.id(row, "id"), row.getString("queue")),
         SQL,
-        Rows.array(connection, "uuid", jobs, id -> id));
+        Rows.array(connection, "uuid", jobs, id -> id),
+        tenant,
+        tenant);
   }
 }

@@ -8,6 +8,7 @@ import dev.holdfast.model.Limits;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Schedule;
+import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.WhenMissed;
 import java.sql.Connection;
 import java.sql.ResultSet;

@@ -1,5 +1,6 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.DatabaseVersion;
 import dev.holdfast.queue.DatabaseException.Reason;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -7,7 +8,7 @@ import java.util.List;
 
 /** Is this a database Holdfast can trust its jobs to? Asked once, before anything is written. */
 final class Schema {
-  static final int VERSION = 2;
+  static final int VERSION = 3;
   static final String NAME = "holdfast";
   static final String HISTORY = "flyway_schema_history";
   private static final int OLDEST_SERVER = 140_000;
@@ -55,6 +56,11 @@ final class Schema {
     checkNotNewer(version);
   }
 
+  static DatabaseVersion about(Connection connection) throws SQLException {
+    Server server = server(connection);
+    return new DatabaseVersion(server.version(), server.hasSchema() ? version(connection) : 0);
+  }
+
   private static void checkNotNewer(int version) {
     if (version > VERSION) {
       throw new DatabaseException(
@@ -66,17 +72,7 @@ final class Schema {
   }
 
   private static Server checked(Connection connection, boolean allowUnsafe) throws SQLException {
-    Server server =
-        Rows.list(
-                connection,
-                row ->
-                    new Server(
-                        row.getInt("number"),
-                        row.getString("version"),
-                        row.getBoolean("durable"),
-                        row.getBoolean("has_schema")),
-                SERVER)
-            .getFirst();
+    Server server = server(connection);
     if (server.number() < OLDEST_SERVER) {
       throw new DatabaseException(
           Reason.TOO_OLD,
@@ -91,6 +87,19 @@ final class Schema {
           null);
     }
     return server;
+  }
+
+  private static Server server(Connection connection) throws SQLException {
+    return Rows.list(
+            connection,
+            row ->
+                new Server(
+                    row.getInt("number"),
+                    row.getString("version"),
+                    row.getBoolean("durable"),
+                    row.getBoolean("has_schema")),
+            SERVER)
+        .getFirst();
   }
 
   private static int version(Connection connection) throws SQLException {

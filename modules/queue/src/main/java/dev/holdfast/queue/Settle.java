@@ -81,8 +81,17 @@ final class Settle {
   private static <S> Set<Lease> storing(
       String verb, Refusal refusal, Connection connection, List<S> batch, Verb<S> work)
       throws SQLException {
+    return storing(verb, refusal, () -> work.all(connection, batch));
+  }
+
+  /** Work that writes JSON which somebody else made. */
+  interface Storing<T> {
+    T store() throws SQLException;
+  }
+
+  static <T> T storing(String verb, Refusal refusal, Storing<T> work) throws SQLException {
     try {
-      return work.all(connection, batch);
+      return work.store();
     } catch (SQLException trouble) {
       if (Trouble.isBadData(trouble)) {
         throw notStorable(verb, refusal, trouble);

@@ -29,6 +29,10 @@ final class Trouble {
             || trouble instanceof SQLRecoverableException);
   }
 
+  static boolean waited(SQLException trouble) {
+    return WAITED.contains(state(trouble));
+  }
+
   /** True when what was sent cannot be stored: not JSON, or text PostgreSQL has no room for. */
   static boolean isBadData(SQLException trouble) {
     String state = state(trouble);
@@ -51,7 +55,7 @@ final class Trouble {
 
   private static Reason reason(SQLException trouble) {
     String state = state(trouble);
-    if (passes(trouble) || WAITED.contains(state)) {
+    if (passes(trouble) || waited(trouble)) {
       return Reason.UNAVAILABLE;
     } else if (WRONG_LOGIN.contains(state)) {
       return Reason.LOGIN_REFUSED;

@@ -3,6 +3,8 @@ package dev.holdfast.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Ack;
+import dev.holdfast.model.Cancellation;
+import dev.holdfast.model.Cancellation.Answer;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
@@ -10,7 +12,6 @@ import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.Settlement;
-import dev.holdfast.queue.Cancellation.Answer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,6 +3,7 @@ package dev.holdfast.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Job;
+import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Lease;
@@ -216,7 +217,7 @@ class ConcurrencyTest extends QueueFixture {
     queue.pause(QUEUE);
     List<LeasedJob> claimed =
         Database.pooled(db.dataSource(), VerbObserver.NONE, 1)
-            .transact("claim", c -> new ClaimByRules().take(c, QUEUE, 1, WORKER, LEASE));
+            .transact("claim", c -> new ClaimByRules().take(c, QUEUE, 1, WORKER, LEASE, null));
     assertThat(claimed).isEmpty();
   }
 }

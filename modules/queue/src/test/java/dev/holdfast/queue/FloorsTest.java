@@ -7,6 +7,7 @@ import dev.holdfast.model.Json;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -29,6 +30,8 @@ class FloorsTest {
             "default",
             "default",
             id,
+            "key",
+            Instant.EPOCH,
             0,
             3,
             Duration.ZERO,

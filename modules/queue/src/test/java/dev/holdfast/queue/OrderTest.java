@@ -3,13 +3,13 @@ package dev.holdfast.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Ack;
+import dev.holdfast.model.Cancellation.Answer;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
-import dev.holdfast.queue.Cancellation.Answer;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -54,7 +54,7 @@ class OrderTest extends QueueFixture {
   }
 
   private static void claim(Connection connection) throws SQLException {
-    assertThat(new ClaimByRules().take(connection, QUEUE, 1, WORKER, LEASE)).hasSize(1);
+    assertThat(new ClaimByRules().take(connection, QUEUE, 1, WORKER, LEASE, null)).hasSize(1);
   }
 
   @Test
@@ -100,7 +100,7 @@ class OrderTest extends QueueFixture {
   void cancelling_a_job_that_an_operator_is_retrying_cancels_it_again() throws SQLException {
     Lease lease = running();
     queue.settle(fail(lease, HOPELESS));
-    assertThat(cancelAfter(lease.job(), c -> Retry.all(c, List.of(lease.job()))))
+    assertThat(cancelAfter(lease.job(), c -> Retry.all(c, List.of(lease.job()), null)))
         .isEqualTo(Answer.CANCELLED);
     assertThat(state(lease.job())).isEqualTo(JobState.CANCELLED);
     assertThat(events(lease.job()))
@@ -110,7 +110,9 @@ class OrderTest extends QueueFixture {
   @Test
   void cancelling_a_job_that_is_being_cancelled_changes_nothing() throws SQLException {
     Lease lease = running();
-    assertThat(cancelAfter(lease.job(), c -> Cancel.of(c, lease.job(), false, "first", GRACE)))
+    assertThat(
+            cancelAfter(
+                lease.job(), c -> Cancel.of(c, List.of(lease.job()), false, "first", GRACE, null)))
         .isEqualTo(Answer.ALREADY_REQUESTED);
     assertThat(status(lease.job()).cancelReason()).isEqualTo("first");
   }
@@ -136,7 +138,7 @@ class OrderTest extends QueueFixture {
     Lease lease = running();
     Ack ack =
         after(
-            c -> Cancel.of(c, lease.job(), false, "stop", GRACE),
+            c -> Cancel.of(c, List.of(lease.job()), false, "stop", GRACE, null),
             () -> queue.settle(fail(lease, FLAKY)));
     assertThat(ack).isEqualTo(Ack.ACCEPTED);
     assertThat(state(lease.job())).isEqualTo(JobState.CANCELLED);
@@ -149,7 +151,7 @@ class OrderTest extends QueueFixture {
     Lease lease = running();
     Ack ack =
         after(
-            c -> Cancel.of(c, lease.job(), false, "stop", GRACE),
+            c -> Cancel.of(c, List.of(lease.job()), false, "stop", GRACE, null),
             () -> queue.settle(succeed(lease)));
     assertThat(ack).isEqualTo(Ack.ACCEPTED);
     assertThat(events(lease.job()))
@@ -212,7 +214,8 @@ class OrderTest extends QueueFixture {
     Lease lease = running();
     queue.settle(fail(lease, HOPELESS));
     Set<JobId> second =
-        after(c -> Retry.all(c, List.of(lease.job())), () -> queue.retry(List.of(lease.job())));
+        after(
+            c -> Retry.all(c, List.of(lease.job()), null), () -> queue.retry(List.of(lease.job())));
     assertThat(second).isEmpty();
     assertThat(events(lease.job())).containsExactly("created", "processing", "failed", "retried");
   }

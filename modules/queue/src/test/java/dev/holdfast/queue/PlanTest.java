@@ -2,7 +2,9 @@ package dev.holdfast.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.Glance;
 import dev.holdfast.model.Job;
+import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Lease;
@@ -19,6 +21,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -146,6 +149,11 @@ class PlanTest extends QueueFixture {
     }
     verbs.put("depth", q -> q.depth(List.of(QUEUE, "mail"), 1_000));
     verbs.put("queues", Queue::queues);
+    verbs.put("finished", q -> q.finished(q.now().minusSeconds(60), null));
+    verbs.put("finished of a tenant", q -> q.finished(q.now().minusSeconds(60), "default"));
+    verbs.put("holders", q -> q.holders(null, 10, 10));
+    verbs.put("glimpse", q -> q.glimpse(glance(q, somebody, null)));
+    verbs.put("glimpse of a tenant", q -> q.glimpse(glance(q, somebody, "default")));
     verbs.put("find", q -> q.find(somebody));
     verbs.put("timeline", q -> q.timeline(somebody));
     verbs.put("attempts", q -> q.attempts(somebody));
@@ -160,6 +168,10 @@ class PlanTest extends QueueFixture {
             assertThat(wholeReads()).as("whole reads of %s", name).isEqualTo(before);
           });
     }
+  }
+
+  private static Glance glance(Queue q, JobId known, @Nullable String tenant) {
+    return new Glance(q.now().minusSeconds(5), List.of(known), tenant, 10);
   }
 
   /** One of each kind, and a report. */

@@ -54,8 +54,8 @@ abstract class QueueFixture {
   @BeforeEach
   void open() {
     db.sql(
-        "TRUNCATE holdfast.job, holdfast.attempt, holdfast.event, holdfast.dependency,"
-            + " holdfast.queue, public.seen");
+        "TRUNCATE holdfast.job, holdfast.queue, holdfast.api_key, holdfast.signing_key,"
+            + " holdfast.submission, public.seen CASCADE");
     queue = new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT);
   }
 

@@ -3,12 +3,15 @@ package dev.holdfast.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Job;
+import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.Settlement;
+import dev.holdfast.model.Statistics;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.model.Claimed;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.Settlement;
 import java.time.Duration;

@@ -3,10 +3,12 @@ package dev.holdfast.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Job;
+import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.Schedule;
+import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.WhenMissed;
 import java.time.Instant;
 import java.time.ZoneId;

@@ -7,6 +7,7 @@ import dev.holdfast.model.Attempt;
 import dev.holdfast.model.AttemptOutcome;
 import dev.holdfast.model.EventType;
 import dev.holdfast.model.JobEvent;
+import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.model.Ack;
+import dev.holdfast.model.Cancellation;
 import dev.holdfast.model.Job;
+import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Json;
@@ -72,7 +74,7 @@ class TroubleTest extends QueueFixture {
                       "cancel",
                       connection -> {
                         tries.incrementAndGet();
-                        return Cancel.of(connection, parent.id(), true, "x", GRACE);
+                        return Cancel.of(connection, List.of(parent.id()), true, "x", GRACE, null);
                       }));
       awaitLockWait();
       execute(other, "SELECT FROM holdfast.job WHERE id = '" + parent.id() + "' FOR UPDATE");
@@ -100,7 +102,7 @@ class TroubleTest extends QueueFixture {
                       "cancel",
                       connection -> {
                         tries.incrementAndGet();
-                        return Cancel.of(connection, job, false, "x", GRACE);
+                        return Cancel.of(connection, List.of(job), false, "x", GRACE, null);
                       }));
       awaitLockWait();
       other.commit();
@@ -224,10 +226,10 @@ class TroubleTest extends QueueFixture {
                     case 1 -> Expire.late(connection, Duration.ZERO, 50);
                     case 2 -> {
                       for (LeasedJob job : queue.claim(QUEUE, 20, "a", Duration.ZERO).jobs()) {
-                        Cancel.of(connection, job.id(), true, "x", GRACE);
+                        Cancel.of(connection, List.of(job.id()), true, "x", GRACE, null);
                       }
                     }
-                    case 3 -> Retry.all(connection, ids(JobState.CANCELLED));
+                    case 3 -> Retry.all(connection, ids(JobState.CANCELLED), null);
                     default -> {
                       List<Lease> leases =
                           queue.claim(QUEUE, 20, "b" + i, Duration.ofMillis(1)).jobs().stream()

@@ -35,7 +35,7 @@ class BadDatabaseTest {
 
   static List<WrongCommand> commands() {
     List<WrongCommand> all = new ArrayList<>();
-    for (String command : List.of("migrate", "worker", "enqueue echo")) {
+    for (String command : List.of("migrate", "worker", "server", "enqueue echo")) {
       String[] arguments = command.split(" ", -1);
       all.add(
           new WrongCommand(
@@ -63,7 +63,7 @@ class BadDatabaseTest {
                 return launch.arguments(arguments);
               }));
     }
-    for (String command : List.of("worker", "enqueue echo")) {
+    for (String command : List.of("worker", "server", "enqueue echo", "health")) {
       all.add(
           new WrongCommand(
               "missing schema: " + command,
@@ -121,6 +121,27 @@ class BadDatabaseTest {
       String port = Integer.toString(taken.getLocalPort());
       assertThat(refusedDev(processes, "--port", port)).contains("port " + port);
       assertThat(EmbeddedPostgres.find(processes.folder().resolve(".holdfast"))).isEmpty();
+    }
+  }
+
+  @Test
+  void dev_whose_http_port_is_taken_says_so_before_it_makes_anything(Processes processes)
+      throws IOException {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      String port = Integer.toString(taken.getLocalPort());
+      assertThat(refusedDev(processes, "--http-port", port))
+          .contains("port " + port, "another 'holdfast dev'", "--http-port");
+      assertThat(processes.folder().resolve(".holdfast")).doesNotExist();
+    }
+  }
+
+  @Test
+  void a_server_whose_port_is_taken_says_so(World world) throws IOException {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      String port = Integer.toString(taken.getLocalPort());
+      Launch.Answer answer = world.launch("server", "--port", port).run();
+      assertThat(answer.code()).isEqualTo(7);
+      assertThat(answer.err()).singleElement().asString().contains("port " + port, "--port");
     }
   }
 

@@ -46,7 +46,47 @@ class BadSettingTest {
         variable("LEASE_TIMEOUT_SEC", "11", "at least twice HEARTBEAT_INTERVAL_SEC"),
         variable("LOAD_THRESHOLD", "80", "LOAD_THRESHOLD is 80.* it must"),
         variable("MAX_CONCURRENCY", "many", "'many' .*: a whole number is expected"),
-        variable("MAX_CONCURRENCY", "0", "MAX_CONCURRENCY is 0: it must"));
+        variable("MAX_CONCURRENCY", "0", "MAX_CONCURRENCY is 0: it must"),
+        ofServer("HOLDFAST_HOST", "0.0.0.0", "no API keys: make one with 'holdfast keys create"),
+        ofServer("HOLDFAST_HOST", "192.0.2.1", "192.0.2.1"),
+        ofServer("HEARTBEAT_TIMEOUT_MS", "100", "at least twice HEARTBEAT_INTERVAL_MS"),
+        ofServer("TOKEN_TTL_SECONDS", "7201", "TOKEN_TTL_SECONDS is 7201"),
+        ofServer("HOLDFAST_TLS_CERT", "a.pem", "HOLDFAST_TLS_KEY is missing"),
+        new WrongCommand(
+            "TLS files that are not there",
+            10,
+            "TLS: cannot read .* from nowhere.pem",
+            (launch, world, database) ->
+                launch
+                    .arguments("server")
+                    .env("HOLDFAST_TLS_CERT", "nowhere.pem")
+                    .env("HOLDFAST_TLS_KEY", "nowhere.pem")),
+        WrongCommand.of(
+            3, "cannot reach the server at", "jobs", "list", "--server", "http://127.0.0.1:1"),
+        WrongCommand.of(
+            3,
+            "server at http://127.0.0.1:1 does not answer",
+            "worker",
+            "--server",
+            "http://127.0.0.1:1"),
+        WrongCommand.of(10, "a URL such as https", "jobs", "list", "--server", "somewhere"),
+        WrongCommand.of(
+            10,
+            "nowhere.key cannot be read",
+            "enqueue",
+            "echo",
+            "--server",
+            "http://127.0.0.1:1",
+            "--api-key-file",
+            "nowhere.key"));
+  }
+
+  private static WrongCommand ofServer(String name, String value, String message) {
+    return new WrongCommand(
+        "server with " + name + "=" + value,
+        10,
+        message,
+        (launch, world, database) -> launch.arguments("server").env(name, value));
   }
 
   private static WrongCommand variable(String name, String value, String message) {

@@ -2,13 +2,13 @@ package dev.holdfast.scenarios;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.Cancellation;
+import dev.holdfast.model.Cancellation.Answer;
 import dev.holdfast.model.EventType;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
-import dev.holdfast.queue.Cancellation;
-import dev.holdfast.queue.Cancellation.Answer;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.worker.JobContext;
 import dev.holdfast.worker.Worker;

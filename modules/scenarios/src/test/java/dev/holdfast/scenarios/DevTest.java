@@ -58,6 +58,17 @@ class DevTest {
   }
 
   @Test
+  void the_api_is_served_too_and_commands_may_go_through_it() {
+    String url = dev().start().awaitLine("api +(http://127.0.0.1:\\d+)", SOON).group(1);
+    Launch.Answer enqueued =
+        processes.launch("enqueue", "echo", "{\"n\": 7}", "--watch", "--server", url).run();
+    assertThat(enqueued.err()).isEmpty();
+    assertThat(enqueued.code()).isZero();
+    assertThat(enqueued.out().getLast()).contains("SUCCEEDED").contains("\"n\"");
+    assertThat(processes.launch("health", "--server", url).run().out()).contains("all is well");
+  }
+
+  @Test
   void a_signal_stops_everything_and_leaves_no_process() {
     ChildProcess dev = dev().start();
     Running server = server();

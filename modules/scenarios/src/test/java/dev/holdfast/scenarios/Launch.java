@@ -25,6 +25,10 @@ final class Launch {
           "HEARTBEAT_INTERVAL_SEC",
           "LEASE_TIMEOUT_SEC",
           "CANCEL_GRACE_SEC",
+          "HEARTBEAT_INTERVAL_MS",
+          "HEARTBEAT_TIMEOUT_MS",
+          "CANCEL_GRACE_PERIOD_MS",
+          "TOKEN_TTL_SECONDS",
           "HIGH_WATERMARK",
           "LOAD_THRESHOLD",
           "PAUSE_INTERVAL_SEC",
@@ -130,6 +134,8 @@ final class Launch {
         .environment()
         .keySet()
         .removeIf(name -> name.startsWith("HOLDFAST_") || SETTINGS.contains(name));
+    // Any port: several of them run at once.
+    builder.environment().put("HOLDFAST_PORT", "0");
     builder.environment().putAll(environment);
     return builder;
   }

@@ -12,7 +12,7 @@ import java.util.Map;
  * Reads along what a client sends to PostgreSQL and tells which statements it has executed. Looking
  * for the text alone is not enough: the driver prepares even COMMIT and later sends only its name.
  */
-final class ClientMessages {
+final class ClientMessages implements Requests {
   private static final int SSL_REQUEST = 80_877_103;
   private static final int GSS_REQUEST = 80_877_104;
 
@@ -21,7 +21,8 @@ final class ClientMessages {
   private boolean started;
 
   /** The statements executed by these bytes, each with its parameters. */
-  List<String> add(byte[] chunk, int length) {
+  @Override
+  public List<String> add(byte[] chunk, int length) {
     pending.write(chunk, 0, length);
     ByteBuffer bytes = ByteBuffer.wrap(pending.toByteArray());
     List<String> executed = new ArrayList<>();

@@ -6,24 +6,36 @@ import java.net.Socket;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
 
-/** Stands between clients and a PostgreSQL server on this machine and breaks what it is told to. */
+/** Stands between clients and a server on this machine and breaks what it is told to. */
 public final class FaultProxy implements AutoCloseable {
   private static final int MAX_CONNECTIONS = 500;
 
   private final int serverPort;
+  private final Supplier<Requests> requests;
   private final Listener listener;
   private final Gate gate = new Gate();
   private final LostReplies lost = new LostReplies();
   private final Set<ProxyConnection> connections = ConcurrentHashMap.newKeySet();
 
-  private FaultProxy(int serverPort) {
+  private FaultProxy(int serverPort, Supplier<Requests> requests) {
     this.serverPort = serverPort;
+    this.requests = requests;
     this.listener = new Listener(this::serve);
   }
 
+  /** Before a PostgreSQL server. */
   public static FaultProxy before(int serverPort) {
-    FaultProxy proxy = new FaultProxy(serverPort);
+    return opened(new FaultProxy(serverPort, ClientMessages::new));
+  }
+
+  /** Before a server that speaks HTTP/1.1; a request is known by what stands in it. */
+  public static FaultProxy beforeHttp(int serverPort) {
+    return opened(new FaultProxy(serverPort, HttpRequests::new));
+  }
+
+  private static FaultProxy opened(FaultProxy proxy) {
     proxy.listener.open();
     return proxy;
   }
@@ -67,8 +79,8 @@ public final class FaultProxy implements AutoCloseable {
   }
 
   /**
-   * The next statement whose text or parameters contain this reaches the server and is carried out,
-   * but its answer is thrown away and the client's connection reset.
+   * The next statement or request whose text or parameters contain this reaches the server and is
+   * carried out, but its answer is thrown away and the client's connection reset.
    *
    * @return counted down once the answer is lost
    */
@@ -95,7 +107,8 @@ public final class FaultProxy implements AutoCloseable {
     try {
       Socket server = new Socket(InetAddress.getLoopbackAddress(), serverPort);
       ProxyConnection connection =
-          new ProxyConnection(client, server, gate, lost.watch(), connections::remove);
+          new ProxyConnection(
+              client, server, gate, lost.watch(requests.get()), connections::remove);
       connections.add(connection);
       connection.start();
     } catch (IOException e) {

@@ -19,19 +19,23 @@ final class LostReplies {
     return lost;
   }
 
-  Watch watch() {
-    return new Watch();
+  Watch watch(Requests requests) {
+    return new Watch(requests);
   }
 
   /** Follows one connection. */
   final class Watch {
-    private final ClientMessages messages = new ClientMessages();
+    private final Requests requests;
     private final AtomicReference<@Nullable Armed> due = new AtomicReference<>();
     private volatile boolean answered;
 
+    Watch(Requests requests) {
+      this.requests = requests;
+    }
+
     /** Called before the bytes are forwarded, hence before the server can answer them. */
     void request(byte[] chunk, int length) {
-      for (String executed : messages.add(chunk, length)) {
+      for (String executed : requests.add(chunk, length)) {
         Optional<Armed> match =
             armed.stream().filter(candidate -> executed.contains(candidate.text())).findFirst();
         // Another connection may have taken it in the meantime.

@@ -31,6 +31,17 @@ final class Reaper {
     this.nanos = nanos;
   }
 
+  /** Judges nobody before a whole lease has passed. */
+  Reaper waitingFirst() {
+    waiting = true;
+    judgeFrom = nanos.getAsLong() + patience().toNanos();
+    return this;
+  }
+
+  private Duration patience() {
+    return timings.lease().plus(timings.reapGrace());
+  }
+
   Duration runOnce() {
     try {
       // Asked first and apart: a source that was away may answer late instead of failing, and the
@@ -58,7 +69,7 @@ final class Reaper {
   private boolean mayJudge() {
     long now = nanos.getAsLong();
     if (away) {
-      Duration wait = timings.lease().plus(timings.reapGrace());
+      Duration wait = patience();
       away = false;
       waiting = true;
       judgeFrom = now + wait.toNanos();

@@ -13,6 +13,7 @@ import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Timings;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -62,6 +63,8 @@ final class Samples {
         "default",
         "default",
         id,
+        "key",
+        Instant.EPOCH,
         0,
         3,
         Duration.ofMillis(5),

@@ -13,6 +13,7 @@ import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Settlement;
 import dev.holdfast.model.Timings;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -220,6 +221,8 @@ class WorkerTest {
             "default",
             "default",
             fresh.run(),
+            "key",
+            Instant.EPOCH,
             2,
             3,
             Duration.ZERO,

@@ -1,0 +1,51 @@
+package dev.holdfast.app;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.contract.Control;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Whether all is well, and what to do when it is not. */
+@Command(
+    name = "health",
+    description = {
+      "Say what is wrong and what to do about it.",
+      "Exit code 0 when all is well, 11 when there is something to do, 3 or 4 when the server or"
+          + " the database cannot be used at all."
+    })
+final class HealthCommand implements Callable<Integer> {
+  @Mixin final Reach reach = new Reach();
+  @Mixin final JsonOption output = new JsonOption();
+
+  @Override
+  public Integer call() {
+    try (Control control = reach.open()) {
+      Control.Health health = control.health();
+      if (output.json) {
+        print(health);
+      } else {
+        System.out.println(health.about());
+        for (Control.Health.Trouble trouble : health.problems()) {
+          System.out.println("- " + Failures.oneLine(trouble.what()));
+          System.out.println("  " + Failures.oneLine(trouble.doNext()));
+        }
+        if (health.problems().isEmpty()) {
+          System.out.println("all is well");
+        }
+      }
+      return health.problems().isEmpty() ? ExitCode.OK : ExitCode.NOT_HEALTHY;
+    }
+  }
+
+  private static void print(Control.Health health) {
+    ObjectNode node =
+        Shown.object().put("healthy", health.problems().isEmpty()).put("about", health.about());
+    node.putArray("problems")
+        .addAll(
+            health.problems().stream()
+                .map(t -> Shown.object().put("what", t.what()).put("doNext", t.doNext()))
+                .toList());
+    Shown.print(node);
+  }
+}

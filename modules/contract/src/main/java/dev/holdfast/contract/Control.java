@@ -1,0 +1,119 @@
+package dev.holdfast.contract;
+
+import dev.holdfast.model.ApiKey;
+import dev.holdfast.model.Attempt;
+import dev.holdfast.model.Cancellation;
+import dev.holdfast.model.Enqueued;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobEvent;
+import dev.holdfast.model.JobFilter;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.PublishedArtifact;
+import dev.holdfast.model.QueueStatus;
+import dev.holdfast.model.Role;
+import dev.holdfast.model.Schedule;
+import dev.holdfast.model.ScheduleStatus;
+import dev.holdfast.model.Statistics;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that an operator can do, whether on the database itself or through a server. What cannot be
+ * taken as it is throws {@link dev.holdfast.model.RefusedException}; a server that is not there, or
+ * does not let us in, a {@link ControlException}.
+ */
+public interface Control extends AutoCloseable {
+  /** One answer per job, in their order. */
+  List<Enqueued> enqueue(List<Job> jobs);
+
+  Optional<JobStatus> find(JobId job);
+
+  List<JobStatus> list(JobFilter filter);
+
+  List<JobEvent> timeline(JobId job);
+
+  List<Attempt> attempts(JobId job);
+
+  List<PublishedArtifact> artifacts(JobId job);
+
+  /** Empty when there is no such job. */
+  List<Cancellation> cancel(JobId job, boolean cascade, String reason);
+
+  /** Those that were put back into their queues. */
+  Set<JobId> retry(List<JobId> jobs);
+
+  List<QueueStatus> queues();
+
+  void pause(String queue);
+
+  /** False when the queue was not paused. */
+  boolean resume(String queue);
+
+  /** Null lifts the limit. */
+  void limit(String queue, @Nullable Integer maxRunning);
+
+  void rate(String queue, int starts, Duration span);
+
+  void liftRate(String queue);
+
+  List<ScheduleStatus> schedules();
+
+  void schedule(Schedule schedule);
+
+  /** False when there is no such schedule, or it was paused before. */
+  boolean pauseSchedule(String name);
+
+  /** False when there is no such schedule, or it was not paused. */
+  boolean resumeSchedule(String name);
+
+  boolean removeSchedule(String name);
+
+  Statistics statistics();
+
+  List<ApiKey> keys();
+
+  /**
+   * @param tenant whose jobs it sees; {@value ApiKey#EVERY_TENANT} is everybody's
+   * @param lifetime null is for ever
+   */
+  NewKey createKey(String name, Role role, String tenant, @Nullable Duration lifetime);
+
+  /** False when there is no such key, or it opens nothing any more. */
+  boolean revokeKey(String id);
+
+  /** A key like this one, which opens nothing any more once the overlap is over. */
+  Optional<NewKey> rotateKey(String id, Duration overlap);
+
+  /** Task tokens are signed with a new key; what older ones signed is good as long as it was. */
+  void rotateSigningKey();
+
+  Health health();
+
+  @Override
+  void close();
+
+  /**
+   * How things stand.
+   *
+   * @param about which versions of what, for people
+   * @param problems none when all is well
+   */
+  record Health(String about, List<Trouble> problems) {
+    /** One thing that is wrong, and what to do about it. */
+    public record Trouble(String what, String doNext) {}
+  }
+
+  /**
+   * @param text what has to be shown to come in; known to nobody but whoever made the key
+   */
+  record NewKey(String id, String text) {
+    @Override
+    public String toString() {
+      return "key " + id;
+    }
+  }
+}

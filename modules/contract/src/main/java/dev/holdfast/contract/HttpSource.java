@@ -1,0 +1,229 @@
+package dev.holdfast.contract;
+
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.Claimed;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.Publication;
+import dev.holdfast.model.PublishedArtifact;
+import dev.holdfast.model.Pulse;
+import dev.holdfast.model.Refusal;
+import dev.holdfast.model.Report;
+import dev.holdfast.model.Settlement;
+import dev.holdfast.model.Timings;
+import dev.holdfast.worker.JobSource;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Jobs from a server, for workers that have no business in the database.
+ *
+ * <p>Nothing is tried again here: a call whose answer was lost fails, and its worker knows better
+ * when to make it again.
+ */
+public final class HttpSource implements JobSource, AutoCloseable {
+  /** Longer than the server's own patience with its database, so that it can say what is wrong. */
+  private static final Duration PATIENCE = Duration.ofSeconds(40);
+
+  private static final Duration HEARTBEAT_PATIENCE = Duration.ofSeconds(15);
+
+  private final Server server;
+
+  private HttpSource(Server server) {
+    this.server = server;
+  }
+
+  /**
+   * @param apiKey of role worker; null for a server on this machine that has no keys yet
+   */
+  public static HttpSource to(URI server, @Nullable String apiKey) {
+    return new HttpSource(new Server(server, apiKey));
+  }
+
+  @Override
+  public Claimed claim(String queue, int most, String worker, Duration lease) {
+    LeaseRequest request =
+        new LeaseRequest(worker, Math.min(most, LeaseRequest.MOST), 0L, lease.toMillis());
+    LeaseRequest.Answer answer =
+        server.post(
+            "/v1/queues/" + encoded(queue) + "/lease",
+            Wire.write(request),
+            PATIENCE,
+            Refusal.BAD_LIMIT,
+            LeaseRequest.Answer.class);
+    return new Claimed(
+        answer.tasks().stream().map(Envelope::job).toList(),
+        answer.nextDueMs() == null ? null : Duration.ofMillis(answer.nextDueMs()));
+  }
+
+  @Override
+  public List<Pulse> heartbeat(List<Lease> leases, Duration lease) {
+    List<Pulse> pulses = new ArrayList<>();
+    for (int from = 0; from < leases.size(); from += LeaseHeartbeat.MOST) {
+      List<Lease> some = leases.subList(from, Math.min(leases.size(), from + LeaseHeartbeat.MOST));
+      LeaseHeartbeat beat =
+          new LeaseHeartbeat(lease.toMillis(), some.stream().map(HeldLease::of).toList());
+      pulses.addAll(
+          pulses(
+              server.post(
+                  "/v1/leases/heartbeat",
+                  Wire.write(beat),
+                  HEARTBEAT_PATIENCE,
+                  Refusal.BAD_LIMIT,
+                  LeaseHeartbeat.Answer.class)));
+    }
+    return pulses;
+  }
+
+  @Override
+  public List<Pulse> cancelling(String worker) {
+    return pulses(
+        server.get(
+            "/v1/leases/cancelling?worker=" + encoded(worker),
+            HEARTBEAT_PATIENCE,
+            LeaseHeartbeat.Answer.class));
+  }
+
+  private static List<Pulse> pulses(LeaseHeartbeat.Answer answer) {
+    return answer.pulses().stream().map(LeaseHeartbeat.Beat::pulse).toList();
+  }
+
+  @Override
+  public List<Ack> report(List<Report> reports) {
+    List<Ack> acks = new ArrayList<>();
+    List<LeaseReport.Said> said = reports.stream().map(LeaseReport.Said::of).toList();
+    for (Batch batch : Batch.of("reports", said, LeaseReport.MOST)) {
+      acks.addAll(
+          each(
+              batch,
+              server
+                  .post(
+                      "/v1/leases/report",
+                      batch.json(),
+                      PATIENCE,
+                      Refusal.EVENT_NOT_JSON,
+                      LeaseReport.Answer.class)
+                  .acks()));
+    }
+    return acks;
+  }
+
+  @Override
+  public Ack publish(Publication publication) {
+    return server
+        .post(
+            "/v1/leases/publish",
+            Wire.write(LeasePublish.of(publication)),
+            PATIENCE,
+            Refusal.RESULT_NOT_JSON,
+            LeasePublish.Answer.class)
+        .ack();
+  }
+
+  @Override
+  public List<PublishedArtifact> artifacts(JobId job) {
+    return server
+        .get("/v1/leases/artifacts?task=" + job, PATIENCE, LeasePublish.Published.class)
+        .artifacts()
+        .stream()
+        .map(LeasePublish.Entry::published)
+        .toList();
+  }
+
+  @Override
+  public List<Ack> settle(List<Settlement> settlements) {
+    List<Ack> acks = new ArrayList<>();
+    List<LeaseSettle.Ending> endings = settlements.stream().map(LeaseSettle.Ending::of).toList();
+    for (Batch batch : Batch.of("settlements", endings, LeaseSettle.MOST)) {
+      acks.addAll(
+          each(
+              batch,
+              server
+                  .post(
+                      "/v1/leases/settle",
+                      batch.json(),
+                      PATIENCE,
+                      Refusal.RESULT_NOT_JSON,
+                      LeaseSettle.Answer.class)
+                  .acks()));
+    }
+    return acks;
+  }
+
+  /** Whoever is not answered must not take the answer of the next one for his own. */
+  private static List<Ack> each(Batch batch, List<Ack> acks) {
+    if (acks.size() != batch.size()) {
+      throw new IllegalStateException(
+          "the server answered %d of %d".formatted(acks.size(), batch.size()));
+    }
+    return acks;
+  }
+
+  @Override
+  public boolean succeeded(Lease lease) {
+    return server
+        .post(
+            "/v1/leases/succeeded",
+            Wire.write(HeldLease.of(lease)),
+            PATIENCE,
+            Refusal.BAD_ID,
+            HeldLease.Succeeded.class)
+        .succeeded();
+  }
+
+  @Override
+  public List<Lease> heldBy(String worker) {
+    return server
+        .get("/v1/leases?worker=" + encoded(worker), PATIENCE, HeldLease.Answer.class)
+        .leases()
+        .stream()
+        .map(HeldLease::lease)
+        .toList();
+  }
+
+  @Override
+  public long depth(List<String> queues, long most) {
+    return server
+        .post(
+            "/v1/queues/depth",
+            Wire.write(QueueDepth.of(queues, most)),
+            PATIENCE,
+            Refusal.BAD_NAME,
+            QueueDepth.Answer.class)
+        .depth();
+  }
+
+  /** The server keeps the queue in order. */
+  @Override
+  public Map<String, Integer> sweep(Timings timings, boolean judge) {
+    return Map.of();
+  }
+
+  @Override
+  public AutoCloseable listen(Collection<String> queues, Consumer<String> wake) {
+    return new HttpListening(server, List.copyOf(queues), wake);
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+
+  /** Ends what is under way; after its workers, for they still have something to say. */
+  @Override
+  public void close() {
+    server.close();
+  }
+
+  @Override
+  public String toString() {
+    return server.toString();
+  }
+}

@@ -1,0 +1,150 @@
+package dev.holdfast.contract;
+
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.Settlement;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Attempts have ended, each in its own way. */
+public record LeaseSettle(List<Ending> settlements) {
+  public static final int MOST = 500;
+
+  public LeaseSettle {
+    settlements = Fields.list("settlements", settlements, MOST);
+  }
+
+  /** One answer each, in their order. */
+  public record Answer(List<Ack> acks) {}
+
+  /** How. */
+  public enum Outcome {
+    SUCCEEDED,
+    FAILED,
+    CANCELLED,
+    /** Comes back later without using budget. */
+    SNOOZED,
+    /** Given back unharmed. */
+    RELEASED
+  }
+
+  /** What went wrong. */
+  public record Trouble(
+      FailureCategory category,
+      String code,
+      String message,
+      @Nullable String stackTrace,
+      boolean retryable) {
+    public Trouble {
+      Wire.present("error.category", category);
+      Wire.present("error.code", code);
+      Wire.present("error.message", message);
+    }
+
+    static Trouble of(Failure failure) {
+      return new Trouble(
+          failure.category(),
+          failure.code(),
+          failure.message(),
+          failure.stackTrace(),
+          failure.retryable());
+    }
+
+    Failure failure() {
+      return new Failure(category, code, message, stackTrace, retryable);
+    }
+  }
+
+  /**
+   * The end of one attempt.
+   *
+   * @param output the result, for {@link Outcome#SUCCEEDED}
+   * @param error for {@link Outcome#FAILED}
+   * @param partialProgress for {@link Outcome#CANCELLED}
+   * @param delayMs until the next attempt, for {@link Outcome#FAILED} and {@link Outcome#SNOOZED}
+   * @param abortedByShutdown for {@link Outcome#RELEASED}
+   */
+  public record Ending(
+      JobId taskId,
+      int attempt,
+      Outcome outcome,
+      @Nullable Json output,
+      @Nullable Trouble error,
+      @Nullable Json partialProgress,
+      @Nullable Long delayMs,
+      @Nullable Boolean abortedByShutdown) {
+    public Ending {
+      Wire.present("taskId", taskId);
+      Fields.attempt(attempt);
+      Wire.present("outcome", outcome);
+      belongs("output", output, outcome == Outcome.SUCCEEDED);
+      belongs("error", error, outcome == Outcome.FAILED);
+      belongs("partialProgress", partialProgress, outcome == Outcome.CANCELLED);
+      belongs("delayMs", delayMs, outcome == Outcome.FAILED || outcome == Outcome.SNOOZED);
+      belongs("abortedByShutdown", abortedByShutdown, outcome == Outcome.RELEASED);
+      if (outcome == Outcome.FAILED) {
+        Wire.present("error", error);
+      }
+      if (outcome == Outcome.FAILED || outcome == Outcome.SNOOZED) {
+        Wire.present("delayMs", delayMs);
+      }
+    }
+
+    private static void belongs(String field, @Nullable Object value, boolean here) {
+      if (value != null && !here) {
+        throw Fields.wrong(field, "does not belong to this outcome");
+      }
+    }
+
+    private static Ending of(Lease lease, Outcome outcome) {
+      return new Ending(lease.job(), lease.attempt(), outcome, null, null, null, null, null);
+    }
+
+    public static Ending of(Settlement settlement) {
+      JobId task = settlement.lease().job();
+      int attempt = settlement.lease().attempt();
+      return switch (settlement) {
+        case Settlement.Succeed(var lease, var result) ->
+            new Ending(task, attempt, Outcome.SUCCEEDED, result, null, null, null, null);
+        case Settlement.Fail(var lease, var failure, var after) ->
+            new Ending(
+                task,
+                attempt,
+                Outcome.FAILED,
+                null,
+                Trouble.of(failure),
+                null,
+                after.toMillis(),
+                null);
+        case Settlement.Cancel(var lease, var partial) ->
+            new Ending(task, attempt, Outcome.CANCELLED, null, null, partial, null, null);
+        case Settlement.Snooze(var lease, var delay) ->
+            new Ending(task, attempt, Outcome.SNOOZED, null, null, null, delay.toMillis(), null);
+        case Settlement.Release(var lease, var aborted) ->
+            aborted
+                ? new Ending(task, attempt, Outcome.RELEASED, null, null, null, null, true)
+                : of(lease, Outcome.RELEASED);
+      };
+    }
+
+    public Settlement settlement() {
+      Lease lease = new Lease(taskId, attempt);
+      return switch (outcome) {
+        case SUCCEEDED -> new Settlement.Succeed(lease, output);
+        case FAILED -> new Settlement.Fail(lease, Wire.present("error", error).failure(), delay());
+        case CANCELLED -> new Settlement.Cancel(lease, partialProgress);
+        case SNOOZED -> new Settlement.Snooze(lease, delay());
+        case RELEASED -> new Settlement.Release(lease, Boolean.TRUE.equals(abortedByShutdown));
+      };
+    }
+
+    private Duration delay() {
+      return Duration.ofMillis(Wire.present("delayMs", delayMs));
+    }
+  }
+}

@@ -1,0 +1,209 @@
+package dev.holdfast.contract;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.model.ApiKey;
+import dev.holdfast.model.Artifact;
+import dev.holdfast.model.Attempt;
+import dev.holdfast.model.Cancellation;
+import dev.holdfast.model.Enqueued;
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.JobEvent;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.PublishedArtifact;
+import dev.holdfast.model.QueueStatus;
+import dev.holdfast.model.Schedule;
+import dev.holdfast.model.ScheduleStatus;
+import dev.holdfast.model.Statistics;
+import dev.holdfast.model.Told;
+import dev.holdfast.model.WorkerStatus;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one form everything has as JSON, over HTTP as on the command line: the words of the
+ * documentation, times as ISO text, null for what there is not.
+ */
+public final class Shape {
+  private Shape() {}
+
+  public static ObjectNode job(JobStatus job) {
+    ObjectNode node =
+        Wire.object()
+            .put("id", job.id().toString())
+            .put("kind", job.kind())
+            .put("queue", job.queue())
+            .put("state", job.state().name())
+            .put("priority", job.priority())
+            .put("attempt", job.attempt())
+            .put("failures", job.failures())
+            .put("maxAttempts", job.maxAttempts())
+            .put("crashes", job.crashes())
+            .put("maxCrashes", job.maxCrashes());
+    node.put("progress", job.progress()).put("progressMessage", job.progressMessage());
+    node.put("worker", job.worker());
+    node.put("createdAt", text(job.createdAt())).put("runAt", text(job.runAt()));
+    node.put("startedAt", text(job.startedAt())).put("heartbeatAt", text(job.heartbeatAt()));
+    node.put("leaseExpiresAt", text(job.leaseExpiresAt()));
+    node.put("finishedAt", text(job.finishedAt())).put("deadline", text(job.deadline()));
+    node.put("cancelRequestedAt", text(job.cancelRequestedAt()));
+    node.put("cancelReason", job.cancelReason());
+    node.put("tenant", job.tenant()).put("workspace", job.workspace());
+    node.put("run", job.run().toString()).put("runKey", job.runKey());
+    node.put("parent", text(job.parent())).put("uniqueKey", job.uniqueKey());
+    node.put("concurrencyKey", job.concurrencyKey());
+    node.set("payload", Wire.tree(job.payload()));
+    node.set("result", Wire.tree(job.result()));
+    node.set("failure", failure(job.failure()));
+    return node;
+  }
+
+  public static ObjectNode artifact(PublishedArtifact published) {
+    Artifact artifact = published.artifact();
+    return Wire.object()
+        .put("name", artifact.name())
+        .put("size", artifact.size())
+        .put("sha256", artifact.sha256())
+        .put("attempt", published.attempt())
+        .put("publishedAt", published.publishedAt().toString());
+  }
+
+  public static ObjectNode event(JobEvent event) {
+    ObjectNode node =
+        Wire.object()
+            .put("number", event.number())
+            .put("type", event.type())
+            .put("attempt", event.attempt())
+            .put("at", event.at().toString());
+    node.set("data", Wire.tree(event.data()));
+    return node;
+  }
+
+  public static ObjectNode attempt(Attempt attempt) {
+    ObjectNode node =
+        Wire.object()
+            .put("attempt", attempt.number())
+            .put("outcome", attempt.outcome().name())
+            .put("worker", attempt.worker())
+            .put("startedAt", attempt.startedAt().toString())
+            .put("endedAt", text(attempt.endedAt()));
+    node.set("failure", failure(attempt.failure()));
+    return node;
+  }
+
+  /** With what its worker told about its end, if it did. */
+  public static ObjectNode attempt(Attempt attempt, @Nullable Told told) {
+    ObjectNode node = attempt(attempt);
+    if (told != null) {
+      node.put("completedAt", text(told.completedAt()));
+      node.put("receivedAt", told.receivedAt().toString());
+      node.set("metrics", Wire.tree(told.metrics()));
+      node.set("partialProgress", Wire.tree(told.partialProgress()));
+      node.put("cancelledDuringPhase", told.cancelledDuringPhase());
+    }
+    return node;
+  }
+
+  public static ObjectNode enqueued(Enqueued enqueued) {
+    return Wire.object().put("id", enqueued.id().toString()).put("duplicate", enqueued.duplicate());
+  }
+
+  public static ObjectNode cancellation(Cancellation cancellation) {
+    return Wire.object()
+        .put("id", cancellation.job().toString())
+        .put("was", cancellation.was().name())
+        .put("answer", cancellation.answer().name());
+  }
+
+  public static ObjectNode worker(WorkerStatus worker) {
+    ObjectNode node =
+        Wire.object()
+            .put("worker", worker.worker())
+            .put("jobs", worker.jobs())
+            .put("oldestStart", worker.oldestStart().toString())
+            .put("lastHeartbeat", worker.lastHeartbeat().toString());
+    worker.queues().forEach(node.putArray("queues")::add);
+    return node;
+  }
+
+  /** Its secret is nowhere to be shown from. */
+  public static ObjectNode key(ApiKey key) {
+    return Wire.object()
+        .put("id", key.id())
+        .put("name", key.name())
+        .put("role", key.role().word())
+        .put("tenant", key.tenant())
+        .put("createdAt", key.createdAt().toString())
+        .put("expiresAt", text(key.expiresAt()))
+        .put("revokedAt", text(key.revokedAt()));
+  }
+
+  public static ObjectNode queue(QueueStatus queue) {
+    return Wire.object()
+        .put("name", queue.name())
+        .put("due", queue.due())
+        .put("delayed", queue.delayed())
+        .put("retrying", queue.retrying())
+        .put("waiting", queue.waiting())
+        .put("running", queue.running())
+        .put("maxRunning", queue.maxRunning())
+        .put("rateLimit", queue.rateLimit())
+        .put(
+            "rateSpanMs",
+            queue.rateSpan() == null ? null : Long.valueOf(queue.rateSpan().toMillis()))
+        .put("pausedAt", text(queue.pausedAt()))
+        .put("oldestMs", queue.oldest() == null ? null : Long.valueOf(queue.oldest().toMillis()));
+  }
+
+  public static ObjectNode schedule(ScheduleStatus status) {
+    Schedule schedule = status.schedule();
+    ObjectNode node =
+        Wire.object()
+            .put("name", schedule.name())
+            .put("cron", schedule.cron().toString())
+            .put("zone", schedule.zone().getId())
+            .put("kind", schedule.job().kind())
+            .put("queue", schedule.job().queue())
+            .put("priority", schedule.job().priority())
+            .put("missed", schedule.missed().name())
+            .put("overlap", schedule.overlap())
+            .put("nextAt", status.nextAt().toString())
+            .put("lastAt", text(status.lastAt()))
+            .put("pausedAt", text(status.pausedAt()));
+    node.set("payload", Wire.tree((Json) schedule.job().payload()));
+    return node;
+  }
+
+  public static ObjectNode statistics(Statistics statistics) {
+    ObjectNode node = Wire.object();
+    ObjectNode states = node.putObject("byState");
+    statistics.byState().forEach((state, jobs) -> states.put(state.name(), jobs));
+    List<ObjectNode> rows =
+        statistics.rows().stream()
+            .map(
+                row ->
+                    Wire.object()
+                        .put("queue", row.queue())
+                        .put("kind", row.kind())
+                        .put("state", row.state().name())
+                        .put("jobs", row.jobs()))
+            .toList();
+    node.putArray("rows").addAll(rows);
+    return node;
+  }
+
+  public static @Nullable ObjectNode failure(@Nullable Failure failure) {
+    return failure == null
+        ? null
+        : Wire.object()
+            .put("category", failure.category().name())
+            .put("code", failure.code())
+            .put("message", failure.message())
+            .put("retryable", failure.retryable())
+            .put("stackTrace", failure.stackTrace());
+  }
+
+  private static @Nullable String text(@Nullable Object value) {
+    return value == null ? null : value.toString();
+  }
+}

@@ -1,0 +1,219 @@
+package dev.holdfast.contract;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.ApiKey;
+import dev.holdfast.model.Artifact;
+import dev.holdfast.model.Attempt;
+import dev.holdfast.model.AttemptOutcome;
+import dev.holdfast.model.Cancellation;
+import dev.holdfast.model.Enqueued;
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobEvent;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.PublishedArtifact;
+import dev.holdfast.model.QueueStatus;
+import dev.holdfast.model.Role;
+import dev.holdfast.model.Schedule;
+import dev.holdfast.model.ScheduleStatus;
+import dev.holdfast.model.Statistics;
+import dev.holdfast.model.WhenMissed;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Reads what {@link Shape} writes. */
+final class Shaped {
+  private Shaped() {}
+
+  static <T> List<T> list(JsonNode array, Function<JsonNode, T> read) {
+    List<T> values = new ArrayList<>();
+    array.forEach(each -> values.add(read.apply(each)));
+    return values;
+  }
+
+  static JobStatus job(JsonNode node) {
+    return new JobStatus(
+        id(node, "id"),
+        text(node, "kind"),
+        text(node, "queue"),
+        JobState.valueOf(text(node, "state")),
+        node.path("priority").asInt(),
+        new Json(node.path("payload").toString()),
+        json(node, "result"),
+        failure(node.path("failure")),
+        node.path("attempt").asInt(),
+        node.path("failures").asInt(),
+        node.path("maxAttempts").asInt(),
+        node.path("crashes").asInt(),
+        node.path("maxCrashes").asInt(),
+        wholeOrNull(node, "progress"),
+        textOrNull(node, "progressMessage"),
+        textOrNull(node, "worker"),
+        instantOrNull(node, "heartbeatAt"),
+        instantOrNull(node, "leaseExpiresAt"),
+        instant(node, "createdAt"),
+        instant(node, "runAt"),
+        instantOrNull(node, "startedAt"),
+        instantOrNull(node, "finishedAt"),
+        instantOrNull(node, "cancelRequestedAt"),
+        textOrNull(node, "cancelReason"),
+        instantOrNull(node, "deadline"),
+        text(node, "tenant"),
+        text(node, "workspace"),
+        id(node, "run"),
+        text(node, "runKey"),
+        is(node, "parent") ? id(node, "parent") : null,
+        textOrNull(node, "uniqueKey"),
+        textOrNull(node, "concurrencyKey"));
+  }
+
+  static Enqueued enqueued(JsonNode node) {
+    return new Enqueued(id(node, "id"), node.path("duplicate").asBoolean());
+  }
+
+  static Cancellation cancellation(JsonNode node) {
+    return new Cancellation(
+        id(node, "id"),
+        JobState.valueOf(text(node, "was")),
+        Cancellation.Answer.valueOf(text(node, "answer")));
+  }
+
+  static JobEvent event(JobId job, JsonNode node) {
+    return new JobEvent(
+        job,
+        node.path("number").asInt(),
+        text(node, "type"),
+        node.path("attempt").asInt(),
+        instant(node, "at"),
+        new Json(node.path("data").toString()));
+  }
+
+  static Attempt attempt(JsonNode node) {
+    return new Attempt(
+        node.path("attempt").asInt(),
+        AttemptOutcome.valueOf(text(node, "outcome")),
+        text(node, "worker"),
+        instant(node, "startedAt"),
+        instantOrNull(node, "endedAt"),
+        failure(node.path("failure")));
+  }
+
+  /** Where it lies is the server's business. */
+  static PublishedArtifact artifact(JsonNode node) {
+    return new PublishedArtifact(
+        new Artifact(text(node, "name"), node.path("size").asLong(), text(node, "sha256")),
+        node.path("attempt").asInt(),
+        "",
+        instant(node, "publishedAt"),
+        null);
+  }
+
+  static QueueStatus queue(JsonNode node) {
+    return new QueueStatus(
+        text(node, "name"),
+        node.path("due").asLong(),
+        node.path("delayed").asLong(),
+        node.path("retrying").asLong(),
+        node.path("waiting").asLong(),
+        node.path("running").asLong(),
+        wholeOrNull(node, "maxRunning"),
+        wholeOrNull(node, "rateLimit"),
+        millisOrNull(node, "rateSpanMs"),
+        instantOrNull(node, "pausedAt"),
+        millisOrNull(node, "oldestMs"));
+  }
+
+  static ScheduleStatus schedule(JsonNode node) {
+    Job job =
+        Job.of(text(node, "kind"), new Json(node.path("payload").toString()))
+            .queue(text(node, "queue"))
+            .priority(node.path("priority").asInt());
+    Schedule schedule =
+        Schedule.of(text(node, "name"), text(node, "cron"), ZoneId.of(text(node, "zone")), job)
+            .missed(WhenMissed.valueOf(text(node, "missed")));
+    return new ScheduleStatus(
+        node.path("overlap").asBoolean() ? schedule : schedule.withoutOverlap(),
+        instant(node, "nextAt"),
+        instantOrNull(node, "lastAt"),
+        instantOrNull(node, "pausedAt"));
+  }
+
+  static Statistics statistics(JsonNode node) {
+    return new Statistics(
+        list(
+            node.path("rows"),
+            row ->
+                new Statistics.Row(
+                    text(row, "queue"),
+                    text(row, "kind"),
+                    JobState.valueOf(text(row, "state")),
+                    row.path("jobs").asLong())));
+  }
+
+  static ApiKey key(JsonNode node) {
+    return new ApiKey(
+        text(node, "id"),
+        text(node, "name"),
+        Role.of(text(node, "role")),
+        text(node, "tenant"),
+        instant(node, "createdAt"),
+        instantOrNull(node, "expiresAt"),
+        instantOrNull(node, "revokedAt"));
+  }
+
+  private static @Nullable Failure failure(JsonNode node) {
+    return node.isObject()
+        ? new Failure(
+            FailureCategory.valueOf(text(node, "category")),
+            text(node, "code"),
+            text(node, "message"),
+            textOrNull(node, "stackTrace"),
+            node.path("retryable").asBoolean())
+        : null;
+  }
+
+  private static boolean is(JsonNode node, String field) {
+    return node.hasNonNull(field);
+  }
+
+  static String text(JsonNode node, String field) {
+    return Wire.present(field, textOrNull(node, field));
+  }
+
+  private static @Nullable String textOrNull(JsonNode node, String field) {
+    return is(node, field) ? node.get(field).asText() : null;
+  }
+
+  static JobId id(JsonNode node, String field) {
+    return JobId.parse(text(node, field));
+  }
+
+  private static @Nullable Json json(JsonNode node, String field) {
+    return is(node, field) ? new Json(node.get(field).toString()) : null;
+  }
+
+  private static Instant instant(JsonNode node, String field) {
+    return Instant.parse(text(node, field));
+  }
+
+  private static @Nullable Instant instantOrNull(JsonNode node, String field) {
+    return is(node, field) ? instant(node, field) : null;
+  }
+
+  private static @Nullable Integer wholeOrNull(JsonNode node, String field) {
+    return is(node, field) ? Integer.valueOf(node.get(field).asInt()) : null;
+  }
+
+  private static @Nullable Duration millisOrNull(JsonNode node, String field) {
+    return is(node, field) ? Duration.ofMillis(node.get(field).asLong()) : null;
+  }
+}

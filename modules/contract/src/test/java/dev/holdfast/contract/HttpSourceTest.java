@@ -1,0 +1,158 @@
+package dev.holdfast.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import com.sun.net.httpserver.HttpServer;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.Refusal;
+import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.Settlement;
+import dev.holdfast.worker.SourceBusyException;
+import dev.holdfast.worker.SourceUnavailableException;
+import java.io.File;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a worker makes of whatever a server, or something in front of it, answers. */
+class HttpSourceTest {
+  private final HttpServer server;
+  private final URI url;
+
+  HttpSourceTest() throws IOException {
+    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.start();
+    url = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+  }
+
+  @AfterEach
+  void stop() {
+    server.stop(0);
+  }
+
+  private HttpSource answering(int status, String body) {
+    server.createContext(
+        "/",
+        exchange -> {
+          byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+          exchange.sendResponseHeaders(status, bytes.length);
+          exchange.getResponseBody().write(bytes);
+          exchange.close();
+        });
+    return HttpSource.to(url, "hf_secret");
+  }
+
+  @ParameterizedTest(name = "{0} {1}")
+  @CsvSource({
+    "429, rate_limited",
+    "502, ''",
+    "503, database_away",
+    "503, stopping",
+    "504, ''",
+  })
+  void what_may_pass_is_waited_for(int status, String error) {
+    assertThat(catchThrowable(() -> failing(status, error).heldBy("w")))
+        .isExactlyInstanceOf(SourceUnavailableException.class)
+        .hasMessageContaining(String.valueOf(status));
+  }
+
+  private HttpSource failing(int status, String error) {
+    return answering(
+        status,
+        error.isEmpty()
+            ? "<html>Bad gateway</html>"
+            : "{\"error\":\"%s\",\"message\":\"because\"}".formatted(error));
+  }
+
+  @Test
+  void a_database_in_which_others_hold_what_is_needed_is_busy() {
+    assertThat(catchThrowable(() -> failing(503, "database_busy").heldBy("w")))
+        .isInstanceOf(SourceBusyException.class);
+  }
+
+  @ParameterizedTest(name = "{0} is {1}")
+  @CsvSource({
+    "result_too_large, RESULT_TOO_LARGE",
+    "bad_delay, BAD_DELAY",
+    "invalid_value, RESULT_NOT_JSON",
+  })
+  void a_refusal_keeps_its_name(String error, Refusal refusal) {
+    Settlement settlement = new Settlement.Succeed(new Lease(JobId.next(), 1), null);
+    assertThat(catchThrowable(() -> failing(422, error).settle(List.of(settlement))))
+        .isInstanceOfSatisfying(
+            RefusedException.class, refused -> assertThat(refused.refusal()).isEqualTo(refusal))
+        .hasMessage("because");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {401, 403})
+  void a_key_that_is_not_accepted_is_said_with_what_to_do(int status) {
+    assertThat(catchThrowable(() -> failing(status, "no").heldBy("w")))
+        .isInstanceOf(KeyRefusedException.class)
+        .hasMessageContaining("role worker")
+        .hasMessageNotContaining("hf_secret");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"200, <html>Welcome</html>", "200, null", "404, {}", "500, {}", "302, {}"})
+  void something_else_at_the_address_is_neither_an_answer_nor_waited_for(int status, String body) {
+    assertThat(catchThrowable(() -> answering(status, body).heldBy("w")))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void a_server_may_say_more_than_its_worker_knows() {
+    assertThat(answering(200, "{\"leases\":[],\"more\":{\"x\":1}}").heldBy("w")).isEmpty();
+  }
+
+  @Test
+  void fewer_answers_than_settlements_are_no_answer() {
+    Settlement settlement = new Settlement.Succeed(new Lease(JobId.next(), 1), null);
+    HttpSource source = answering(200, "{\"acks\":[\"ACCEPTED\"]}");
+    assertThatThrownBy(() -> source.settle(List.of(settlement, settlement)))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"jobs.example.org", "ftp://x", "http://user:pass@x", "http://x?a=pass"})
+  void an_address_that_is_none_is_refused_and_not_shown(String address) {
+    assertThatThrownBy(() -> HttpSource.to(URI.create(address), null))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageNotContaining("pass");
+  }
+
+  @Test
+  void a_worker_needs_nothing_that_tokens_are_made_with() throws Exception {
+    answering(200, "{\"leases\":[]}");
+    String path =
+        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path", ""));
+    List<URL> left = new ArrayList<>();
+    for (String entry : path.split(File.pathSeparator, -1)) {
+      if (!entry.contains("jwt")) {
+        left.add(new File(entry).toURI().toURL());
+      }
+    }
+    try (URLClassLoader worker =
+        new URLClassLoader(left.toArray(URL[]::new), ClassLoader.getPlatformClassLoader())) {
+      assertThatThrownBy(() -> worker.loadClass("com.auth0.jwt.JWT"))
+          .isInstanceOf(ClassNotFoundException.class);
+      Class<?> type = worker.loadClass(HttpSource.class.getName());
+      Object source = type.getMethod("to", URI.class, String.class).invoke(null, url, "key");
+      assertThat(type.getMethod("heldBy", String.class).invoke(source, "w")).isEqualTo(List.of());
+    }
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.holdfast.contract;
+
+import org.jspecify.annotations.NullMarked;

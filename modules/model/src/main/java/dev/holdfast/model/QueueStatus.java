@@ -1,0 +1,25 @@
+package dev.holdfast.model;
+
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A queue that has settings or unfinished jobs.
+ *
+ * @param delayed pending jobs that are not due yet
+ * @param rateLimit how many jobs may start per {@code rateSpan}
+ * @param oldest how long the first due job has been waiting
+ */
+public record QueueStatus(
+    String name,
+    long due,
+    long delayed,
+    long retrying,
+    long waiting,
+    long running,
+    @Nullable Integer maxRunning,
+    @Nullable Integer rateLimit,
+    @Nullable Duration rateSpan,
+    @Nullable Instant pausedAt,
+    @Nullable Duration oldest) {}

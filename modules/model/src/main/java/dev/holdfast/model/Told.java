@@ -1,0 +1,13 @@
+package dev.holdfast.model;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** What the worker of an attempt told about its end, besides how it ended. */
+public record Told(
+    int attempt,
+    @Nullable Instant completedAt,
+    Instant receivedAt,
+    @Nullable Json metrics,
+    @Nullable Json partialProgress,
+    @Nullable String cancelledDuringPhase) {}

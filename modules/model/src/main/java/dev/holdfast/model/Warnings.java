@@ -1,0 +1,9 @@
+package dev.holdfast.model;
+
+/**
+ * What an operator should look at.
+ *
+ * @param failed jobs that ended FAILED within the last hour
+ * @param overdue running jobs whose lease ran out a good while ago, and that nobody took back
+ */
+public record Warnings(long failed, long overdue) {}

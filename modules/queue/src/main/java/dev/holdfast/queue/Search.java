@@ -1,0 +1,81 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.JobFilter;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobPage;
+import dev.holdfast.model.JobStatus;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lists jobs page by page, and those that a text stands in.
+ *
+ * <p>No index knows the texts, so the newest jobs are read through, up to a number; the answer says
+ * where it stopped, and the next page goes on from there.
+ */
+final class Search {
+  static final int MOST_READ = 5_000;
+  static final int LARGEST_PAYLOAD = 1 << 16;
+
+  // Of a payload only its stored size is looked at before it is read: it may be a megabyte.
+  private static final String LOOK =
+      """
+      SELECT id,
+             CASE WHEN position(?::text IN lower(concat_ws(chr(10), id, kind, run_key, unique_key,
+                                                           failure ->> 'message'))) > 0 THEN true
+                  WHEN pg_column_size(payload) > ? THEN NULL
+                  ELSE position(?::text IN lower(payload::text)) > 0
+             END AS found
+        FROM holdfast.job
+      """;
+
+  private record Looked(JobId job, @Nullable Boolean found) {}
+
+  private Search() {}
+
+  static JobPage page(Connection connection, JobFilter filter) throws SQLException {
+    String text = filter.text();
+    if (text != null) {
+      return search(connection, filter, lower(connection, text));
+    }
+    List<JobStatus> jobs = JobReader.list(connection, filter);
+    return new JobPage(jobs, jobs.size() < filter.limit() ? null : jobs.getLast().id(), true);
+  }
+
+  /** In the database's way, which is not quite Java's. */
+  private static String lower(Connection connection, String text) throws SQLException {
+    return Rows.list(connection, row -> row.getString("text"), "SELECT lower(?) AS text", text)
+        .getFirst();
+  }
+
+  private static JobPage search(Connection connection, JobFilter filter, String text)
+      throws SQLException {
+    Where where = Where.of(connection, filter);
+    List<Looked> looked =
+        Rows.list(
+            connection,
+            row -> new Looked(Rows.id(row, "id"), Rows.booleanOrNull(row, "found")),
+            LOOK + where.sql() + " ORDER BY id DESC LIMIT " + MOST_READ,
+            where.valuesAfter(text, LARGEST_PAYLOAD, text));
+    List<JobId> found = new ArrayList<>();
+    boolean all = true;
+    for (Looked each : looked) {
+      if (each.found() == null) {
+        all = false;
+      } else if (each.found()) {
+        found.add(each.job());
+        if (found.size() == filter.limit()) {
+          return new JobPage(JobReader.all(connection, found), each.job(), all);
+        }
+      }
+    }
+    boolean stopped = looked.size() == MOST_READ;
+    return new JobPage(
+        found.isEmpty() ? List.of() : JobReader.all(connection, found),
+        stopped ? looked.getLast().job() : null,
+        all && !stopped);
+  }
+}

@@ -1,0 +1,94 @@
+package dev.holdfast.server;
+
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.Pulse;
+import dev.holdfast.model.Report;
+import dev.holdfast.queue.Queue;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Extends leases that are heard of over HTTP: all that come at the same moment in one statement.
+ */
+final class Beats {
+  private static final int MOST_REMEMBERED = 100_000;
+  private static final Duration OFTEN_ENOUGH = Duration.ofMillis(500);
+
+  /** One heartbeat, and how far the task is if it says so. */
+  record Beat(Lease lease, Report.@Nullable Progress progress) {}
+
+  private record Shown(int percent, long at) {}
+
+  private final Queue queue;
+  private final Duration lease;
+  private final LongSupplier nanos;
+  private final Together<Beat, Pulse> together = new Together<>(this::all);
+  private final Map<Lease, Shown> shown =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Lease, Shown> eldest) {
+          return size() > MOST_REMEMBERED;
+        }
+      };
+
+  Beats(Queue queue, Duration lease, LongSupplier nanos) {
+    this.queue = queue;
+    this.lease = lease;
+    this.nanos = nanos;
+  }
+
+  Pulse beat(Beat beat) {
+    return together.ask(beat);
+  }
+
+  private List<Pulse> all(List<Beat> beats) {
+    Map<Lease, Pulse> pulses = new HashMap<>();
+    for (Pulse pulse :
+        queue.heartbeat(beats.stream().map(Beat::lease).distinct().toList(), lease)) {
+      pulses.put(pulse.lease(), pulse);
+    }
+    List<Report> worthTelling = new ArrayList<>();
+    for (Beat beat : beats) {
+      Report.Progress progress = beat.progress();
+      Pulse pulse = pulses.get(beat.lease());
+      if (progress != null
+          && pulse != null
+          && pulse.ack() == Ack.ACCEPTED
+          && isWorthTelling(beat.lease(), progress.percent())) {
+        worthTelling.add(progress);
+      }
+    }
+    queue.report(worthTelling);
+    return beats.stream()
+        .map(
+            beat ->
+                pulses.getOrDefault(beat.lease(), new Pulse(beat.lease(), Ack.LEASE_LOST, null)))
+        .toList();
+  }
+
+  /** As a worker of ours has it: a percent further, or half a second later, or the end. */
+  private boolean isWorthTelling(Lease attempt, int percent) {
+    synchronized (shown) {
+      long now = nanos.getAsLong();
+      Shown before = shown.get(attempt);
+      boolean worth =
+          before == null
+              || percent > before.percent()
+              || (percent == 100 && before.percent() < 100)
+              || now - before.at() >= OFTEN_ENOUGH.toNanos();
+      if (worth) {
+        shown.put(attempt, new Shown(percent, now));
+      }
+      return worth;
+    }
+  }
+}

@@ -1,0 +1,163 @@
+package dev.holdfast.server;
+
+import dev.holdfast.contract.TaskTokens;
+import dev.holdfast.contract.Wire;
+import dev.holdfast.model.JobId;
+import io.helidon.webserver.http.ServerRequest;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** A request, as far as an action needs to know it. */
+final class Call {
+  private final ServerRequest request;
+  private final Patience patience;
+  private final Route route;
+  private final Map<String, String> values;
+  private final Caller caller;
+  private final TaskTokens.@Nullable Read token;
+
+  Call(
+      ServerRequest request,
+      Patience patience,
+      Route route,
+      Map<String, String> values,
+      Caller caller,
+      TaskTokens.@Nullable Read token) {
+    this.request = request;
+    this.patience = patience;
+    this.route = route;
+    this.values = values;
+    this.caller = caller;
+    this.token = token;
+  }
+
+  Caller caller() {
+    return caller;
+  }
+
+  /** What the task token that was shown says. */
+  TaskTokens.Read token() {
+    if (token == null) {
+      throw new IllegalStateException(route.template() + " asks for no task token");
+    }
+    return token;
+  }
+
+  String value(String name) {
+    String value = values.get(name);
+    if (value == null) {
+      throw new IllegalStateException(route.template() + " has no {" + name + "}");
+    }
+    return value;
+  }
+
+  JobId id(String name) {
+    return JobId.parse(value(name));
+  }
+
+  Optional<String> header(String name) {
+    return request.headers().first(io.helidon.http.HeaderNames.create(name));
+  }
+
+  /** The one value of a query parameter; a parameter that stands there twice means nothing. */
+  Optional<String> query(String name) {
+    try {
+      if (!request.query().contains(name)) {
+        return Optional.empty();
+      }
+      var all = request.query().all(name);
+      if (all.size() > 1) {
+        throw new Problem(422, "invalid_value", "parameter '" + name + "' is given twice");
+      }
+      return all.isEmpty() ? Optional.of("") : Optional.of(all.getFirst());
+    } catch (IllegalArgumentException malformed) {
+      throw Problem.badRequest("the query is not well encoded");
+    }
+  }
+
+  int whole(String name, int unlessGiven, int least, int most) {
+    Optional<String> text = query(name);
+    if (text.isEmpty()) {
+      return unlessGiven;
+    }
+    try {
+      int value = Integer.parseInt(text.get());
+      if (value >= least && value <= most) {
+        return value;
+      }
+    } catch (NumberFormatException notOne) {
+      // said below
+    }
+    throw new Problem(
+        422,
+        "invalid_value",
+        "parameter '%s' must be a whole number from %d to %d".formatted(name, least, most));
+  }
+
+  /** Refuses what nobody would look at: a misspelt filter must not look like no filter. */
+  void onlyQueries(String... known) {
+    for (String name : request.query().names()) {
+      if (!java.util.List.of(known).contains(name)) {
+        throw new Problem(
+            422,
+            "unknown_parameter",
+            "parameter '%s' is unknown: known are %s"
+                .formatted(
+                    name.length() > 60 ? name.substring(0, 60) : name, String.join(", ", known)));
+      }
+    }
+  }
+
+  <T> T body(Class<T> type) {
+    return Wire.read(bytes(), type);
+  }
+
+  /** The body, or what stands for none. */
+  <T> T body(Class<T> type, T unlessGiven) {
+    byte[] bytes = bytes(false);
+    return bytes.length == 0 ? unlessGiven : Wire.read(bytes, type);
+  }
+
+  byte[] bytes() {
+    return bytes(true);
+  }
+
+  private byte[] bytes(boolean needed) {
+    byte[] bytes = request.content().hasEntity() ? read() : new byte[0];
+    if (bytes.length == 0) {
+      if (needed) {
+        throw new Problem(400, "body_missing", "a body of JSON is expected");
+      }
+      return bytes;
+    }
+    String type = header("Content-Type").orElse("");
+    if (!type.split(";", 2)[0].strip().toLowerCase(Locale.ROOT).equals(Answer.JSON)) {
+      throw new Problem(
+          415, "unsupported_media_type", "the body must be JSON: Content-Type: application/json");
+    }
+    return bytes;
+  }
+
+  private byte[] read() {
+    try (InputStream in = request.content().inputStream()) {
+      byte[] bytes = patience.during(() -> in.readNBytes(route.maxBody() + 1));
+      if (bytes.length > route.maxBody()) {
+        throw new Problem(
+            413,
+            "body_too_large",
+            "the body is over the limit of %,d bytes".formatted(route.maxBody()));
+      }
+      return bytes;
+    } catch (Problem large) {
+      throw large;
+    } catch (IOException | RuntimeException gone) {
+      // Where the next request would begin is not known any more.
+      throw new Problem(400, "body_incomplete", "the body ended before it was whole")
+          .header("Connection", "close");
+    }
+  }
+}

@@ -1,0 +1,36 @@
+package dev.holdfast.server;
+
+import dev.holdfast.model.ApiKey;
+import dev.holdfast.model.Role;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who asks.
+ *
+ * @param key the id of the key that was shown; on a server without keys, nobody's
+ */
+record Caller(String key, Role role, String tenant) {
+  /** On loopback, while there are no keys, everybody may do everything. */
+  static final Caller OWNER = new Caller("", Role.ADMIN, ApiKey.EVERY_TENANT);
+
+  boolean seesEveryTenant() {
+    return tenant.equals(ApiKey.EVERY_TENANT);
+  }
+
+  boolean sees(String jobTenant) {
+    return seesEveryTenant() || tenant.equals(jobTenant);
+  }
+
+  /** For queries: null is no limit. */
+  @Nullable String onlyTenant() {
+    return seesEveryTenant() ? null : tenant;
+  }
+
+  /** Queues, schedules and limits belong to all tenants together. */
+  void mustSeeEveryTenant(String what) {
+    if (!seesEveryTenant()) {
+      throw new Problem(
+          403, "forbidden", what + " concerns every tenant: a key for all of them is needed");
+    }
+  }
+}

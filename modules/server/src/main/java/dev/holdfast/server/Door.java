@@ -1,0 +1,201 @@
+package dev.holdfast.server;
+
+import dev.holdfast.contract.TaskTokens;
+import dev.holdfast.contract.WireException;
+import dev.holdfast.model.Refusal;
+import dev.holdfast.model.RefusedException;
+import dev.holdfast.queue.DatabaseException;
+import io.helidon.http.Header;
+import io.helidon.http.HeaderNames;
+import io.helidon.webserver.http.Handler;
+import io.helidon.webserver.http.ServerRequest;
+import io.helidon.webserver.http.ServerResponse;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Every request comes through here: who it is for, who sends it, what becomes of it. Whatever goes
+ * wrong behind it is turned into an answer here and nowhere else.
+ */
+final class Door implements Handler {
+  static final int MOST_HEADER_CHARS = 16 << 10;
+
+  private static final Logger log = LoggerFactory.getLogger(Door.class);
+
+  private final Router router;
+  private final Gate gate;
+  private final Neighbours neighbours;
+  private final Patience patience;
+  private final Observer observer;
+
+  Door(Router router, Gate gate, Neighbours neighbours, Patience patience, Observer observer) {
+    this.router = router;
+    this.gate = gate;
+    this.neighbours = neighbours;
+    this.patience = patience;
+    this.observer = observer;
+  }
+
+  @Override
+  public void handle(ServerRequest request, ServerResponse response) {
+    long start = System.nanoTime();
+    String template = "unmatched";
+    Answer answer;
+    try {
+      modest(request);
+      neighbours.check(
+          header(request, "Host"), header(request, "Origin"), request.localPeer().host());
+      Router.Found found =
+          router.find(request.prologue().method().text(), request.path().rawPath());
+      template = found.route().template();
+      acceptable(request);
+      answer = answered(request, found);
+    } catch (Problem problem) {
+      answer = problem.answer();
+    }
+    try {
+      send(response, answer);
+    } finally {
+      observer.answered(
+          request.prologue().method().text(),
+          template,
+          answer.status(),
+          Duration.ofNanos(System.nanoTime() - start));
+    }
+  }
+
+  private Answer answered(ServerRequest request, Router.Found found) {
+    try {
+      return found.route().action().on(admitted(request, found));
+    } catch (Throwable thrown) {
+      return problem(found.route(), thrown).answer();
+    }
+  }
+
+  private Call admitted(ServerRequest request, Router.Found found) {
+    Optional<String> authorization = header(request, "Authorization");
+    String peer = request.remotePeer().host();
+    TaskTokens.Read token = null;
+    Caller caller = Caller.OWNER;
+    switch (found.route().guard()) {
+      case Guard.Open open -> {}
+      case Guard.Needs(var permission) -> {
+        caller = gate.caller(authorization, peer);
+        if (!caller.role().may(permission)) {
+          throw new Problem(
+              403,
+              "forbidden",
+              "a key of role %s may not %s"
+                  .formatted(caller.role().word(), permission.name().toLowerCase(Locale.ROOT)));
+        }
+      }
+      case Guard.TaskToken task ->
+          token = gate.token(authorization, found.values().getOrDefault("taskId", ""));
+    }
+    return new Call(request, patience, found.route(), found.values(), caller, token);
+  }
+
+  private static void modest(ServerRequest request) {
+    int chars = 0;
+    for (Header header : request.headers()) {
+      chars += header.name().length() + header.values().length() + 4;
+    }
+    if (chars > MOST_HEADER_CHARS) {
+      throw new Problem(
+              431,
+              "headers_too_large",
+              "the headers are over the limit of %,d characters".formatted(MOST_HEADER_CHARS))
+          .header("Connection", "close");
+    }
+  }
+
+  /** Nearly everything here is JSON, so whoever takes neither that nor anything is refused. */
+  private static void acceptable(ServerRequest request) {
+    Optional<String> accept = header(request, "Accept");
+    if (accept.isPresent()) {
+      String types = accept.get().toLowerCase(Locale.ROOT);
+      if (!types.isBlank()
+          && !types.contains("*/*")
+          && !types.contains("application/")
+          && !types.contains("text/")) {
+        throw new Problem(406, "not_acceptable", "answers are JSON: Accept: application/json");
+      }
+    }
+  }
+
+  private static Problem problem(Route route, Throwable thrown) {
+    return switch (thrown) {
+      case Problem problem -> problem;
+      case WireException wrong -> wrong(wrong);
+      case RefusedException refused -> refused(refused);
+      case DatabaseException away -> away(away);
+      default -> {
+        log.error("{} {} failed", route.method(), route.template(), thrown);
+        yield new Problem(500, "internal", "this should not have happened; the log has more");
+      }
+    };
+  }
+
+  private static Problem wrong(WireException wrong) {
+    String message = String.valueOf(wrong.getMessage());
+    return switch (wrong.kind()) {
+      case MALFORMED -> new Problem(400, "malformed_json", message);
+      case TOO_LARGE -> new Problem(413, "json_too_large", message);
+      case UNKNOWN_FIELD -> new Problem(422, "unknown_field", message);
+      case MISSING_FIELD -> new Problem(422, "missing_field", message);
+      case WRONG_VALUE -> new Problem(422, "invalid_value", message);
+    };
+  }
+
+  static Problem refused(RefusedException refused) {
+    Refusal reason = refused.refusal();
+    int status =
+        switch (reason) {
+          case BAD_ID -> 400;
+          case PAYLOAD_TOO_LARGE, RESULT_TOO_LARGE, EVENT_TOO_LARGE, TOO_MANY_JOBS -> 413;
+          default -> 422;
+        };
+    return new Problem(
+        status, reason.name().toLowerCase(Locale.ROOT), String.valueOf(refused.getMessage()));
+  }
+
+  private static Problem away(DatabaseException away) {
+    log.warn("a request could not be done: {}", away.getMessage());
+    if (away.isBusy()) {
+      return new Problem(503, "database_busy", "others hold what is needed for this: try again")
+          .header("Retry-After", "1");
+    }
+    return new Problem(503, "database_away", "the database cannot be reached: try again")
+        .header("Retry-After", "1");
+  }
+
+  private static Optional<String> header(ServerRequest request, String name) {
+    return request.headers().first(HeaderNames.create(name));
+  }
+
+  private static void send(ServerResponse response, Answer answer) {
+    try {
+      response.status(answer.status());
+      answer.headers().forEach((name, value) -> response.header(name, value));
+      response.header("Cache-Control", "no-store");
+      response.header("X-Content-Type-Options", "nosniff");
+      Answer.Stream stream = answer.stream();
+      if (stream == null) {
+        response.send(answer.body());
+      } else {
+        try (OutputStream out = response.outputStream()) {
+          stream.writeTo(out);
+        }
+      }
+    } catch (IOException | UncheckedIOException | IllegalStateException gone) {
+      log.debug("nobody took the answer", gone);
+      answer.wasNotSent();
+    }
+  }
+}

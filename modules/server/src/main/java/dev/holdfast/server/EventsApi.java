@@ -1,0 +1,111 @@
+package dev.holdfast.server;
+
+import dev.holdfast.queue.DatabaseException;
+import dev.holdfast.queue.Queue;
+import io.helidon.webserver.CloseConnectionException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Live state as server-sent events. */
+final class EventsApi {
+  /** So often those who are told nothing hear that there is nothing: proxies hang up on silence. */
+  private static final Duration SIGN_OF_LIFE = Duration.ofSeconds(15);
+
+  private final LiveFeeds feeds;
+  private final Queue queue;
+  private final Duration signOfLife;
+
+  /** So often it is seen whether he may still listen. */
+  private final Duration keyCheck;
+
+  EventsApi(LiveFeeds feeds, Queue queue) {
+    this(feeds, queue, SIGN_OF_LIFE);
+  }
+
+  EventsApi(LiveFeeds feeds, Queue queue, Duration signOfLife) {
+    this.feeds = feeds;
+    this.queue = queue;
+    this.signOfLife = signOfLife;
+    this.keyCheck = signOfLife.multipliedBy(2);
+  }
+
+  List<Route> routes() {
+    return List.of(Route.get("/v1/events", Guard.READ, this::events));
+  }
+
+  private Answer events(Call call) {
+    call.onlyQueries("topics", "lastEventId");
+    Topics topics = call.query("topics").map(Topics::parse).orElse(Topics.ALL);
+    @Nullable String lastId =
+        call.header("Last-Event-ID").or(() -> call.query("lastEventId")).orElse(null);
+    Caller caller = call.caller();
+    Subscriber subscriber = new Subscriber(topics, Thread.currentThread());
+    feeds.join(caller.onlyTenant(), subscriber, lastId);
+    return Answer.stream(
+            "text/event-stream",
+            out -> {
+              try (out) {
+                write(out, subscriber, caller);
+              } finally {
+                feeds.leave(caller.onlyTenant(), subscriber);
+              }
+              // The end of a stream is the end of its connection, as the header says; the web
+              // server would keep it for further requests.
+              throw new CloseConnectionException("a live stream has ended");
+            })
+        .header("Connection", "close")
+        .header("X-Accel-Buffering", "no")
+        .unsent(() -> feeds.leave(caller.onlyTenant(), subscriber));
+  }
+
+  private void write(OutputStream out, Subscriber subscriber, Caller caller) throws IOException {
+    // The first words go out at once, so that he knows he is connected; then how soon to return.
+    send(out, ": holdfast\nretry: 2000\n\n");
+    long checkedAt = System.nanoTime();
+    try {
+      while (true) {
+        Subscriber.Taken taken = subscriber.take(signOfLife);
+        StringBuilder text = new StringBuilder();
+        taken.events().forEach(event -> text.append(event.text()));
+        if (taken.events().isEmpty() && !taken.isOver()) {
+          text.append(": alive\n\n");
+        }
+        send(out, text.toString());
+        if (taken.isOver()) {
+          return;
+        }
+        if (System.nanoTime() - checkedAt > keyCheck.toNanos()) {
+          checkedAt = System.nanoTime();
+          if (!mayStay(caller)) {
+            return;
+          }
+        }
+      }
+    } catch (InterruptedException cutOff) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void send(OutputStream out, String text) throws IOException {
+    try {
+      out.write(text.getBytes(StandardCharsets.UTF_8));
+      out.flush();
+    } catch (UncheckedIOException gone) {
+      throw new IOException(gone);
+    }
+  }
+
+  /** A key may be revoked while its holder listens. While nobody can say so, he stays. */
+  private boolean mayStay(Caller caller) {
+    try {
+      return caller.key().isEmpty() ? !queue.hasKeys() : queue.validKey(caller.key()).isPresent();
+    } catch (DatabaseException away) {
+      return true;
+    }
+  }
+}

@@ -1,0 +1,136 @@
+package dev.holdfast.server;
+
+import dev.holdfast.contract.TaskTokens;
+import dev.holdfast.contract.TokenException;
+import dev.holdfast.queue.KnownKey;
+import dev.holdfast.queue.Queue;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets in who may come in.
+ *
+ * <p>A server that has no keys is open to its own machine. From the first key on, everybody needs
+ * one. What was looked up is believed for a few seconds, so a revoked key may work that much
+ * longer.
+ */
+final class Gate {
+  private static final Duration BELIEVED = Duration.ofSeconds(3);
+  private static final int MOST_REMEMBERED = 10_000;
+  private static final String BEARER = "Bearer ";
+
+  private record Remembered(Optional<KnownKey> key, long at) {}
+
+  private final Queue queue;
+  private final TaskTokens tokens;
+  private final boolean loopback;
+  private final RateLimiter requests;
+  private final RateLimiter guesses = new RateLimiter(20, System::nanoTime);
+  private final Map<String, Remembered> remembered = new ConcurrentHashMap<>();
+  private volatile @Nullable Boolean hasKeys;
+  private volatile long askedForKeysAt;
+
+  Gate(Queue queue, TaskTokens tokens, ServerOptions options) {
+    this.queue = queue;
+    this.tokens = tokens;
+    this.loopback = options.isLoopback();
+    this.requests = new RateLimiter(options.requestsPerSecond(), System::nanoTime);
+  }
+
+  /** Looks everything up again at the next request. */
+  void forget() {
+    remembered.clear();
+    hasKeys = null;
+  }
+
+  Caller caller(Optional<String> authorization, String peer) {
+    if (authorization.isEmpty()) {
+      if (loopback && !hasKeys()) {
+        return Caller.OWNER;
+      }
+      throw unauthorized("key_missing", "an API key is needed: Authorization: Bearer hf_...");
+    }
+    Secrets.Parts shown = Secrets.parse(bearer(authorization.get(), "key_invalid"));
+    KnownKey known = shown == null ? null : known(shown.id()).orElse(null);
+    if (shown == null || known == null || !Secrets.matches(shown.secret(), known.digest())) {
+      if (!guesses.allows(peer)) {
+        throw limited();
+      }
+      throw unauthorized("key_invalid", "the API key is unknown, revoked or expired");
+    }
+    if (!requests.allows(known.key().id())) {
+      throw limited();
+    }
+    return new Caller(known.key().id(), known.key().role(), known.key().tenant());
+  }
+
+  TaskTokens.Read token(Optional<String> authorization, String task) {
+    if (authorization.isEmpty()) {
+      throw unauthorized(
+          "token_missing", "the task's token is needed: Authorization: Bearer <taskToken>");
+    }
+    TaskTokens.Read read = read(bearer(authorization.get(), "token_invalid"));
+    if (!read.scope().task().toString().equalsIgnoreCase(task)) {
+      throw new Problem(403, "token_scope", "this token is for another task");
+    }
+    return read;
+  }
+
+  private TaskTokens.Read read(String token) {
+    try {
+      return tokens.read(token);
+    } catch (TokenException refused) {
+      String error =
+          switch (refused.reason()) {
+            case INVALID -> "token_invalid";
+            case EXPIRED -> "token_expired";
+            case NOT_YET_VALID -> "token_not_yet_valid";
+          };
+      throw unauthorized(error, String.valueOf(refused.getMessage()));
+    }
+  }
+
+  private static String bearer(String authorization, String otherwise) {
+    if (!authorization.regionMatches(true, 0, BEARER, 0, BEARER.length())) {
+      throw unauthorized(otherwise, "the Authorization header must be: Bearer ...");
+    }
+    return authorization.substring(BEARER.length()).strip();
+  }
+
+  private Optional<KnownKey> known(String id) {
+    long now = System.nanoTime();
+    Remembered before = remembered.get(id);
+    if (before != null && now - before.at() < BELIEVED.toNanos()) {
+      return before.key();
+    }
+    Optional<KnownKey> found = queue.validKey(id);
+    if (remembered.size() >= MOST_REMEMBERED) {
+      remembered.clear();
+    }
+    remembered.put(id, new Remembered(found, now));
+    return found;
+  }
+
+  private boolean hasKeys() {
+    long now = System.nanoTime();
+    Boolean known = hasKeys;
+    if (known == null || now - askedForKeysAt > BELIEVED.toNanos()) {
+      known = queue.hasKeys();
+      hasKeys = known;
+      askedForKeysAt = now;
+    }
+    return known;
+  }
+
+  private static Problem unauthorized(String error, String message) {
+    return new Problem(401, error, message).header("WWW-Authenticate", "Bearer");
+  }
+
+  private static Problem limited() {
+    return new Problem(429, "rate_limited", "too many requests: wait a moment")
+        .header("Retry-After", "1");
+  }
+}

@@ -1,0 +1,157 @@
+package dev.holdfast.server;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.contract.Shape;
+import dev.holdfast.contract.Wire;
+import dev.holdfast.model.Attempt;
+import dev.holdfast.model.JobFilter;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobPage;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Limits;
+import dev.holdfast.model.Told;
+import dev.holdfast.queue.Queue;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Jobs as they are looked at. What another tenant has is not there. */
+final class JobsApi {
+  private static final int PAGE = 50;
+  private static final int LARGEST_PAGE = 200;
+  private static final int LONGEST_TEXT = 200;
+
+  private final Queue queue;
+
+  JobsApi(Queue queue) {
+    this.queue = queue;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.get("/v1/jobs", Guard.READ, this::list),
+        Route.get("/v1/jobs/{id}", Guard.READ, this::show),
+        Route.get("/v1/jobs/{id}/timeline", Guard.READ, this::timeline),
+        Route.get("/v1/jobs/{id}/attempts", Guard.READ, this::attempts),
+        Route.get("/v1/jobs/{id}/result", Guard.READ, this::result));
+  }
+
+  /** The job in the path, if there is one that the caller may see. */
+  static JobStatus job(Queue queue, Call call) {
+    return queue
+        .find(call.id("id"))
+        .filter(job -> call.caller().sees(job.tenant()))
+        .orElseThrow(() -> unknown(call.id("id")));
+  }
+
+  static Problem unknown(JobId id) {
+    return Problem.notFound("there is no job " + id);
+  }
+
+  /** Whose jobs are wanted, of those the caller may see; nothing when there are none. */
+  static @Nullable JobFilter within(Caller caller, @Nullable String tenant, JobFilter filter) {
+    if (tenant != null && !caller.sees(tenant)) {
+      return null;
+    }
+    return filter.tenant(tenant == null ? caller.onlyTenant() : tenant);
+  }
+
+  private Answer list(Call call) {
+    call.onlyQueries("state", "queue", "kind", "run", "parent", "tenant", "q", "limit", "cursor");
+    JobFilter filter =
+        JobFilter.ALL
+            .states(call.query("state").map(JobsApi::states).orElse(Set.of()))
+            .queue(call.query("queue").map(Limits::queue).orElse(null))
+            .kind(call.query("kind").map(Limits::kind).orElse(null))
+            .run(call.query("run").map(JobId::parse).orElse(null))
+            .parent(call.query("parent").map(JobId::parse).orElse(null))
+            .text(call.query("q").map(JobsApi::text).orElse(null))
+            .before(call.query("cursor").map(JobsApi::cursor).orElse(null))
+            .limit(call.whole("limit", PAGE, 1, LARGEST_PAGE));
+    String tenant = call.query("tenant").map(word -> Limits.word("tenant", word)).orElse(null);
+    JobFilter wanted = within(call.caller(), tenant, filter);
+    JobPage page = wanted == null ? new JobPage(List.of(), null, true) : queue.page(wanted);
+    ObjectNode node = Wire.object();
+    node.putArray("jobs").addAll(page.jobs().stream().map(Shape::job).toList());
+    if (page.next() != null) {
+      node.put("next", page.next().toString());
+    }
+    if (filter.text() != null) {
+      node.put("allSearched", page.allSearched());
+    }
+    return Answer.ok(node);
+  }
+
+  static Set<JobState> states(String list) {
+    EnumSet<JobState> states = EnumSet.noneOf(JobState.class);
+    for (String word : list.split(",", -1)) {
+      try {
+        states.add(JobState.valueOf(word.strip().toUpperCase(Locale.ROOT)));
+      } catch (IllegalArgumentException unknown) {
+        throw new Problem(
+            422,
+            "invalid_value",
+            "a state is one of "
+                + EnumSet.allOf(JobState.class).stream()
+                    .map(JobState::name)
+                    .collect(Collectors.joining(", ")));
+      }
+    }
+    return states;
+  }
+
+  static JobId cursor(String text) {
+    try {
+      return JobId.parse(text);
+    } catch (dev.holdfast.model.RefusedException notOne) {
+      throw new Problem(422, "invalid_value", "the cursor is none that was given out here");
+    }
+  }
+
+  private static String text(String given) {
+    if (given.isBlank() || given.length() > LONGEST_TEXT || given.indexOf('\0') >= 0) {
+      throw new Problem(
+          422,
+          "invalid_value",
+          "parameter 'q' must have 1 to %d characters, and no NUL".formatted(LONGEST_TEXT));
+    }
+    return given.strip();
+  }
+
+  private Answer show(Call call) {
+    return Answer.ok(Shape.job(job(queue, call)));
+  }
+
+  private Answer timeline(Call call) {
+    JobId job = job(queue, call).id();
+    ObjectNode node = Wire.object();
+    node.putArray("events").addAll(queue.timeline(job).stream().map(Shape::event).toList());
+    return Answer.ok(node);
+  }
+
+  private Answer attempts(Call call) {
+    JobId job = job(queue, call).id();
+    Map<Integer, Told> told =
+        queue.told(job).stream().collect(Collectors.toMap(Told::attempt, Function.identity()));
+    ObjectNode node = Wire.object();
+    for (Attempt attempt : queue.attempts(job)) {
+      node.withArray("attempts").add(Shape.attempt(attempt, told.get(attempt.number())));
+    }
+    node.withArray("attempts");
+    return Answer.ok(node);
+  }
+
+  private Answer result(Call call) {
+    JobStatus job = job(queue, call);
+    ObjectNode node = Wire.object().put("state", job.state().name());
+    node.set("result", Wire.tree(job.result()));
+    node.set("failure", Shape.failure(job.failure()));
+    return Answer.ok(node);
+  }
+}

@@ -1,0 +1,155 @@
+package dev.holdfast.server;
+
+import dev.holdfast.model.Glance;
+import dev.holdfast.model.Holder;
+import dev.holdfast.model.JobBrief;
+import dev.holdfast.model.QueueStatus;
+import dev.holdfast.queue.DatabaseException;
+import dev.holdfast.queue.Queue;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks at the database about once a second, for as long as somebody listens, and says what is not
+ * as it was. It takes a tenth of one connection's time at most: where looking is slow, it looks
+ * less often.
+ */
+final class Lookout {
+  private static final Logger log = LoggerFactory.getLogger(Lookout.class);
+  private static final Duration INTERVAL = Duration.ofSeconds(1);
+  private static final int REST = 9;
+  private static final Duration LONGEST_REST = Duration.ofSeconds(10);
+  private static final Duration ANSWER_WITHIN = Duration.ofSeconds(5);
+
+  /** A commit may come this much later than the moment it was for. */
+  private static final Duration OVERLAP = Duration.ofSeconds(5);
+
+  /** How far back the first look goes, and any look after a long absence. */
+  private static final Duration FARTHEST = Duration.ofMinutes(2);
+
+  private static final int JOBS_OF_A_WORKER = 100;
+  private static final int MOST_WORKERS = 500;
+
+  private final Queue queue;
+  private final InstantSource clock;
+  private final @Nullable String tenant;
+  private final LiveFeed feed;
+  private final Semaphore looking;
+  private final Pace pace = new Pace();
+  private final SeenJobs jobs = new SeenJobs();
+  private final SeenWorkers workers = new SeenWorkers();
+  private final QueueFigures figures = new QueueFigures();
+  private @Nullable Instant lookedAt;
+  private long waitedSince = System.nanoTime();
+  private volatile boolean atIt;
+  private volatile long began;
+  private volatile long next = System.nanoTime();
+
+  /**
+   * @param looking shared by all who look
+   */
+  Lookout(
+      Queue queue, InstantSource clock, @Nullable String tenant, LiveFeed feed, Semaphore looking) {
+    this.queue = queue;
+    this.clock = clock;
+    this.tenant = tenant;
+    this.feed = feed;
+    this.looking = looking;
+  }
+
+  /** Called often, by one thread, and never waits. */
+  void tick() {
+    long now = System.nanoTime();
+    if (!atIt && now - next < 0) {
+      waitedSince = now;
+    } else if (!atIt && looking.tryAcquire()) {
+      waitedSince = now;
+      began = now;
+      atIt = true;
+      Thread.ofVirtual().name("holdfast-look").start(this::look);
+    } else if (now - waitedSince > ANSWER_WITHIN.toNanos()) {
+      // For the database, or for a turn that others do not give back because they wait for it.
+      feed.publish(Topics.HEALTH, Live.Health.error(HealthReasons.NO_ANSWER));
+      feed.upToDate();
+    }
+  }
+
+  /** Nobody listens, so nobody waits. */
+  void rest() {
+    waitedSince = System.nanoTime();
+  }
+
+  private void look() {
+    Duration rest = INTERVAL;
+    try {
+      lookOnce();
+      rest = rest(Duration.ofNanos(System.nanoTime() - began));
+    } catch (DatabaseException trouble) {
+      feed.publish(Topics.HEALTH, Live.Health.error(HealthReasons.of(trouble)));
+    } catch (RuntimeException bug) {
+      log.error("could not look", bug);
+      feed.publish(Topics.HEALTH, Live.Health.error(HealthReasons.INTERNAL));
+    } finally {
+      feed.upToDate();
+      next = System.nanoTime() + rest.toNanos();
+      looking.release();
+      atIt = false;
+    }
+  }
+
+  private static Duration rest(Duration took) {
+    Duration rest = took.multipliedBy(REST);
+    return rest.compareTo(INTERVAL) < 0
+        ? INTERVAL
+        : rest.compareTo(LONGEST_REST) > 0 ? LONGEST_REST : rest;
+  }
+
+  private void lookOnce() {
+    Instant now = clock.instant();
+    List<QueueStatus> backlog = queue.queues(tenant);
+    Instant from = pace.from(now);
+    pace.read(queue.finished(from, tenant), from, now);
+    List<Holder> holders = queue.holders(tenant, JOBS_OF_A_WORKER, MOST_WORKERS);
+    List<JobBrief> looked =
+        queue.glimpse(new Glance(since(now), jobs.unfinished(), tenant, SeenJobs.MOST_AT_ONCE));
+    lookedAt = now;
+
+    tellJobs(looked);
+    figures.tell(feed, backlog, pace, now);
+    List<Live.Worker> seen = workers.looked(holders, now);
+    seen.forEach(this::tellWorker);
+    Duration took = Duration.ofNanos(System.nanoTime() - began);
+    feed.publish(Topics.HEALTH, Live.Health.degraded(HealthReasons.of(backlog, seen, took)));
+  }
+
+  private Instant since(Instant now) {
+    Instant earliest = now.minus(FARTHEST);
+    Instant overlapping = lookedAt == null ? earliest : lookedAt.minus(OVERLAP);
+    return overlapping.isAfter(earliest) ? overlapping : earliest;
+  }
+
+  private void tellJobs(List<JobBrief> looked) {
+    List<Live.Job> changed = jobs.changed(looked);
+    List<Live.Job> latest = jobs.latest();
+    feed.publish(
+        Topics.JOBS,
+        changed.isEmpty() ? null : new Live.Jobs(changed),
+        () -> new Live.Jobs(latest));
+  }
+
+  private void tellWorker(Live.Worker worker) {
+    // Two machines may have a worker in the same place: one topic, but each is told of by itself.
+    String topic = Topics.worker(worker.component());
+    String name = topic + " of " + worker.worker();
+    feed.publish(name, topic, worker);
+    if (worker.status().equals(Live.Worker.GONE)) {
+      feed.forget(name);
+    }
+  }
+}

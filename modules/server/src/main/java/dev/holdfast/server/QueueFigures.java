@@ -1,0 +1,94 @@
+package dev.holdfast.server;
+
+import dev.holdfast.model.QueueStatus;
+import java.time.Instant;
+import java.util.List;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Makes of what waits and of how fast it goes what is told of queues. */
+final class QueueFigures {
+  private static final int MOST_QUEUES = 1_000;
+
+  /** Queues once told of are told of for good, or the last one would never be heard to be empty. */
+  private final TreeMap<String, QueueStatus> known = new TreeMap<>();
+
+  void tell(LiveFeed feed, List<QueueStatus> backlog, Pace pace, Instant now) {
+    known.replaceAll((name, before) -> empty(name));
+    backlog.forEach(queue -> know(queue));
+    pace.queues().forEach(name -> know(known.getOrDefault(name, empty(name))));
+    Pace.Sums ended =
+        pace.queues().stream()
+            .map(name -> pace.of(name, now))
+            .reduce(Pace.Sums.NONE, Pace.Sums::plus);
+    feed.publish(Topics.QUEUES, all(backlog, ended));
+    known.forEach(
+        (name, queue) -> feed.publish(Topics.queue(name), one(queue, pace.of(name, now))));
+  }
+
+  private void know(QueueStatus queue) {
+    if (known.containsKey(queue.name()) || known.size() < MOST_QUEUES) {
+      known.put(queue.name(), queue);
+    }
+  }
+
+  private static Live.Queue one(QueueStatus queue, Pace.Sums ended) {
+    boolean paused = queue.pausedAt() != null;
+    return new Live.Queue(
+        queue.name(),
+        queue.due(),
+        queue.running(),
+        queue.retrying(),
+        queue.waiting(),
+        queue.delayed(),
+        paused,
+        null,
+        null,
+        ended.succeeded(),
+        ended.failed(),
+        ended.cancelled(),
+        ended.averageRunMs(),
+        rounded(ended.perSecond()),
+        paused ? null : emptyInMs(queue.due() + queue.running(), ended.perSecond()),
+        Pace.WINDOW.toMillis());
+  }
+
+  /** Over all queues, also those beyond the number that is told of one by one. */
+  private static Live.Queue all(List<QueueStatus> queues, Pace.Sums ended) {
+    long due = queues.stream().mapToLong(QueueStatus::due).sum();
+    long running = queues.stream().mapToLong(QueueStatus::running).sum();
+    return new Live.Queue(
+        null,
+        due,
+        running,
+        queues.stream().mapToLong(QueueStatus::retrying).sum(),
+        queues.stream().mapToLong(QueueStatus::waiting).sum(),
+        queues.stream().mapToLong(QueueStatus::delayed).sum(),
+        null,
+        queues.size(),
+        (int) queues.stream().filter(queue -> queue.pausedAt() != null).count(),
+        ended.succeeded(),
+        ended.failed(),
+        ended.cancelled(),
+        ended.averageRunMs(),
+        rounded(ended.perSecond()),
+        emptyInMs(due + running, ended.perSecond()),
+        Pace.WINDOW.toMillis());
+  }
+
+  /** To the second; null when nothing moves. */
+  private static @Nullable Long emptyInMs(long left, double perSecond) {
+    if (left == 0) {
+      return 0L;
+    }
+    return perSecond == 0 ? null : (Long) (Math.round(left / perSecond) * 1_000);
+  }
+
+  private static double rounded(double rate) {
+    return Math.round(rate * 100) / 100.0;
+  }
+
+  private static QueueStatus empty(String name) {
+    return new QueueStatus(name, 0, 0, 0, 0, 0, null, null, null, null, null);
+  }
+}

@@ -1,0 +1,107 @@
+package dev.holdfast.server;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.contract.Shape;
+import dev.holdfast.contract.Wire;
+import dev.holdfast.model.DatabaseVersion;
+import dev.holdfast.model.QueueStatus;
+import dev.holdfast.model.Timings;
+import dev.holdfast.queue.Queue;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.function.ToLongFunction;
+
+/** How things stand. */
+final class StatusApi {
+  private static final Duration READY_WITHIN = Duration.ofSeconds(3);
+
+  private final Queue queue;
+  private final Problems problems;
+  private final Timings timings;
+  private final InstantSource clock;
+  private final Readiness readiness;
+  private final long startedAt = System.nanoTime();
+
+  StatusApi(Queue queue, Problems problems, Timings timings, InstantSource clock) {
+    this.queue = queue;
+    this.problems = problems;
+    this.timings = timings;
+    this.clock = clock;
+    // Whether it is safe was asked before anything started, and may have been answered for.
+    this.readiness = new Readiness(() -> queue.check(true), READY_WITHIN);
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.get("/health", Guard.OPEN, this::health),
+        Route.get("/ready", Guard.OPEN, this::ready),
+        Route.get("/v1/info", Guard.READ, this::info),
+        Route.get("/v1/workers", Guard.READ, this::workers),
+        Route.get("/v1/statistics", Guard.READ, this::statistics));
+  }
+
+  private Answer health(Call call) {
+    return Answer.ok(Wire.object().put("status", "up"));
+  }
+
+  private Answer ready(Call call) throws InterruptedException {
+    if (!readiness.isReady()) {
+      throw new Problem(
+              503, "not_ready", "the database does not answer, or its schema does not fit")
+          .header("Retry-After", "1");
+    }
+    return Answer.ok(Wire.object().put("status", "ready"));
+  }
+
+  private Answer workers(Call call) {
+    ObjectNode node = Wire.object();
+    node.putArray("workers")
+        .addAll(queue.workers(call.caller().onlyTenant()).stream().map(Shape::worker).toList());
+    return Answer.ok(node);
+  }
+
+  private Answer statistics(Call call) {
+    return Answer.ok(Shape.statistics(queue.statistics(call.caller().onlyTenant())));
+  }
+
+  private Answer info(Call call) {
+    DatabaseVersion database = queue.version();
+    List<QueueStatus> queues = queue.queues(call.caller().onlyTenant());
+    ObjectNode node =
+        Wire.object()
+            .put("version", version())
+            .put("serverTime", clock.instant().toString())
+            .put("uptimeMs", Duration.ofNanos(System.nanoTime() - startedAt).toMillis());
+    node.putObject("database")
+        .put("version", database.server())
+        .put("schemaVersion", database.schema());
+    node.putObject("counts")
+        .put("queues", queues.size())
+        .put("due", sum(queues, QueueStatus::due))
+        .put("delayed", sum(queues, QueueStatus::delayed))
+        .put("retrying", sum(queues, QueueStatus::retrying))
+        .put("waiting", sum(queues, QueueStatus::waiting))
+        .put("running", sum(queues, QueueStatus::running));
+    node.putObject("timings")
+        .put("heartbeatIntervalMs", timings.heartbeat().toMillis())
+        .put("heartbeatTimeoutMs", timings.lease().toMillis())
+        .put("reapGraceMs", timings.reapGrace().toMillis())
+        .put("cancelGracePeriodMs", timings.cancelGrace().toMillis());
+    node.putArray("problems")
+        .addAll(
+            problems.of(call.caller(), queues).stream()
+                .map(found -> Wire.object().put("what", found.what()).put("doNext", found.doNext()))
+                .toList());
+    return Answer.ok(node);
+  }
+
+  private static long sum(List<QueueStatus> queues, ToLongFunction<QueueStatus> count) {
+    return queues.stream().mapToLong(count).sum();
+  }
+
+  private static String version() {
+    String version = StatusApi.class.getPackage().getImplementationVersion();
+    return version == null ? "development" : version;
+  }
+}

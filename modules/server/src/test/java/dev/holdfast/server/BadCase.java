@@ -1,0 +1,10 @@
+package dev.holdfast.server;
+
+import java.util.function.Supplier;
+
+/** Something that must not be done, and how it is answered. */
+record BadCase(String name, int status, String error, Supplier<Client.Reply> request) {
+  static BadCase of(String name, int status, String error, Supplier<Client.Reply> request) {
+    return new BadCase(name, status, error, request);
+  }
+}

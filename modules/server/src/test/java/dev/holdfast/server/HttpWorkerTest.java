@@ -1,0 +1,292 @@
+package dev.holdfast.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.WorkerBuilder;
+import dev.holdfast.contract.HttpSource;
+import dev.holdfast.contract.KeyRefusedException;
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.ApiKey;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Pulse;
+import dev.holdfast.model.Role;
+import dev.holdfast.model.Settlement;
+import dev.holdfast.model.Timings;
+import dev.holdfast.testkit.FaultProxy;
+import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.worker.SourceUnavailableException;
+import dev.holdfast.worker.Worker;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A worker that knows a server's address and a key, and nothing of the database. */
+class HttpWorkerTest extends ServerTest {
+  private static final Timings QUICK =
+      new Timings(
+          Duration.ofMillis(200), Duration.ofSeconds(2), Duration.ZERO, Duration.ofSeconds(5));
+
+  private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+  private final CountDownLatch begun = new CountDownLatch(1);
+  private final CountDownLatch goOn = new CountDownLatch(1);
+  private final Map<JobId, AtomicInteger> runs = new ConcurrentHashMap<>();
+
+  HttpWorkerTest(TestDatabase db) {
+    super(db);
+  }
+
+  @Override
+  UnaryOperator<ServerOptions> options() {
+    return options -> options.timings(QUICK);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    while (!opened.isEmpty()) {
+      opened.pop().close();
+    }
+  }
+
+  private <T extends AutoCloseable> T closing(T resource) {
+    opened.push(resource);
+    return resource;
+  }
+
+  private HttpSource source(URI at, @Nullable String key) {
+    return closing(HttpSource.to(at, key));
+  }
+
+  private WorkerBuilder worker(HttpSource source) {
+    return Holdfast.worker(source, QUEUE)
+        .timings(QUICK)
+        .poll(Duration.ofMillis(100))
+        .shutdownTimeout(Duration.ZERO)
+        .handle(
+            "echo",
+            Json.class,
+            (payload, context) -> {
+              runs.computeIfAbsent(context.id(), id -> new AtomicInteger()).incrementAndGet();
+              return payload;
+            })
+        .handle(
+            "wait",
+            Json.class,
+            (payload, context) -> {
+              begun.countDown();
+              goOn.await();
+              return "done";
+            });
+  }
+
+  private FaultProxy proxy() {
+    return closing(FaultProxy.beforeHttp(server.url().getPort()));
+  }
+
+  private static URI through(FaultProxy proxy) {
+    return URI.create("http://127.0.0.1:" + proxy.port());
+  }
+
+  private static void until(Callable<Boolean> condition) {
+    Awaitility.await()
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(10))
+        .atMost(Duration.ofSeconds(30))
+        .until(condition);
+  }
+
+  private JobStatus await(JobId job, JobState state) {
+    until(() -> holdfast.find(job).orElseThrow().state() == state);
+    return holdfast.find(job).orElseThrow();
+  }
+
+  private void restart() {
+    int port = server.url().getPort();
+    server.close();
+    server = HoldfastServer.start(holdfast, options().apply(ServerOptions.DEFAULT.port(port)));
+  }
+
+  @Test
+  void it_runs_jobs_with_a_key_of_its_own() {
+    String key = key(Role.WORKER, ApiKey.EVERY_TENANT);
+    JobId job = holdfast.enqueue(Job.of("echo", Map.of("price", 1)).queue(QUEUE)).id();
+    closing(worker(source(server.url(), key)).start());
+    JobStatus done = await(job, JobState.SUCCEEDED);
+    assertThat(String.valueOf(done.result())).contains("price");
+    assertThat(done.worker()).startsWith("worker:" + QUEUE + ":0@");
+  }
+
+  @Test
+  void it_knows_of_a_job_all_that_a_worker_with_the_database_knows() {
+    Job job =
+        Job.of("echo", Map.of("n", 1.10))
+            .queue(QUEUE)
+            .owner("acme", "west")
+            .maxAttempts(7)
+            .timeout(Duration.ofMinutes(3))
+            .deadline(holdfast.queue().now().plus(Duration.ofHours(1)));
+    holdfast.enqueue(List.of(job, job.id(JobId.next())));
+    LeasedJob direct =
+        holdfast.queue().claim(QUEUE, 1, "direct", Duration.ofMinutes(1)).jobs().getFirst();
+    LeasedJob remote =
+        source(server.url(), null)
+            .claim(QUEUE, 1, "remote", Duration.ofMinutes(1))
+            .jobs()
+            .getFirst();
+    assertThat(remote)
+        .usingRecursiveComparison()
+        .ignoringFields(
+            "lease", "run", "runKey", "payload", "enqueuedAt", "queueWait", "untilDeadline")
+        .isEqualTo(direct);
+    assertThat(remote.payload().text()).isEqualTo("{\"n\":1.1}");
+    assertThat(remote.run()).isEqualTo(remote.id());
+    assertThat(remote.enqueuedAt()).isEqualTo(direct.enqueuedAt());
+    assertThat(remote.untilDeadline()).isBetween(Duration.ofMinutes(50), Duration.ofMinutes(60));
+    assertThat(remote.maxAttempts()).isEqualTo(7);
+  }
+
+  @Test
+  void a_wrong_key_is_refused_with_what_to_do_and_not_shown() {
+    String key = key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    assertThatThrownBy(() -> source(server.url(), key).heldBy("w"))
+        .isInstanceOf(KeyRefusedException.class)
+        .hasMessageContaining("role worker")
+        .hasMessageNotContaining(key);
+    String unknown = key.substring(0, key.length() - 4) + "0000";
+    assertThatThrownBy(() -> source(server.url(), unknown).heldBy("w"))
+        .isInstanceOf(KeyRefusedException.class)
+        .hasMessageContaining("API key")
+        .hasMessageNotContaining(unknown);
+    assertThat(source(server.url(), unknown).toString()).doesNotContain(unknown);
+    assertThatThrownBy(() -> HttpSource.to(server.url(), unknown + "\n"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageNotContaining(unknown);
+  }
+
+  @Test
+  void large_crowds_go_in_several_requests() {
+    HttpSource source = source(server.url(), null);
+    List<Job> jobs = IntStream.range(0, 30).mapToObj(i -> Job.of("echo").queue(QUEUE)).toList();
+    holdfast.enqueue(jobs);
+    List<Lease> leases =
+        source.claim(QUEUE, 500, "w", Duration.ofMinutes(1)).jobs().stream()
+            .map(LeasedJob::lease)
+            .toList();
+    assertThat(leases).hasSize(30);
+    List<Lease> many = new java.util.ArrayList<>(leases);
+    IntStream.range(0, 2_500).forEach(i -> many.add(new Lease(JobId.next(), 1)));
+    List<Pulse> pulses = source.heartbeat(many, Duration.ofMinutes(1));
+    assertThat(pulses).hasSize(2_530);
+    assertThat(pulses.stream().filter(pulse -> pulse.ack() == Ack.ACCEPTED)).hasSize(30);
+    Json large = new Json("\"" + "x".repeat(500_000) + "\"");
+    List<Settlement> settlements =
+        leases.stream().<Settlement>map(lease -> new Settlement.Succeed(lease, large)).toList();
+    assertThat(source.settle(settlements)).hasSize(30).containsOnly(Ack.ACCEPTED);
+  }
+
+  @Test
+  void a_server_that_is_restarted_loses_nothing_and_repeats_nothing() {
+    List<Job> jobs = IntStream.range(0, 300).mapToObj(i -> Job.of("echo").queue(QUEUE)).toList();
+    JobId held = holdfast.enqueue(Job.of("wait").queue(QUEUE)).id();
+    closing(worker(source(server.url(), null)).start());
+    until(() -> begun.getCount() == 0);
+    holdfast.enqueue(jobs);
+    until(() -> runs.size() > 20);
+    restart();
+    jobs.forEach(job -> await(job.id(), JobState.SUCCEEDED));
+    goOn.countDown();
+    assertThat(await(held, JobState.SUCCEEDED).attempt()).isEqualTo(1);
+    assertThat(runs.values()).allSatisfy(times -> assertThat(times).hasValue(1));
+    assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE crashes > 0")).isZero();
+    // It hears of new jobs again.
+    await(enqueued(), JobState.SUCCEEDED);
+  }
+
+  @Test
+  void a_job_outlives_a_server_that_is_away_for_longer_than_its_lease() throws Exception {
+    JobId job = holdfast.enqueue(Job.of("wait").queue(QUEUE)).id();
+    closing(worker(source(server.url(), null)).start());
+    until(() -> begun.getCount() == 0);
+    int port = server.url().getPort();
+    server.close();
+    TimeUnit.MILLISECONDS.sleep(QUICK.lease().multipliedBy(3).dividedBy(2).toMillis());
+    server = HoldfastServer.start(holdfast, options().apply(ServerOptions.DEFAULT.port(port)));
+    long back = System.nanoTime();
+    // Longer than the new server waits before it judges anybody.
+    until(() -> System.nanoTime() - back > QUICK.lease().multipliedBy(3).dividedBy(2).toNanos());
+    goOn.countDown();
+    JobStatus done = await(job, JobState.SUCCEEDED);
+    assertThat(done.attempt()).isEqualTo(1);
+    assertThat(done.crashes()).isZero();
+  }
+
+  @Test
+  void a_settle_whose_answer_was_lost_counts_once() {
+    FaultProxy proxy = proxy();
+    CountDownLatch lost = proxy.loseNextReplyTo("POST /v1/leases/settle");
+    JobId job = enqueued();
+    Worker worker = closing(worker(source(through(proxy), null)).start());
+    until(() -> lost.getCount() == 0);
+    assertThat(await(job, JobState.SUCCEEDED).attempt()).isEqualTo(1);
+    until(() -> worker.metrics().value("worker.inflight_jobs") == 0);
+    assertThat(worker.metrics().value("worker.late_results_total")).isZero();
+    assertThat(runs.get(job)).hasValue(1);
+  }
+
+  @Test
+  void a_claim_whose_answer_was_lost_is_given_back_and_is_no_crash() {
+    FaultProxy proxy = proxy();
+    JobId job = enqueued();
+    CountDownLatch lost = proxy.loseNextReplyTo("POST /v1/queues/" + QUEUE + "/lease");
+    closing(worker(source(through(proxy), null)).timings(Timings.DEFAULT).start());
+    until(() -> lost.getCount() == 0);
+    JobStatus done = await(job, JobState.SUCCEEDED);
+    assertThat(done.attempt()).isEqualTo(2);
+    assertThat(done.crashes()).isZero();
+    assertThat(runs.get(job)).hasValue(1);
+  }
+
+  @Test
+  void it_goes_on_when_the_way_to_the_server_was_cut() {
+    FaultProxy proxy = proxy();
+    JobId held = holdfast.enqueue(Job.of("wait").queue(QUEUE)).id();
+    closing(worker(source(through(proxy), null)).timings(Timings.DEFAULT).start());
+    until(() -> begun.getCount() == 0);
+    proxy.cut();
+    JobId meanwhile = enqueued();
+    goOn.countDown();
+    proxy.mend();
+    assertThat(await(held, JobState.SUCCEEDED).attempt()).isEqualTo(1);
+    await(meanwhile, JobState.SUCCEEDED);
+  }
+
+  @Test
+  void a_server_that_is_not_there_is_away() {
+    URI nowhere = server.url();
+    server.close();
+    assertThatThrownBy(() -> source(nowhere, null).heldBy("w"))
+        .isInstanceOf(SourceUnavailableException.class)
+        .hasMessageContaining(nowhere.toString());
+  }
+}

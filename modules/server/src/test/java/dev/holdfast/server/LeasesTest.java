@@ -1,0 +1,284 @@
+package dev.holdfast.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.ApiKey;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.Role;
+import dev.holdfast.model.Timings;
+import dev.holdfast.testkit.TestDatabase;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The routes for workers that run many tasks under one key. */
+class LeasesTest extends ServerTest {
+  private static final String SHA256 = "0123456789abcdef".repeat(4);
+
+  LeasesTest(TestDatabase db) {
+    super(db);
+  }
+
+  private JsonNode leased(String queue, @Nullable String bearer) {
+    return client
+        .post(
+            "/v1/queues/" + queue + "/lease",
+            Map.of("workerId", "w1", "leaseMs", 60_000, "max", 10),
+            bearer)
+        .ok();
+  }
+
+  private static Map<String, Object> held(JobId job, int attempt) {
+    return Map.of("taskId", job.toString(), "attempt", attempt);
+  }
+
+  private List<String> acks(JsonNode answer) {
+    return answer.get("acks").valueStream().map(JsonNode::asText).toList();
+  }
+
+  @Test
+  void a_lease_lasts_as_long_as_its_worker_says() {
+    JobId job = enqueued();
+    JsonNode task = leased(QUEUE, null).get("tasks").get(0);
+    assertThat(task.get("heartbeatTimeoutMs").asLong()).isEqualTo(60_000);
+    assertThat(left(job)).isBetween(30.0, 60.0);
+    client
+        .post(
+            "/v1/leases/heartbeat",
+            Map.of("leaseMs", 3_600_000, "leases", List.of(held(job, 1))),
+            null)
+        .ok();
+    assertThat(left(job)).isBetween(3_000.0, 3_600.0);
+  }
+
+  private double left(JobId job) {
+    return Double.parseDouble(
+        String.valueOf(
+            db.queryOne(
+                String.class,
+                "SELECT extract(epoch FROM lease_expires_at - clock_timestamp())::text"
+                    + " FROM holdfast.job WHERE id = ?",
+                job.value())));
+  }
+
+  @Test
+  void an_empty_answer_says_when_the_next_task_is_due() {
+    assertThat(leased(QUEUE, null).has("nextDueMs")).isFalse();
+    holdfast.enqueue(Job.of("echo").queue(QUEUE).delay(java.time.Duration.ofMinutes(2)));
+    assertThat(leased(QUEUE, null).get("nextDueMs").asLong()).isBetween(1_000L, 120_000L);
+  }
+
+  @Test
+  void every_ending_is_answered_in_its_place_and_the_same_when_it_is_sent_again() {
+    List<JobId> jobs = List.of(enqueued(), enqueued(), enqueued(), enqueued(), enqueued());
+    assertThat(leased(QUEUE, null).get("tasks")).hasSize(5);
+    Map<String, Object> settlements =
+        Map.of(
+            "settlements",
+            List.of(
+                ending(jobs.get(0), "SUCCEEDED", Map.of("output", Map.of("price", 1.10))),
+                ending(jobs.get(1), "RELEASED", Map.of("attempt", 7)),
+                ending(
+                    jobs.get(1),
+                    "FAILED",
+                    Map.of(
+                        "delayMs",
+                        0,
+                        "error",
+                        Map.of(
+                            "category",
+                            "USER_CODE",
+                            "code",
+                            "any words",
+                            "message",
+                            "no",
+                            "retryable",
+                            false))),
+                ending(jobs.get(2), "CANCELLED", Map.of("partialProgress", Map.of("done", 3))),
+                ending(jobs.get(3), "SNOOZED", Map.of("delayMs", 60_000)),
+                ending(jobs.get(4), "RELEASED", Map.of("abortedByShutdown", true))));
+    for (int i = 0; i < 2; i++) {
+      assertThat(acks(client.post("/v1/leases/settle", settlements, null).ok()))
+          .containsExactly(
+              "ACCEPTED", "LEASE_LOST", "ACCEPTED", "ACCEPTED", "ACCEPTED", "ACCEPTED");
+      assertThat(jobs.stream().map(this::state))
+          .containsExactly("SUCCEEDED", "FAILED", "CANCELLED", "PENDING", "PENDING");
+    }
+    assertThat(holdfast.queue().timeline(jobs.get(4)).getLast().type())
+        .isEqualTo("aborted:shutdown");
+    assertThat(String.valueOf(holdfast.find(jobs.get(1)).orElseThrow().failure()))
+        .contains("any words");
+  }
+
+  private static Map<String, Object> ending(JobId job, String outcome, Map<String, ?> more) {
+    Map<String, Object> ending = new java.util.HashMap<>(held(job, 1));
+    ending.put("outcome", outcome);
+    ending.putAll(more);
+    return ending;
+  }
+
+  @Test
+  void what_a_worker_holds_and_what_of_it_is_cancelled_can_be_asked_for() {
+    JobId job = enqueued();
+    leased(QUEUE, null);
+    JsonNode held = client.get("/v1/leases?worker=w1", null).ok().get("leases");
+    assertThat(held).hasSize(1);
+    assertThat(held.get(0).get("taskId").asText()).isEqualTo(job.toString());
+    assertThat(client.get("/v1/leases?worker=w2", null).ok().get("leases")).isEmpty();
+    assertThat(client.get("/v1/leases/cancelling?worker=w1", null).ok().get("pulses")).isEmpty();
+    holdfast.queue().cancel(job, false, "enough", Timings.DEFAULT_CANCEL_GRACE);
+    JsonNode pulses = client.get("/v1/leases/cancelling?worker=w1", null).ok().get("pulses");
+    assertThat(pulses.get(0).get("cancelReason").asText()).isEqualTo("enough");
+  }
+
+  @Test
+  void artifacts_are_taken_from_whoever_holds_the_task() {
+    JobId job = enqueued();
+    leased(QUEUE, null);
+    Map<String, Object> publication = publication(job, 1);
+    assertThat(client.post("/v1/leases/publish", publication, null).ok().get("ack").asText())
+        .isEqualTo("ACCEPTED");
+    assertThat(
+            client.post("/v1/leases/publish", publication(job, 2), null).ok().get("ack").asText())
+        .isEqualTo("LEASE_LOST");
+    JsonNode artifacts = client.get("/v1/leases/artifacts?task=" + job, null).ok();
+    assertThat(artifacts.get("artifacts").get(0).get("sha256").asText()).isEqualTo(SHA256);
+  }
+
+  private static Map<String, Object> publication(JobId job, int attempt) {
+    return Map.of(
+        "taskId",
+        job.toString(),
+        "attempt",
+        attempt,
+        "store",
+        "shared",
+        "artifacts",
+        List.of(Map.of("name", "a.txt", "size", 3, "sha256", SHA256)));
+  }
+
+  @Test
+  void another_tenants_tasks_are_as_if_they_were_not() {
+    String ours = key(Role.WORKER, "ours");
+    String theirs = key(Role.WORKER, "theirs");
+    JobId job = holdfast.enqueue(Job.of("echo").queue(QUEUE).owner("ours", "default")).id();
+    assertThat(leased(QUEUE, theirs).get("tasks")).isEmpty();
+    assertThat(leased(QUEUE, ours).get("tasks")).hasSize(1);
+    holdfast.queue().cancel(job, false, "enough", Timings.DEFAULT_CANCEL_GRACE);
+    for (String key : List.of(theirs, ours)) {
+      String expected = key.equals(ours) ? "ACCEPTED" : "LEASE_LOST";
+      int seen = key.equals(ours) ? 1 : 0;
+      JsonNode pulse =
+          client
+              .post(
+                  "/v1/leases/heartbeat",
+                  Map.of("leaseMs", 60_000, "leases", List.of(held(job, 1))),
+                  key)
+              .ok()
+              .get("pulses")
+              .get(0);
+      assertThat(pulse.get("ack").asText()).isEqualTo(expected);
+      assertThat(pulse.has("cancelReason")).isEqualTo(key.equals(ours));
+      assertThat(client.get("/v1/leases?worker=w1", key).ok().get("leases")).hasSize(seen);
+      assertThat(client.get("/v1/leases/cancelling?worker=w1", key).ok().get("pulses"))
+          .hasSize(seen);
+      Map<String, Object> said = new java.util.HashMap<>(held(job, 1));
+      said.put("progressPct", 5);
+      assertThat(acks(client.post("/v1/leases/report", Map.of("reports", List.of(said)), key).ok()))
+          .containsExactly(expected);
+      assertThat(
+              client.post("/v1/leases/publish", publication(job, 1), key).ok().get("ack").asText())
+          .isEqualTo(expected);
+      assertThat(client.get("/v1/leases/artifacts?task=" + job, key).ok().get("artifacts"))
+          .hasSize(seen);
+      assertThat(
+              acks(
+                  client
+                      .post(
+                          "/v1/leases/settle",
+                          Map.of("settlements", List.of(ending(job, "SUCCEEDED", Map.of()))),
+                          key)
+                      .ok()))
+          .containsExactly(expected);
+      assertThat(
+              client
+                  .post("/v1/leases/succeeded", held(job, 1), key)
+                  .ok()
+                  .get("succeeded")
+                  .asBoolean())
+          .isEqualTo(key.equals(ours));
+    }
+  }
+
+  @Test
+  void only_ones_own_tasks_are_counted() {
+    String ours = key(Role.WORKER, "ours");
+    String everybodys = key(Role.WORKER, ApiKey.EVERY_TENANT);
+    enqueued();
+    holdfast.enqueue(Job.of("echo").queue(QUEUE).owner("ours", "default"));
+    Map<String, Object> question = Map.of("queues", List.of(QUEUE), "most", 10);
+    assertThat(client.post("/v1/queues/depth", question, ours).ok().get("depth").asInt())
+        .isEqualTo(1);
+    assertThat(client.post("/v1/queues/depth", question, everybodys).ok().get("depth").asInt())
+        .isEqualTo(2);
+  }
+
+  @Test
+  void a_key_for_something_else_opens_nothing_here() {
+    String viewer = key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    client.get("/v1/leases?worker=w1", viewer).is(403, "forbidden");
+    client.get("/v1/leases?worker=w1", null).is(401, "key_missing");
+  }
+
+  @ParameterizedTest(name = "{0} {1}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          heartbeat | {"leases":[]}
+          heartbeat | {"leaseMs":1,"leases":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1}]}
+          heartbeat | {"leaseMs":60000,"leases":[null]}
+          heartbeat | {"leaseMs":60000,"leases":[{"taskId":null,"attempt":1}]}
+          heartbeat | {"leaseMs":60000,"leases":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":0}]}
+          settle    | {"settlements":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"outcome":"LOST"}]}
+          settle    | {"settlements":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"outcome":"FAILED"}]}
+          settle    | {"settlements":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"outcome":"SNOOZED","delayMs":-1}]}
+          settle    | {"settlements":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"outcome":"RELEASED","output":1}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"progressPct":101}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"type":"done"}]}
+          publish   | {"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"store":"s","artifacts":[]}
+          publish   | {"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"store":"s","artifacts":[{"name":"../a","size":1,"sha256":"%s"}]}
+          publish   | {"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"store":"s","artifacts":[{"name":"a","size":1,"sha256":"xyz"}]}
+          publish   | {"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"store":"s","artifacts":[{"name":"a","size":-1,"sha256":"%s"}]}
+          succeeded | {}
+          """)
+  void what_makes_no_sense_is_refused(String route, String body) {
+    Client.Reply reply =
+        client.post(
+            "/v1/leases/" + route, new dev.holdfast.model.Json(body.replace("%s", SHA256)), null);
+    assertThat(reply.status()).as(() -> reply.body().toString()).isEqualTo(422);
+    assertThat(reply.body().get("message").asText()).isNotBlank();
+  }
+
+  @Test
+  void a_result_that_cannot_be_stored_is_refused_and_nothing_is_written() {
+    JobId job = enqueued();
+    leased(QUEUE, null);
+    client
+        .post(
+            "/v1/leases/settle",
+            Map.of("settlements", List.of(ending(job, "SUCCEEDED", Map.of("output", "\0")))),
+            null)
+        .is(422, "result_not_json");
+    Map<String, Object> publication = new java.util.HashMap<>(publication(job, 1));
+    publication.put("result", "\0");
+    client.post("/v1/leases/publish", publication, null).is(422, "result_not_json");
+    assertThat(state(job)).isEqualTo("RUNNING");
+  }
+}

@@ -1,0 +1,229 @@
+package dev.holdfast.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.Holdfast;
+import dev.holdfast.contract.Wire;
+import dev.holdfast.testkit.TestDatabase;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What no client library would send. */
+class RawHttpTest extends ServerTest {
+  private static final int PATIENCE_MS = 60_000;
+  private static final Pattern LENGTH = Pattern.compile("Content-Length: (\\d+)");
+
+  RawHttpTest(TestDatabase db) {
+    super(db);
+  }
+
+  @Override
+  HoldfastServer started(Holdfast on, ServerOptions options) {
+    return HoldfastServer.start(on, options, new ServerMetrics(), Duration.ofMillis(500));
+  }
+
+  /** All that comes back until the server ends the connection. */
+  private String sent(String request) throws IOException {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.url().getPort())) {
+      socket.setSoTimeout(PATIENCE_MS);
+      OutputStream out = socket.getOutputStream();
+      try {
+        out.write(request.getBytes(StandardCharsets.ISO_8859_1));
+        out.flush();
+      } catch (SocketException hungUp) {
+        return "";
+      }
+      return read(socket.getInputStream());
+    }
+  }
+
+  /** The whole of one answer, or what there is of it when the connection ends. */
+  private static String read(InputStream in) {
+    StringBuilder text = new StringBuilder();
+    try {
+      for (int read = in.read(); read >= 0; read = in.read()) {
+        text.append((char) read);
+        if (isWhole(text)) {
+          break;
+        }
+      }
+    } catch (java.net.SocketTimeoutException stillOpen) {
+      throw new AssertionError("the connection was left open after: " + text, stillOpen);
+    } catch (IOException reset) {
+      // That is an end, too.
+    }
+    return text.toString();
+  }
+
+  private static boolean isWhole(StringBuilder text) {
+    int end = text.indexOf("\r\n\r\n");
+    if (end < 0) {
+      return false;
+    }
+    Matcher length = LENGTH.matcher(text);
+    return length.find() && text.length() - end - 4 >= Integer.parseInt(length.group(1));
+  }
+
+  private static String get(String path, String... headers) {
+    return "GET "
+        + path
+        + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        + String.join("", headers)
+        + "\r\n";
+  }
+
+  private static String posted(String headers, String body) {
+    String type = "Content-Type: application/json";
+    return String.join(
+        "\r\n", "POST /v1/jobs HTTP/1.1", "Host: localhost", type, headers, "", body);
+  }
+
+  private static void assertRefused(String answer, int status, String error) {
+    assertThat(answer).startsWith("HTTP/1.1 " + status + " ");
+    JsonNode body =
+        Wire.tree(
+            answer
+                .substring(answer.indexOf('{'), answer.lastIndexOf('}') + 1)
+                .getBytes(StandardCharsets.UTF_8));
+    assertThat(body.get("error").asText()).isEqualTo(error);
+    assertThat(body.get("message").asText()).isNotBlank().doesNotContain("Exception", "helidon");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "GET /he alth HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET /openapi.yaml HTTP/1.1\r\nHost: localhost\r\nNo colon here\r\n\r\n",
+        "GET /openapi.yaml HTTP/1.1\r\nHost: localhost\r\nBad\u0000Name: x\r\n\r\n",
+        "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: many\r\n\r\n",
+        "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n"
+      })
+  void what_is_not_http_is_a_bad_request(String request) throws IOException {
+    assertRefused(sent(request), 400, "bad_request");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "NONSENSE\r\n\r\n",
+        "GET\r\n\r\n",
+        "GET /health\r\n\r\n",
+        "GET /health HTTP/9.9\r\nHost: localhost\r\n\r\n",
+        "\u0000\u0001\u0002\u0003\r\n\r\n"
+      })
+  void what_does_not_even_begin_as_http_is_hung_up_on(String request) throws IOException {
+    assertThat(sent(request)).doesNotContain(" 200 ", " 500 ");
+  }
+
+  @Test
+  void a_uri_that_is_too_long_is_refused_as_one() throws IOException {
+    assertRefused(sent(get("/v1/jobs?q=" + "x".repeat(10_000))), 414, "uri_too_long");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"20000, 1", "10, 2000"})
+  void headers_that_are_too_large_are_refused_as_such(int length, int count) throws IOException {
+    String headers = ("X-Large: " + "x".repeat(length) + "\r\n").repeat(count);
+    assertRefused(sent(get("/openapi.yaml", headers)), 431, "headers_too_large");
+  }
+
+  @Test
+  void headers_without_end_are_hung_up_on() throws IOException {
+    assertThat(sent(get("/openapi.yaml", "X-Large: " + "x".repeat(100_000) + "\r\n")))
+        .doesNotContain(" 200 ", " 500 ");
+  }
+
+  @Test
+  void a_body_announced_beyond_all_limits_is_not_even_read() throws IOException {
+    assertRefused(sent(posted("Content-Length: 99999999999", "{")), 413, "body_too_large");
+  }
+
+  @Test
+  void a_length_and_chunks_together_are_refused() throws IOException {
+    String answer =
+        sent(
+            posted(
+                "Content-Length: 4\r\nTransfer-Encoding: chunked",
+                "0\r\n\r\nGET /openapi.yaml HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    assertThat(answer).doesNotContain("HTTP/1.1 200").startsWith("HTTP/1.1 4");
+  }
+
+  @Test
+  void chunks_that_are_none_are_refused() throws IOException {
+    assertThat(sent(posted("Transfer-Encoding: chunked", "zz\r\n{}\r\n0\r\n\r\n")))
+        .startsWith("HTTP/1.1 400");
+  }
+
+  @Test
+  void a_client_that_stops_in_the_middle_of_its_headers_is_cut_off() throws IOException {
+    assertThat(sent("POST /v1/jobs HTTP/1.1\r\nHost: loc")).doesNotContain(" 200 ", " 500 ");
+  }
+
+  @Test
+  void a_client_that_stops_in_the_middle_of_its_body_is_cut_off() throws IOException {
+    assertThat(sent(posted("Content-Length: 100", "{\"kind\":"))).doesNotContain(" 201 ", " 500 ");
+    assertThat(db.count("SELECT count(*) FROM holdfast.job")).isZero();
+  }
+
+  @Test
+  void a_request_without_a_host_is_refused() throws IOException {
+    assertThat(sent("GET /openapi.yaml HTTP/1.1\r\nConnection: close\r\n\r\n"))
+        .startsWith("HTTP/1.1 4");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "evil.example",
+    "evil.example:8420",
+    "localhost.evil.example",
+    "127.0.0.1.evil.example",
+    "0.0.0.0"
+  })
+  void a_name_that_is_not_ours_is_refused(String host) throws IOException {
+    assertRefused(
+        sent("GET /openapi.yaml HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n"),
+        403,
+        "host_not_allowed");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:8420", "[::1]:8420"})
+  void a_name_of_this_machine_is_ours(String host) throws IOException {
+    assertThat(
+            sent("GET /openapi.yaml HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n"))
+        .startsWith("HTTP/1.1 200");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/v1/jobs/%zz", "/v1/jobs/%", "/v1/jobs/%f", "/v1/jobs?q=%zz"})
+  void a_path_that_is_not_well_encoded_is_a_bad_request(String path) throws IOException {
+    assertRefused(sent(get(path)), 400, "bad_request");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"/../../etc/passwd", "/v1/../v1/jobs", "/./openapi.yaml", "/openapi.yaml;x=1"})
+  void a_path_is_taken_as_it_stands(String path) throws IOException {
+    assertThat(sent(get(path))).doesNotContain("root:", " 500 ").contains("HTTP/1.1 40");
+  }
+
+  @Test
+  void another_method_is_told_which_there_are() throws IOException {
+    String answer = sent("PUT /v1/jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    assertRefused(answer, 405, "method_not_allowed");
+    assertThat(answer).contains("\r\nAllow: GET, POST\r\n");
+  }
+}

@@ -1,0 +1,35 @@
+package dev.holdfast.server;
+
+import dev.holdfast.Between;
+import dev.holdfast.Holdfast;
+import dev.holdfast.contract.HttpSource;
+import dev.holdfast.model.Timings;
+import dev.holdfast.worker.JobSource;
+import java.time.Duration;
+
+/** A server: the worker knows its address and nothing else. */
+public final class ServerBetween implements Between {
+  /** The server judges leases here, and no test waits for it longer than it has to. */
+  private static final Timings TIMINGS =
+      new Timings(
+          Duration.ofMillis(200), Duration.ofSeconds(2), Duration.ZERO, Duration.ofMillis(500));
+
+  @Override
+  public Open open(Holdfast library) {
+    HoldfastServer server =
+        HoldfastServer.start(library, ServerOptions.DEFAULT.port(0).timings(TIMINGS));
+    HttpSource source = HttpSource.to(server.url(), null);
+    return new Open() {
+      @Override
+      public JobSource source() {
+        return source;
+      }
+
+      @Override
+      public void close() {
+        source.close();
+        server.close();
+      }
+    };
+  }
+}

@@ -1,0 +1,216 @@
+package dev.holdfast.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.Holdfast;
+import dev.holdfast.JacksonCodec;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Role;
+import dev.holdfast.model.Timings;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.worker.Worker;
+import java.io.IOException;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** What an operator's monitoring sees. */
+class ServerMetricsTest extends ServerTest {
+  ServerMetricsTest(TestDatabase db) {
+    super(db);
+  }
+
+  private static String scraped(Client from) {
+    Client.Reply reply = from.get("/metrics", null);
+    assertThat(reply.status()).isEqualTo(200);
+    assertThat(reply.response().headers().firstValue("Content-Type")).contains(MetricsApi.TYPE);
+    return reply.response().body();
+  }
+
+  /** The value on the line that begins so. */
+  private static double value(String scraped, String line) {
+    return scraped
+        .lines()
+        .filter(l -> l.startsWith(line + " "))
+        .mapToDouble(l -> Double.parseDouble(l.substring(line.length() + 1)))
+        .findFirst()
+        .orElseThrow(() -> new AssertionError(line + " is not in:\n" + scraped));
+  }
+
+  /** A server judges nobody during its first lease, so that one is short here. */
+  @Override
+  UnaryOperator<ServerOptions> options() {
+    return options ->
+        options.timings(
+            new Timings(
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(3),
+                Duration.ZERO,
+                Duration.ofSeconds(30)));
+  }
+
+  @Test
+  void requests_are_timed_by_route_and_not_by_path() {
+    client.get("/v1/nothing-like-this", null);
+    for (int i = 0; i < 3; i++) {
+      client.post("/v1/tasks/" + JobId.next() + "/started", Map.of(), "x");
+    }
+    String scraped = scraped(client);
+    assertThat(
+            value(
+                scraped,
+                "server_request_seconds_count{method=\"POST\","
+                    + "route=\"/v1/tasks/{taskId}/started\",status=\"401\"}"))
+        .isEqualTo(3);
+    assertThat(
+            value(
+                scraped,
+                "server_request_seconds_count{method=\"GET\",route=\"unmatched\",status=\"404\"}"))
+        .isEqualTo(1);
+    assertThat(scraped).contains("server_request_seconds_bucket").doesNotContain("nothing-like");
+  }
+
+  @Test
+  void depths_of_queues_are_told_and_there_are_only_so_many_of_them() {
+    enqueued();
+    enqueued();
+    leased();
+    holdfast.enqueue(
+        IntStream.range(0, 150).mapToObj(i -> Job.of("echo").queue("many-" + i)).toList());
+    String scraped = scraped(client);
+    assertThat(value(scraped, "queue_due_jobs{queue=\"work\"}")).isEqualTo(1);
+    assertThat(value(scraped, "queue_running_jobs{queue=\"work\"}")).isEqualTo(1);
+    assertThat(value(scraped, "queue_due_jobs{queue=\"_others\"}")).isEqualTo(51);
+    assertThat(scraped.lines().filter(line -> line.startsWith("queue_due_jobs{"))).hasSize(101);
+  }
+
+  @Test
+  void late_callbacks_and_recovered_jobs_are_counted() {
+    enqueued();
+    JsonNode task = leased();
+    db.sql("UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour'");
+    // The server's own upkeep takes it back.
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> db.count("SELECT count(*) FROM holdfast.job WHERE state = 'PENDING'") == 1);
+    callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).is(410, "task_expired");
+    String late = "server_late_callbacks_total";
+    await()
+        .untilAsserted(
+            () -> {
+              String scraped = scraped(client);
+              assertThat(value(scraped, late + "{callback=\"heartbeat\"}")).isEqualTo(1);
+              assertThat(value(scraped, late + "{callback=\"completed\"}")).isZero();
+              assertThat(value(scraped, "worker_recovered_jobs_total{reason=\"stale\"}"))
+                  .isEqualTo(1);
+            });
+  }
+
+  @Test
+  void those_who_wait_and_those_who_listen_are_counted() {
+    assertThat(value(scraped(client), "server_live_subscribers")).isZero();
+    try (LiveStream live = LiveStream.open(server.url(), "", null)) {
+      live.next("system:health");
+      assertThat(value(scraped(client), "server_live_subscribers")).isEqualTo(1);
+    }
+    Thread waiting =
+        Thread.ofVirtual()
+            .start(
+                () ->
+                    client.post(
+                        "/v1/queues/empty/lease",
+                        Map.of("workerId", "w1", "waitMs", 20_000),
+                        null));
+    await().until(() -> value(scraped(client), "server_waiting_workers") == 1);
+    holdfast.enqueue(Job.of("echo").queue("empty"));
+    await().until(() -> !waiting.isAlive());
+    assertThat(value(scraped(client), "server_waiting_workers")).isZero();
+  }
+
+  @Test
+  void what_the_database_does_and_a_worker_in_the_same_process_are_told_of_too() {
+    ServerMetrics metrics = new ServerMetrics();
+    Queue.Options observed = new Queue.Options(8, metrics);
+    try (Holdfast own = Holdfast.on(db.dataSource(), new JacksonCodec(), observed);
+        HoldfastServer both = HoldfastServer.start(own, ServerOptions.DEFAULT.port(0), metrics);
+        Worker worker =
+            own.worker("here").handle("echo", Json.class, (payload, context) -> null).start()) {
+      metrics.addWorker(worker.metrics());
+      JobId job = own.enqueue(Job.of("echo").queue("here")).id();
+      await().until(() -> own.find(job).orElseThrow().state() == JobState.SUCCEEDED);
+      String verbs = "database_verb_seconds_count{outcome=\"ok\",verb=";
+      await()
+          .untilAsserted(
+              () -> {
+                String scraped = scraped(new Client(both.url()));
+                assertThat(value(scraped, verbs + "\"enqueue\"}")).isPositive();
+                assertThat(value(scraped, verbs + "\"claim\"}")).isPositive();
+                assertThat(value(scraped, "worker_run_seconds_count")).isEqualTo(1);
+                assertThat(value(scraped, "worker_inflight_jobs")).isZero();
+                assertThat(value(scraped, "worker_pauses_total")).isZero();
+                assertThat(value(scraped, "worker_heartbeats_total")).isNotNegative();
+                assertThat(value(scraped, "worker_duplicate_skips_total")).isZero();
+                assertThat(value(scraped, "worker_atomic_acquire_fail_total")).isNotNegative();
+                assertThat(value(scraped, "worker_queue_wait_seconds_count")).isEqualTo(1);
+                assertThat(value(scraped, "worker_claim_seconds_count")).isPositive();
+              });
+    }
+  }
+
+  @Test
+  void a_key_of_one_tenant_does_not_see_what_all_of_them_do() {
+    key(Role.ADMIN, "*");
+    client.get("/metrics", key(Role.VIEWER, "ours")).is(403, "forbidden");
+    client.get("/metrics", null).is(401, "key_missing");
+    assertThat(client.get("/metrics", key(Role.VIEWER, "*")).status()).isEqualTo(200);
+  }
+
+  @Test
+  void statsd_hears_of_it_under_the_same_names() throws IOException {
+    try (DatagramSocket socket = new DatagramSocket(0, InetAddress.getLoopbackAddress());
+        HoldfastServer sending =
+            HoldfastServer.start(
+                holdfast,
+                ServerOptions.DEFAULT
+                    .port(0)
+                    .statsd(new ServerOptions.Statsd("127.0.0.1", socket.getLocalPort())))) {
+      enqueued();
+      new Client(sending.url()).get("/v1/nothing", null);
+      socket.setSoTimeout(30_000);
+      StringBuilder heard = new StringBuilder();
+      List<String> expected =
+          List.of(
+              "server.request:",
+              "route:unmatched",
+              "status:404",
+              "server.waiting_workers:0|g",
+              "server.live_subscribers:0|g",
+              "queue.due_jobs:1|g|#statistic:value,queue:work");
+      while (!expected.stream().allMatch(heard.toString()::contains)) {
+        DatagramPacket packet = new DatagramPacket(new byte[65_536], 65_536);
+        try {
+          socket.receive(packet);
+        } catch (IOException silence) {
+          throw new AssertionError("heard only: " + heard, silence);
+        }
+        heard
+            .append(new String(packet.getData(), 0, packet.getLength(), StandardCharsets.UTF_8))
+            .append('\n');
+        assertThat(heard.length()).as(heard::toString).isLessThan(500_000);
+      }
+    }
+  }
+}

@@ -1,0 +1,125 @@
+package dev.holdfast.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.Timings;
+import dev.holdfast.testkit.TestDatabase;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class TasksTest extends ServerTest {
+  TasksTest(TestDatabase db) {
+    super(db);
+  }
+
+  private static Map<String, Object> started() {
+    return Map.of("attempt", 1, "workerId", "w1", "startedAt", "2025-01-15T10:00:00Z");
+  }
+
+  private static Map<String, Object> succeeded() {
+    return Map.of(
+        "attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED", "output", Map.of("rowCount", 7));
+  }
+
+  @Test
+  void a_task_runs_from_the_lease_to_its_end() {
+    JobId job = enqueued();
+    JsonNode task = leased();
+    assertThat(task.get("taskId").asText()).isEqualTo(job.toString());
+    assertThat(task.get("heartbeatIntervalMs").asLong()).isEqualTo(30_000);
+    assertThat(task.get("heartbeatTimeoutMs").asLong()).isEqualTo(90_000);
+    assertThat(task.get("cancelGracePeriodMs").asLong()).isEqualTo(30_000);
+
+    JsonNode begun = callback(task, "started", started()).ok();
+    assertThat(begun.get("acknowledged").asBoolean()).isTrue();
+    assertThat(Instant.parse(begun.get("serverTime").asText()))
+        .isBetween(Instant.now().minusSeconds(60), Instant.now().plusSeconds(60));
+
+    JsonNode beat =
+        callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1", "progressPct", 45)).ok();
+    assertThat(beat.get("shouldCancel").asBoolean()).isFalse();
+    assertThat(holdfast.find(job).orElseThrow().progress()).isEqualTo(45);
+
+    JsonNode done = callback(task, "completed", succeeded()).ok();
+    assertThat(done.get("finalState").asText()).isEqualTo("SUCCEEDED");
+    assertThat(String.valueOf(holdfast.find(job).orElseThrow().result())).contains("7");
+  }
+
+  @Test
+  void the_same_completion_again_is_answered_the_same_and_another_one_is_refused() {
+    enqueued();
+    JsonNode task = leased();
+    JsonNode first = callback(task, "completed", succeeded()).ok();
+    JsonNode second = callback(task, "completed", succeeded()).ok();
+    assertThat(second.get("finalState")).isEqualTo(first.get("finalState"));
+    Client.Reply other =
+        callback(
+            task,
+            "completed",
+            Map.of("attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED", "output", "other"));
+    other.is(409, "task_already_terminal");
+    assertThat(other.body().get("state").asText()).isEqualTo("SUCCEEDED");
+  }
+
+  @Test
+  void a_cancel_comes_with_the_next_heartbeat() {
+    JobId job = enqueued();
+    JsonNode task = leased();
+    holdfast.queue().cancel(job, false, "user_requested", Timings.DEFAULT_CANCEL_GRACE);
+    JsonNode beat = callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).ok();
+    assertThat(beat.get("shouldCancel").asBoolean()).isTrue();
+    assertThat(beat.get("cancelReason").asText()).isEqualTo("user_requested");
+    JsonNode done =
+        callback(
+                task,
+                "completed",
+                Map.of(
+                    "attempt",
+                    1,
+                    "workerId",
+                    "w1",
+                    "outcome",
+                    "CANCELLED",
+                    "cancelledDuringPhase",
+                    "processing",
+                    "partialProgress",
+                    Map.of("recordsProcessed", 500)))
+            .ok();
+    assertThat(done.get("finalState").asText()).isEqualTo("CANCELLED");
+    assertThat(holdfast.queue().told(job).getFirst().cancelledDuringPhase())
+        .isEqualTo("processing");
+  }
+
+  @Test
+  void a_task_cancelled_before_it_started_is_not_started() {
+    JobId job = enqueued();
+    JsonNode task = leased();
+    holdfast.queue().cancel(job, false, "user_requested", Timings.DEFAULT_CANCEL_GRACE);
+    Client.Reply reply = callback(task, "started", started());
+    reply.is(409, "task_already_terminal");
+    assertThat(reply.body().get("state").asText()).isEqualTo("CANCELLED");
+    assertThat(state(job)).isEqualTo("CANCELLED");
+  }
+
+  @Test
+  void a_zombie_is_told_that_it_is_one() {
+    JobId job = enqueued();
+    JsonNode task = leased();
+    db.sql("UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour'");
+    holdfast.queue().reap(Duration.ZERO);
+    assertThat(String.valueOf(holdfast.queue().attempts(job).getFirst().failure()))
+        .contains("HEARTBEAT_TIMEOUT");
+    callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).is(410, "task_expired");
+
+    JsonNode again = leased();
+    assertThat(again.get("attempt").asInt()).isEqualTo(2);
+    Client.Reply late = callback(task, "completed", succeeded());
+    late.is(409, "attempt_mismatch");
+    assertThat(late.body().get("expectedAttempt").asInt()).isEqualTo(2);
+    assertThat(late.body().get("receivedAttempt").asInt()).isEqualTo(1);
+  }
+}

@@ -1,0 +1,9 @@
+package dev.holdfast.testkit;
+
+import java.util.List;
+
+/** Reads along what a client sends on one connection. */
+interface Requests {
+  /** What these bytes ask of the server. */
+  List<String> add(byte[] chunk, int length);
+}
