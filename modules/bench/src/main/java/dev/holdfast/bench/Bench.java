@@ -142,8 +142,10 @@ public final class Bench implements Callable<Integer> {
         contenders.add(new JobRunrContender(server.fresh("holdfast_bench_jobrunr")));
       }
       shared(trials, contenders);
-      OwnTrials own = new OwnTrials(holdfast, meter, jobs, finished);
-      for (Map.Entry<String, Callable<List<Sample>>> trial : own.all().entrySet()) {
+      Map<String, Callable<List<Sample>>> own = new LinkedHashMap<>();
+      own.putAll(new OwnTrials(holdfast, meter, jobs, finished).all());
+      own.putAll(new HttpTrials(holdfast, meter).all());
+      for (Map.Entry<String, Callable<List<Sample>>> trial : own.entrySet()) {
         if (wants(trial.getKey())) {
           say(trial.getKey(), "holdfast", 1, trial.getValue().call());
         }

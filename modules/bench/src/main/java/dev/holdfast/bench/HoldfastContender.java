@@ -44,7 +44,7 @@ final class HoldfastContender implements Contender {
 
   @Override
   public void clear() throws SQLException {
-    target.run("TRUNCATE holdfast.job, holdfast.attempt, holdfast.event, holdfast.dependency");
+    target.run("TRUNCATE holdfast.job CASCADE");
   }
 
   @Override
