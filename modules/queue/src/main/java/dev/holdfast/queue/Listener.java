@@ -51,9 +51,11 @@ final class Listener implements Listening {
   }
 
   @Override
-  public void alsoTo(String queue) {
-    if (queues.add(queue)) {
+  public synchronized void alsoTo(String queue) {
+    if (!queues.contains(queue)) {
+      // In this order: whoever begins in between must not miss it.
       added.add(queue);
+      queues.add(queue);
     }
   }
 
@@ -88,13 +90,15 @@ final class Listener implements Listening {
 
   private void begin(Connection connection) throws SQLException {
     connection.setAutoCommit(true);
-    added.clear();
-    listenTo(connection, queues);
+    // What is added from here on is listened to afterwards, and told once all the same.
+    Set<String> begun = Set.copyOf(queues);
+    added.removeAll(begun);
+    listenTo(connection, begun);
     if (!probed) {
       probed = true;
       probe(connection);
     }
-    queues.forEach(this::tell);
+    begun.forEach(this::tell);
   }
 
   private static void listenTo(Connection connection, Collection<String> names)

@@ -10,6 +10,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class TasksTest extends ServerTest {
   TasksTest(TestDatabase db) {
@@ -121,5 +123,104 @@ class TasksTest extends ServerTest {
     late.is(409, "attempt_mismatch");
     assertThat(late.body().get("expectedAttempt").asInt()).isEqualTo(2);
     assertThat(late.body().get("receivedAttempt").asInt()).isEqualTo(1);
+  }
+
+  private static Map<String, Object> failed(int attempt, String category) {
+    return Map.of(
+        "attempt",
+        attempt,
+        "workerId",
+        "w1",
+        "outcome",
+        "FAILED",
+        "error",
+        Map.of("category", category, "message", "no luck"),
+        "metrics",
+        Map.of("cpuTimeMs", 5_000));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "USER_CODE,RETRYING",
+    "DATA_QUALITY,FAILED",
+    "INFRASTRUCTURE,RETRYING",
+    "CONFIGURATION,FAILED",
+    "TIMEOUT,RETRYING",
+    "CANCELLED,FAILED"
+  })
+  void the_category_decides_whether_it_is_tried_again(String category, String state) {
+    JobId job = enqueued();
+    JsonNode done = callback(leased(), "completed", failed(1, category)).ok();
+    assertThat(done.get("finalState").asText()).isEqualTo(state);
+    assertThat(state(job)).isEqualTo(state);
+  }
+
+  @Test
+  void whoever_failed_may_say_that_trying_again_is_of_no_use() {
+    enqueued();
+    JsonNode done =
+        callback(
+                leased(),
+                "completed",
+                Map.of(
+                    "attempt",
+                    1,
+                    "workerId",
+                    "w1",
+                    "outcome",
+                    "FAILED",
+                    "error",
+                    Map.of("category", "USER_CODE", "message", "never", "retryable", false)))
+            .ok();
+    assertThat(done.get("finalState").asText()).isEqualTo("FAILED");
+  }
+
+  @Test
+  void a_completion_is_answered_the_same_even_when_the_task_has_gone_on() {
+    JobId job = enqueued();
+    JsonNode first = leased();
+    JsonNode answer = callback(first, "completed", failed(1, "USER_CODE")).ok();
+    db.sql("UPDATE holdfast.job SET run_at = now()");
+    holdfast.queue().promote();
+    assertThat(leased().get("attempt").asInt()).isEqualTo(2);
+    JsonNode again = callback(first, "completed", failed(1, "USER_CODE")).ok();
+    assertThat(again.get("finalState")).isEqualTo(answer.get("finalState"));
+    callback(first, "completed", failed(1, "TIMEOUT")).is(409, "attempt_mismatch");
+    assertThat(state(job)).isEqualTo("RUNNING");
+  }
+
+  @Test
+  void what_a_worker_tells_of_its_end_can_be_read() {
+    JobId job = enqueued();
+    callback(leased(), "completed", failed(1, "DATA_QUALITY")).ok();
+    JsonNode attempt =
+        client.get("/v1/jobs/" + job + "/attempts", null).ok().get("attempts").get(0);
+    assertThat(attempt.get("metrics").get("cpuTimeMs").asInt()).isEqualTo(5_000);
+    assertThat(attempt.get("failure").get("category").asText()).isEqualTo("DATA_QUALITY");
+  }
+
+  @Test
+  void a_worker_that_does_not_stop_within_the_grace_period_is_fenced_off() {
+    JobId job = enqueued();
+    JsonNode task = leased();
+    holdfast.queue().cancel(job, false, "user_requested", Duration.ofMillis(1));
+    db.sql("UPDATE holdfast.job SET cancel_deadline = now() - interval '1 hour'");
+    holdfast.queue().expire(Duration.ZERO);
+    assertThat(String.valueOf(holdfast.find(job).orElseThrow().failure()))
+        .contains("CANCEL_TIMEOUT");
+    callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).is(410, "task_expired");
+    callback(task, "completed", succeeded()).is(409, "task_already_terminal");
+  }
+
+  @Test
+  void everything_is_there_under_api_too() {
+    enqueued();
+    JsonNode task = leased();
+    client
+        .post(
+            "/api/v1/tasks/" + task.get("taskId").asText() + "/started",
+            started(),
+            task.get("taskToken").asText())
+        .ok();
   }
 }
