@@ -107,6 +107,14 @@ final class LiveStream implements AutoCloseable {
     return next(topic, data -> true);
   }
 
+  /** One of a topic, among those that came before or the next of it. */
+  Event heard(String topic) {
+    return all.stream()
+        .filter(event -> event.topic().equals(topic))
+        .findFirst()
+        .orElseGet(() -> next(topic));
+  }
+
   Event next() {
     Event event = poll(TimeUnit.SECONDS.toNanos(SECONDS));
     return event == null ? fail("nothing came") : event;
