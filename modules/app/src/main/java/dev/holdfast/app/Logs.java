@@ -46,6 +46,8 @@ final class Logs {
     context.getLogger("com.zaxxer.hikari").setLevel(Level.ERROR);
     context.getLogger("org.postgresql").setLevel(Level.OFF);
     context.getLogger("org.flywaydb").setLevel(Level.WARN);
+    // Calls it an error, with a trace, when somebody connects while the server stops.
+    context.getLogger("io.helidon.webserver.ServerListener").setLevel(Level.OFF);
   }
 
   private static JsonEncoder json() {
