@@ -99,6 +99,7 @@ class PickUpTest extends LibraryTest {
   }
 
   @Test
+  @OnlyDirect("the server sweeps every half heartbeat of its own; until then polling finds it")
   void a_retry_starts_when_its_backoff_is_over() {
     startIdle(
         patient()
