@@ -127,8 +127,8 @@ final class Claim {
     if (survey.paused()) {
       return Claimed.NOTHING;
     }
-    boolean more = survey.retryDue() && Promote.due(database, queue) > 0;
-    more |= survey.hasWaiting() && Unblock.ready(database, queue) > 0;
+    boolean more = survey.retryDue() && !Promote.due(database, queue).isEmpty();
+    more |= survey.hasWaiting() && !Unblock.ready(database, queue).isEmpty();
     if (more) {
       jobs = take(queue, most, worker, lease, tenant, known, known.next());
     }

@@ -2,6 +2,8 @@ package dev.holdfast.queue;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Makes RETRYING jobs claimable again once they have waited out their backoff. */
@@ -25,27 +27,30 @@ final class Promote {
              unique_states = holdfast.unique_after(j.unique_states, 'PENDING')
         FROM due
        WHERE j.id = due.id AND j.state = 'RETRYING'
+      RETURNING j.queue
       """;
   private static final String OF_ALL = SQL.formatted("true");
   private static final String OF_ONE = SQL.formatted("j.queue = ?");
 
   private Promote() {}
 
-  static int due(Database database, @Nullable String queue) {
-    int promoted = 0;
+  /** The queue of each job that can be claimed now. */
+  static List<String> due(Database database, @Nullable String queue) {
+    List<String> promoted = new ArrayList<>();
     for (int batch = 0; batch < BATCHES; batch++) {
-      int now = database.run("promote", connection -> due(connection, queue));
-      promoted += now;
-      if (now < BATCH) {
+      List<String> now = database.run("promote", connection -> due(connection, queue));
+      promoted.addAll(now);
+      if (now.size() < BATCH) {
         break;
       }
     }
     return promoted;
   }
 
-  private static int due(Connection connection, @Nullable String queue) throws SQLException {
+  private static List<String> due(Connection connection, @Nullable String queue)
+      throws SQLException {
     return queue == null
-        ? Rows.update(connection, OF_ALL, BATCH)
-        : Rows.update(connection, OF_ONE, queue, BATCH);
+        ? Rows.list(connection, row -> row.getString("queue"), OF_ALL, BATCH)
+        : Rows.list(connection, row -> row.getString("queue"), OF_ONE, queue, BATCH);
   }
 }

@@ -42,6 +42,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -489,7 +490,10 @@ public final class Queue implements AutoCloseable {
 
   /** Makes claimable what has waited long enough: for its backoff, or for other jobs to end. */
   public int promote() {
-    return Promote.due(database, null) + Unblock.ready(database, null);
+    List<String> ready = new ArrayList<>(Promote.due(database, null));
+    ready.addAll(Unblock.ready(database, null));
+    doorbell.ring(Set.copyOf(ready));
+    return ready.size();
   }
 
   /** Enqueues what schedules have come due for. */

@@ -2,6 +2,8 @@ package dev.holdfast.queue;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,7 +66,7 @@ final class Unblock {
                      'message', d.because, 'retryable', false) END
             FROM decided d
            WHERE j.id = d.id AND j.state = 'WAITING'
-          RETURNING j.id, j.state, j.events, d.because
+          RETURNING j.id, j.queue, j.state, j.events, d.because
         ), told AS (
           INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
           SELECT id, events, CASE state WHEN 'FAILED' THEN 'failed' ELSE 'cancelled' END, 0,
@@ -72,30 +74,30 @@ final class Unblock {
             FROM moved
            WHERE state <> 'PENDING'
         )
-        SELECT id FROM moved
+        SELECT queue FROM moved
         """;
   }
 
   private Unblock() {}
 
-  /** How many jobs wait no longer. */
-  static int ready(Database database, @Nullable String queue) {
-    int unblocked = 0;
+  /** The queue of each job that waits no longer. */
+  static List<String> ready(Database database, @Nullable String queue) {
+    List<String> unblocked = new ArrayList<>();
     for (int batch = 0; batch < BATCHES; batch++) {
-      int now = database.run("unblock", connection -> ready(connection, queue));
-      unblocked += now;
+      List<String> now = database.run("unblock", connection -> ready(connection, queue));
+      unblocked.addAll(now);
       // Not "fewer than a batch": one that was cancelled frees the next, link by link.
-      if (now == 0) {
+      if (now.isEmpty()) {
         break;
       }
     }
     return unblocked;
   }
 
-  private static int ready(Connection connection, @Nullable String queue) throws SQLException {
-    return (queue == null
-            ? Rows.list(connection, row -> Rows.id(row, "id"), OF_ALL, BATCH)
-            : Rows.list(connection, row -> Rows.id(row, "id"), OF_ONE, queue, BATCH))
-        .size();
+  private static List<String> ready(Connection connection, @Nullable String queue)
+      throws SQLException {
+    return queue == null
+        ? Rows.list(connection, row -> row.getString("queue"), OF_ALL, BATCH)
+        : Rows.list(connection, row -> row.getString("queue"), OF_ONE, queue, BATCH);
   }
 }

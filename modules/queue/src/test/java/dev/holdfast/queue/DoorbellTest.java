@@ -3,9 +3,12 @@ package dev.holdfast.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.Refusal;
+import dev.holdfast.model.Settlement;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -209,5 +212,17 @@ class DoorbellTest extends QueueFixture {
         Refusal.BAD_NAME,
         () -> queue.listen(List.of("x\"; DROP SCHEMA holdfast CASCADE; --"), rings::add));
     assertThat(count(JobState.PENDING)).isZero();
+  }
+
+  @Test
+  void what_the_sweep_makes_claimable_rings() throws Exception {
+    add(job());
+    Lease lease = claimOne();
+    queue.settle(
+        new Settlement.Fail(
+            lease, Failure.of(FailureCategory.INFRASTRUCTURE, "BUSY", "later"), Duration.ZERO));
+    listenTo(QUEUE);
+    assertThat(queue.promote()).isEqualTo(1);
+    assertThat(next()).isEqualTo(QUEUE);
   }
 }
