@@ -19,6 +19,12 @@ final class Logs {
 
   private Logs() {}
 
+  /** Until the settings are known, and for commands that need none: the JDK logs its own end. */
+  static void quiet() {
+    LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+    context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME).setLevel(Level.WARN);
+  }
+
   static void configure(Settings settings) {
     String level = settings.text(Setting.LOG_LEVEL).toLowerCase(Locale.ROOT);
     String format = settings.text(Setting.LOG_FORMAT).toLowerCase(Locale.ROOT);

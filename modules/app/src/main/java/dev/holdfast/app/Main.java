@@ -10,6 +10,7 @@ public final class Main {
   private Main() {}
 
   public static void main(String[] arguments) {
+    Logs.quiet();
     System.exit(run(arguments));
   }
 
