@@ -1,7 +1,7 @@
 package dev.holdfast.server;
 
+import dev.holdfast.model.JobBrief;
 import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -36,24 +36,8 @@ final class Live {
       @Nullable Long emptyInMs,
       long windowMs) {}
 
-  /** A job, as far as it changes while one looks on. */
-  record Job(
-      JobId id,
-      String kind,
-      String queue,
-      JobState state,
-      int attempt,
-      @Nullable Integer progress,
-      @Nullable String progressMessage,
-      @Nullable String worker,
-      Instant createdAt,
-      Instant runAt,
-      @Nullable Instant startedAt,
-      @Nullable Instant finishedAt,
-      @Nullable String failureCode) {}
-
   /** Those that changed; in a snapshot, those that run or changed lately. */
-  record Jobs(List<Job> jobs) {}
+  record Jobs(List<JobBrief> jobs) {}
 
   /**
    * How a worker is doing.

@@ -135,8 +135,8 @@ final class Lookout {
   }
 
   private void tellJobs(List<JobBrief> looked) {
-    List<Live.Job> changed = jobs.changed(looked);
-    List<Live.Job> latest = jobs.latest();
+    List<JobBrief> changed = jobs.changed(looked);
+    List<JobBrief> latest = jobs.latest();
     feed.publish(
         Topics.JOBS,
         changed.isEmpty() ? null : new Live.Jobs(changed),

@@ -30,13 +30,13 @@ final class SeenJobs {
   }
 
   /** Those that are not as they were. */
-  List<Live.Job> changed(List<JobBrief> looked) {
-    List<Live.Job> changed = new ArrayList<>();
+  List<JobBrief> changed(List<JobBrief> looked) {
+    List<JobBrief> changed = new ArrayList<>();
     for (JobBrief job : looked) {
       JobBrief before = seen.remove(job.id());
       seen.put(job.id(), job);
       if (!job.equals(before)) {
-        changed.add(live(job));
+        changed.add(job);
       }
     }
     Iterator<JobId> eldest = seen.keySet().iterator();
@@ -48,27 +48,7 @@ final class SeenJobs {
   }
 
   /** The latest, as many as one look sees of a kind. */
-  List<Live.Job> latest() {
-    return seen.values().stream()
-        .skip(Math.max(0, seen.size() - MOST_AT_ONCE))
-        .map(SeenJobs::live)
-        .toList();
-  }
-
-  private static Live.Job live(JobBrief job) {
-    return new Live.Job(
-        job.id(),
-        job.kind(),
-        job.queue(),
-        job.state(),
-        job.attempt(),
-        job.progress(),
-        job.progressMessage(),
-        job.worker(),
-        job.createdAt(),
-        job.runAt(),
-        job.startedAt(),
-        job.finishedAt(),
-        job.failureCode());
+  List<JobBrief> latest() {
+    return seen.values().stream().skip(Math.max(0, seen.size() - MOST_AT_ONCE)).toList();
   }
 }
