@@ -30,10 +30,11 @@ class RedeployTest {
 
   @Test
   void redeploys_under_load_lose_nothing_and_repeat_nothing(World world) {
-    ChildProcess current = world.worker().start();
+    // Long leases: a machine that stands still for a second must not look like a dead worker.
+    ChildProcess current = withLongLeases(world).start();
     Producer producer = Producer.start(world, () -> Job.of("work", new ScenarioKinds.Work(30)));
     for (int i = 0; i < REDEPLOYS; i++) {
-      ChildProcess next = world.worker().start();
+      ChildProcess next = withLongLeases(world).start();
       long ran = ran(world);
       World.until(SOON, "jobs flow", () -> ran(world) > ran + 20);
       current.signal("TERM");
@@ -47,8 +48,7 @@ class RedeployTest {
     assertThat(world.count("SELECT count(DISTINCT job) FROM ran")).isEqualTo(jobs);
     assertThat(world.count("SELECT count(*) FROM holdfast.job")).isEqualTo(jobs);
     // A worker may just be claiming when it is told to stop; it then gives back what it got.
-    assertThat(world.count("SELECT count(*) FROM holdfast.event WHERE type <> 'released'"))
-        .isZero();
+    assertThat(Sql.strings(world.pool(), "SELECT type FROM holdfast.event")).isSubsetOf("released");
     assertThat(world.count("SELECT sum(failures + crashes) FROM holdfast.job")).isZero();
   }
 

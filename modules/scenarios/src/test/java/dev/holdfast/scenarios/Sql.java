@@ -4,6 +4,8 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
 import javax.sql.DataSource;
 
 /** Statements of a test. */
@@ -28,6 +30,21 @@ final class Sql {
         throw new IllegalStateException("no row: " + sql);
       }
       return rows.getLong(1);
+    } catch (SQLException e) {
+      throw new IllegalStateException(sql, e);
+    }
+  }
+
+  /** The first column. */
+  static List<String> strings(DataSource source, String sql, Object... arguments) {
+    try (Connection connection = source.getConnection();
+        PreparedStatement statement = prepared(connection, sql, arguments);
+        ResultSet rows = statement.executeQuery()) {
+      List<String> strings = new ArrayList<>();
+      while (rows.next()) {
+        strings.add(rows.getString(1));
+      }
+      return strings;
     } catch (SQLException e) {
       throw new IllegalStateException(sql, e);
     }
