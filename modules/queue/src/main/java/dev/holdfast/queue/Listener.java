@@ -69,9 +69,13 @@ final class Listener implements Listening {
     while (!closed) {
       try (Connection connection = Connections.open(source)) {
         current = connection;
-        begin(connection);
-        pause = Duration.ofMillis(100);
-        hear(connection);
+        try {
+          begin(connection);
+          pause = Duration.ofMillis(100);
+          hear(connection);
+        } finally {
+          drop();
+        }
       } catch (SQLException | RuntimeException trouble) {
         if (!closed) {
           log.debug("not listening for {} ms, polling instead", pause.toMillis(), trouble);
@@ -82,8 +86,6 @@ final class Listener implements Listening {
                   ? pause.multipliedBy(2)
                   : LONGEST_PAUSE;
         }
-      } finally {
-        current = null;
       }
     }
   }
@@ -169,15 +171,24 @@ final class Listener implements Listening {
   @Override
   public void close() {
     closed = true;
+    // Ends the wait at once; closing would queue behind it.
+    drop();
+    LockSupport.unpark(thread);
+  }
+
+  /**
+   * The connection listens: nobody else may get it from the pool. Ended once, and while this
+   * listener still has it: afterwards it may be somebody else's.
+   */
+  private synchronized void drop() {
     Connection listening = current;
+    current = null;
     if (listening != null) {
       try {
-        // Ends the wait at once; closing would queue behind it.
         listening.abort(Runnable::run);
       } catch (SQLException alreadyGone) {
         // which is what was wanted
       }
     }
-    LockSupport.unpark(thread);
   }
 }

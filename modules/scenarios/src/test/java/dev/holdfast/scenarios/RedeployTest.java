@@ -48,6 +48,11 @@ class RedeployTest {
     assertThat(world.count("SELECT count(DISTINCT job) FROM ran")).isEqualTo(jobs);
     assertThat(world.count("SELECT count(*) FROM holdfast.job")).isEqualTo(jobs);
     // A worker may just be claiming when it is told to stop; it then gives back what it got.
+    assertThat(
+            Sql.strings(
+                world.pool(),
+                "SELECT failure::text FROM holdfast.attempt WHERE outcome = 'FAILED'"))
+        .isEmpty();
     assertThat(Sql.strings(world.pool(), "SELECT type FROM holdfast.event")).isSubsetOf("released");
     assertThat(world.count("SELECT sum(failures + crashes) FROM holdfast.job")).isZero();
   }
