@@ -29,7 +29,8 @@ class ArchitectureTest {
           "process", Set.of(),
           "embedded", Set.of(),
           "queue", Set.of("model"),
-          "worker", Set.of("model", "process"),
+          "steps", Set.of("model", "process"),
+          "worker", Set.of("model", "process", "steps"),
           "holdfast", Set.of("model", "queue", "worker"),
           "contract", Set.of("model", "worker"),
           "server", Set.of("model", "queue", "worker", "contract", "holdfast"),
@@ -41,6 +42,7 @@ class ArchitectureTest {
           .importPackages(
               ROOT + ".model",
               ROOT + ".process",
+              ROOT + ".steps",
               ROOT + ".embedded",
               ROOT + ".queue",
               ROOT + ".worker",

@@ -1,0 +1,32 @@
+package dev.holdfast.steps;
+
+import java.util.Locale;
+
+/** What kind of trouble ended an attempt of a step, and so whether another one can help. */
+public enum FailureClass {
+  /** It may well work the next time. */
+  TRANSIENT_RUNTIME(true),
+  /** It hangs, or comes to the same end again and again. */
+  STUCK_NO_PROGRESS(true),
+  /** What was asked for cannot be done: a missing program, a payload that makes no sense. */
+  DETERMINISTIC_CONTRACT(false),
+  /** It is forbidden. */
+  DETERMINISTIC_POLICY(false),
+  /** The repository is not what it should be: no such ref, a patch that does not apply. */
+  DETERMINISTIC_REPO(false);
+
+  private final boolean retryable;
+
+  FailureClass(boolean retryable) {
+    this.retryable = retryable;
+  }
+
+  public boolean isRetryable() {
+    return retryable;
+  }
+
+  /** The name in events, metrics and files. */
+  public String text() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}
