@@ -89,12 +89,13 @@ final class Enqueue {
           .thenComparing(job -> job.id());
   private static final int TRIES = 5;
   private static final int RINGS_ALONG = 20;
+  private static final int WRITERS = 2;
 
   private final Database database;
   private final Doorbell doorbell;
   private final Codec codec;
 
-  private final EnqueueTogether<Encoded> together = new EnqueueTogether<>(this::encoded);
+  private final Together<Encoded, Enqueued> together = new Together<>(WRITERS, this::encoded);
 
   Enqueue(Database database, Doorbell doorbell, Codec codec) {
     this.database = database;
@@ -111,7 +112,7 @@ final class Enqueue {
       return all(List.of(job)).getFirst();
     }
     // Refused before it keeps company.
-    return together.enqueue(new Encoded(job, Limits.payload(codec.encode(job.payload()))));
+    return together.ask(new Encoded(job, Limits.payload(codec.encode(job.payload()))));
   }
 
   private List<Enqueued> encoded(List<Encoded> batch) {

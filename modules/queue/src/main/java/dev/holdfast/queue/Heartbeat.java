@@ -14,27 +14,36 @@ final class Heartbeat {
   // SKIP LOCKED, because a handler may hold its own row locked for long, by settling in its
   // transaction; the heartbeat of all other jobs must not wait for it, and nor can the reaper
   // take a locked row. Whether such a lease is still held is read, not locked, in the last select.
+  // Each row is looked up by its id, never joined as a whole, as in Succeed.
   private static final String SQL =
       """
-      WITH beat AS (
+      WITH beat AS MATERIALIZED (
         SELECT * FROM unnest(?::uuid[], ?::int4[]) AS b(id, attempt)
       ), held AS MATERIALIZED (
-        SELECT j.id
-          FROM holdfast.job j JOIN beat b ON b.id = j.id AND b.attempt = j.attempt
-         WHERE j.state = 'RUNNING'
-         ORDER BY j.id
-           FOR NO KEY UPDATE OF j SKIP LOCKED
+        SELECT job.*
+          FROM (SELECT * FROM beat ORDER BY id) AS b
+         CROSS JOIN LATERAL (
+           SELECT j.id, j.attempt, j.cancel_reason
+             FROM holdfast.job j
+            WHERE j.id = b.id AND j.attempt = b.attempt AND j.lease_expires_at IS NOT NULL
+            LIMIT 1
+              FOR NO KEY UPDATE SKIP LOCKED) AS job
       ), extended AS (
         UPDATE holdfast.job j
            SET heartbeat_at = statement_timestamp(),
                lease_expires_at = statement_timestamp() + ? * interval '1 millisecond'
           FROM held h
-         WHERE j.id = h.id AND j.state = 'RUNNING'
+         WHERE j.id = h.id AND j.lease_expires_at IS NOT NULL
       )
-      SELECT b.id, b.attempt, j.id IS NOT NULL AS held, j.cancel_reason
+      SELECT b.id, b.attempt, h.id IS NOT NULL OR locked.id IS NOT NULL AS held,
+             coalesce(h.cancel_reason, locked.cancel_reason) AS cancel_reason
         FROM beat b
-        LEFT JOIN holdfast.job j
-               ON j.id = b.id AND j.attempt = b.attempt AND j.state = 'RUNNING'
+        LEFT JOIN held h ON h.id = b.id AND h.attempt = b.attempt
+        LEFT JOIN LATERAL (
+          SELECT j.id, j.cancel_reason
+            FROM holdfast.job j
+           WHERE h.id IS NULL AND j.id = b.id AND j.attempt = b.attempt
+             AND j.lease_expires_at IS NOT NULL) AS locked ON true
       """;
 
   private static final String CANCELLING =
@@ -48,7 +57,7 @@ final class Heartbeat {
 
   static List<Pulse> of(Connection connection, List<Lease> leases, Duration lease)
       throws SQLException {
-    return Rows.list(
+    return Rows.listByKey(
         connection,
         row ->
             new Pulse(

@@ -5,6 +5,7 @@ import dev.holdfast.model.Lease;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Report;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.Together;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -29,7 +30,7 @@ final class Beats {
   private final Queue queue;
   private final Duration lease;
   private final LongSupplier nanos;
-  private final Together<Beat, Pulse> together = new Together<>(this::all);
+  private final Together<Beat, Pulse> together = new Together<>(1, this::all);
   private final Map<Lease, Shown> shown =
       new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;

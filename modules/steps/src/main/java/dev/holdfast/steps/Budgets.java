@@ -22,7 +22,7 @@ public record Budgets(
     int jobMaxResets) {
 
   public static final Budgets DEFAULT =
-      new Budgets(3, Duration.ofSeconds(900), Duration.ofSeconds(300), 2, 1);
+      new Budgets(3, Duration.ofMinutes(15), Duration.ofMinutes(5), 2, 1);
 
   public Budgets {
     check(stepMaxAttempts >= 1, "step_max_attempts must be 1 or more");

@@ -26,6 +26,8 @@ final class Claimer {
   private static final Duration GATHER = Duration.ofMillis(3);
 
   private static final Duration UNTIL_A_SLOT_IS_FREE = Duration.ofSeconds(10);
+  private static final Duration DUE = Duration.ofMillis(1);
+  private static final int LOOKS = 20;
 
   /** Takes over what was claimed. */
   interface Starter {
@@ -112,15 +114,27 @@ final class Claimer {
     return full.getAndSet(false) || slots.free() >= enough;
   }
 
-  /** One round without regard to load, for whoever wants all that is due; how many jobs it got. */
-  int claimNow() {
+  /**
+   * One round without regard to load, for whoever wants all that is due; how many jobs it got. What
+   * somebody else is just making claimable is due and not yet there: it is looked for again.
+   */
+  int claimNow() throws InterruptedException {
     if (unsure) {
       releaseUnknown();
     }
-    return round().claimed();
+    Round round = round();
+    for (int again = 0; again < LOOKS && round.claimed() == 0 && round.isDue(); again++) {
+      Thread.sleep(DUE);
+      round = round();
+    }
+    return round.claimed();
   }
 
-  private record Round(int claimed, Duration next) {}
+  private record Round(int claimed, Duration next) {
+    boolean isDue() {
+      return next.compareTo(DUE) <= 0;
+    }
+  }
 
   private Round round() {
     boolean wasRung = rung.getAndSet(false);
@@ -136,7 +150,7 @@ final class Claimer {
       Duration due = answer.nextDue();
       if (due != null && due.compareTo(wait) < 0) {
         // The next millisecond: the answer was cut to whole ones.
-        wait = due.isNegative() ? Duration.ofMillis(1) : due.plusMillis(1);
+        wait = due.isNegative() ? DUE : due.plus(DUE);
       }
     }
     if (wasRung && claimed == 0) {

@@ -178,7 +178,8 @@ class ClaimerTest {
   }
 
   @Test
-  void under_load_it_holds_back_but_not_when_everything_due_is_wanted() {
+  void under_load_it_holds_back_but_not_when_everything_due_is_wanted()
+      throws InterruptedException {
     WorkerOptions busy =
         new WorkerOptions(
             options.worker(),
@@ -196,6 +197,22 @@ class ClaimerTest {
     assertThat(careful.runOnce()).isEqualTo(Duration.ofSeconds(5));
     assertThat(started).isEmpty();
     assertThat(careful.claimNow()).isEqualTo(1);
+  }
+
+  /** As it is while a sweep elsewhere makes a retry claimable. */
+  @Test
+  void what_is_due_and_not_yet_there_is_looked_for_again_when_everything_due_is_wanted()
+      throws InterruptedException {
+    source.nextDue = Duration.ZERO;
+    source.afterClaim =
+        found -> {
+          if (source.queuesAsked.size() == 2) {
+            source.with(Samples.job());
+          }
+        };
+    assertThat(claimer.claimNow()).isEqualTo(1);
+    source.nextDue = Duration.ofMinutes(1);
+    assertThat(claimer.claimNow()).isZero();
   }
 
   @Test

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-class EnqueueTogetherTest {
+class TogetherTest {
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<List<Job>> batches = Collections.synchronizedList(new ArrayList<>());
 
@@ -40,9 +40,9 @@ class EnqueueTogetherTest {
 
   @Test
   void a_lone_caller_writes_at_once_and_alone() {
-    EnqueueTogether<Job> together = new EnqueueTogether<>(this::written);
+    Together<Job, Enqueued> together = new Together<>(3, this::written);
     Job job = Job.of("alone");
-    assertThat(together.enqueue(job).id()).isEqualTo(job.id());
+    assertThat(together.ask(job).id()).isEqualTo(job.id());
     assertThat(batches).containsExactly(List.of(job));
   }
 
@@ -51,8 +51,9 @@ class EnqueueTogetherTest {
       throws Exception {
     CountDownLatch busy = new CountDownLatch(3);
     CountDownLatch goOn = new CountDownLatch(1);
-    EnqueueTogether<Job> together =
-        new EnqueueTogether<>(
+    Together<Job, Enqueued> together =
+        new Together<>(
+            3,
             jobs -> {
               busy.countDown();
               try {
@@ -64,7 +65,7 @@ class EnqueueTogetherTest {
             });
     List<CompletableFuture<Enqueued>> all = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
-      all.add(CompletableFuture.supplyAsync(() -> together.enqueue(Job.of("x")), threads));
+      all.add(CompletableFuture.supplyAsync(() -> together.ask(Job.of("x")), threads));
     }
     busy.await();
     // The other eight may still be on their way; however they come, none is lost.
@@ -78,8 +79,9 @@ class EnqueueTogetherTest {
   @Test
   void each_of_many_threads_gets_the_answer_for_its_own_job() throws Exception {
     Set<JobId> durable = ConcurrentHashMap.newKeySet();
-    EnqueueTogether<Job> together =
-        new EnqueueTogether<>(
+    Together<Job, Enqueued> together =
+        new Together<>(
+            3,
             jobs -> {
               if (ThreadLocalRandom.current().nextInt(50) == 0) {
                 throw new DatabaseException(
@@ -97,7 +99,7 @@ class EnqueueTogetherTest {
                 for (int i = 0; i < 2_000; i++) {
                   Job job = Job.of("x");
                   try {
-                    assertThat(together.enqueue(job).id()).isEqualTo(job.id());
+                    assertThat(together.ask(job).id()).isEqualTo(job.id());
                     assertThat(durable.contains(job.id())).isTrue();
                   } catch (DatabaseException away) {
                     refused++;
@@ -119,8 +121,9 @@ class EnqueueTogetherTest {
     CountDownLatch busy = new CountDownLatch(3);
     CountDownLatch goOn = new CountDownLatch(1);
     Job bad = Job.of("bad");
-    EnqueueTogether<Job> together =
-        new EnqueueTogether<>(
+    Together<Job, Enqueued> together =
+        new Together<>(
+            3,
             jobs -> {
               busy.countDown();
               try {
@@ -135,13 +138,13 @@ class EnqueueTogetherTest {
             });
     List<CompletableFuture<Enqueued>> good = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
-      good.add(CompletableFuture.supplyAsync(() -> together.enqueue(Job.of("first")), threads));
+      good.add(CompletableFuture.supplyAsync(() -> together.ask(Job.of("first")), threads));
     }
     busy.await();
     CompletableFuture<Enqueued> wrong =
-        CompletableFuture.supplyAsync(() -> together.enqueue(bad), threads);
+        CompletableFuture.supplyAsync(() -> together.ask(bad), threads);
     for (int i = 0; i < 5; i++) {
-      good.add(CompletableFuture.supplyAsync(() -> together.enqueue(Job.of("good")), threads));
+      good.add(CompletableFuture.supplyAsync(() -> together.ask(Job.of("good")), threads));
     }
     goOn.countDown();
     Set<JobId> ids = new HashSet<>();

@@ -1,0 +1,20 @@
+package dev.holdfast.steps;
+
+import java.util.Locale;
+
+/** What comes after a failed attempt of a step. */
+public enum Strategy {
+  /** Once more in the same workspace, told what went wrong. */
+  SOFT_RESET,
+  /** Once more in a new workspace, rebuilt from the checkpoints before the step. */
+  HARD_RESET,
+  /** The job goes back to its queue; another worker goes on from the checkpoints. */
+  QUEUE_RETRY,
+  /** Nothing: trying again would not help. */
+  FAIL;
+
+  /** The name in events, metrics and files. */
+  public String text() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}
