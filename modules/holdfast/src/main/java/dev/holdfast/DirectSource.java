@@ -4,11 +4,13 @@ import dev.holdfast.model.Ack;
 import dev.holdfast.model.Claimed;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.Patch;
 import dev.holdfast.model.Publication;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
+import dev.holdfast.model.StepStatus;
 import dev.holdfast.model.Timings;
 import dev.holdfast.queue.DatabaseException;
 import dev.holdfast.queue.Queue;
@@ -21,6 +23,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -45,13 +48,23 @@ final class DirectSource implements JobSource {
   }
 
   @Override
-  public List<Pulse> cancelling(String worker) {
-    return asked(() -> queue.cancelling(worker));
+  public List<Pulse> signals(String worker) {
+    return asked(() -> queue.signals(worker));
   }
 
   @Override
   public List<Ack> report(List<Report> reports) {
     return asked(() -> queue.report(reports));
+  }
+
+  @Override
+  public List<StepStatus> steps(JobId job) {
+    return asked(() -> queue.steps(job));
+  }
+
+  @Override
+  public Optional<Patch> patch(JobId job, String step) {
+    return asked(() -> queue.patch(job, step));
   }
 
   @Override

@@ -4,17 +4,20 @@ import dev.holdfast.model.Ack;
 import dev.holdfast.model.Claimed;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.Patch;
 import dev.holdfast.model.Publication;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
+import dev.holdfast.model.StepStatus;
 import dev.holdfast.model.Timings;
 import dev.holdfast.worker.JobSource;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /** A source whose first claim with jobs in it comes back only after something else has happened. */
@@ -53,13 +56,23 @@ final class SlowClaims implements JobSource {
   }
 
   @Override
-  public List<Pulse> cancelling(String worker) {
-    return source.cancelling(worker);
+  public List<Pulse> signals(String worker) {
+    return source.signals(worker);
   }
 
   @Override
   public List<Ack> report(List<Report> reports) {
     return source.report(reports);
+  }
+
+  @Override
+  public List<StepStatus> steps(JobId job) {
+    return source.steps(job);
+  }
+
+  @Override
+  public Optional<Patch> patch(JobId job, String step) {
+    return source.patch(job, step);
   }
 
   @Override

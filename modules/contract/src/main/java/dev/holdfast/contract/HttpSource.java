@@ -4,12 +4,14 @@ import dev.holdfast.model.Ack;
 import dev.holdfast.model.Claimed;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.Patch;
 import dev.holdfast.model.Publication;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
+import dev.holdfast.model.StepStatus;
 import dev.holdfast.model.Timings;
 import dev.holdfast.worker.JobSource;
 import java.net.URI;
@@ -20,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -84,10 +87,10 @@ public final class HttpSource implements JobSource, AutoCloseable {
   }
 
   @Override
-  public List<Pulse> cancelling(String worker) {
+  public List<Pulse> signals(String worker) {
     return pulses(
         server.get(
-            "/v1/leases/cancelling?worker=" + encoded(worker),
+            "/v1/leases/signals?worker=" + encoded(worker),
             HEARTBEAT_PATIENCE,
             LeaseHeartbeat.Answer.class));
   }
@@ -114,6 +117,16 @@ public final class HttpSource implements JobSource, AutoCloseable {
                   .acks()));
     }
     return acks;
+  }
+
+  @Override
+  public List<StepStatus> steps(JobId job) {
+    throw new UnsupportedOperationException("steps over HTTP");
+  }
+
+  @Override
+  public Optional<Patch> patch(JobId job, String step) {
+    throw new UnsupportedOperationException("steps over HTTP");
   }
 
   @Override

@@ -55,6 +55,7 @@ public record LeaseReport(List<Said> reports) {
             new Said(task, attempt, percent, message, null, null);
         case Report.Event(var lease, var type, var data) ->
             new Said(task, attempt, null, null, type, data);
+        case Report.Step step -> throw new UnsupportedOperationException("steps over HTTP");
       };
     }
 

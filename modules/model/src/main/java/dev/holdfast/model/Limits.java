@@ -14,6 +14,8 @@ public final class Limits {
   public static final int DELAY_DAYS = 36_500;
   public static final int DEPENDENCIES = 1_000;
   public static final int ARTIFACTS = 1_000;
+  public static final int STEPS = 1_000;
+  public static final int PATCH_BYTES = 20 << 20;
   public static final int ARTIFACT_NAME_BYTES = 200;
   public static final int NAME_CHARS = 100;
 
@@ -43,6 +45,10 @@ public final class Limits {
   /** Event types, tenants, workspaces: the words that appear in routes and topics. */
   public static String word(String what, String name) {
     return name(what, name, NAME, NAME_CHARS, "_ . : / -");
+  }
+
+  public static String stepId(String id) {
+    return name("step", id, NAME, NAME_CHARS, "_ . : / -");
   }
 
   /** One file in the job's own folder: no path, nothing hidden, nothing a file system chokes on. */

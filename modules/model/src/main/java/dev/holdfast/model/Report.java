@@ -1,5 +1,7 @@
 package dev.holdfast.model;
 
+import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** What a running attempt tells about itself: an entry of the timeline, fenced like every write. */
@@ -21,6 +23,50 @@ public sealed interface Report {
   record Event(Lease lease, String type, Json data) implements Report {
     public Event {
       EventType.ofHandler(type);
+      Limits.eventData(data);
+    }
+  }
+
+  /**
+   * A step began, failed or is done: its row and its entries in the timeline, written together. The
+   * same one told again is taken once.
+   *
+   * @param checkpoint what it left, when it is done
+   * @param patch the changes it made in its workspace, when it is done and has one
+   * @param forgetFrom steps from this index on are done no longer, itself included
+   * @param honoured the operator's request that this carries out, by its time
+   */
+  record Step(
+      Lease lease,
+      String stepId,
+      int index,
+      StepState state,
+      int attempt,
+      boolean reset,
+      @Nullable Json checkpoint,
+      @Nullable Patch patch,
+      @Nullable Integer forgetFrom,
+      @Nullable Instant honoured,
+      List<Entry> events)
+      implements Report {
+    public Step {
+      Limits.stepId(stepId);
+      if (index < 1 || attempt < 1) {
+        throw new RefusedException(Refusal.BAD_LIMIT, "steps and attempts are counted from 1");
+      }
+      if (checkpoint != null) {
+        Limits.result(checkpoint);
+      }
+      events = List.copyOf(events);
+    }
+  }
+
+  /** An entry of the timeline that comes with a step. */
+  record Entry(String type, Json data) {
+    public Entry {
+      if (!Limits.word("event type", type).startsWith(EventType.TASK)) {
+        throw new RefusedException(Refusal.BAD_NAME, "event type '" + type + "' is not of a step");
+      }
       Limits.eventData(data);
     }
   }

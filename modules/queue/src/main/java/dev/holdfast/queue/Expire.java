@@ -95,7 +95,9 @@ final class Expire {
       throws SQLException {
     List<Reap.Reaped> ended =
         new ArrayList<>(
-            Rows.list(connection, Reap.Reaped::read, RUNNING, grace, grace, grace, most));
+            Reap.cutOff(
+                connection,
+                Rows.list(connection, Reap.Reaped::read, RUNNING, grace, grace, grace, most)));
     ended.addAll(Rows.list(connection, Reap.Reaped::read, NOT_RUNNING, most));
     return ended;
   }

@@ -36,8 +36,10 @@ final class Heartbeat {
          WHERE j.id = h.id AND j.lease_expires_at IS NOT NULL
       )
       SELECT b.id, b.attempt, h.id IS NOT NULL OR locked.id IS NOT NULL AS held,
-             coalesce(h.cancel_reason, locked.cancel_reason) AS cancel_reason
+             coalesce(h.cancel_reason, locked.cancel_reason) AS cancel_reason,
+             c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
         FROM beat b
+        LEFT JOIN holdfast.control c ON c.job_id = b.id
         LEFT JOIN held h ON h.id = b.id AND h.attempt = b.attempt
         LEFT JOIN LATERAL (
           SELECT j.id, j.cancel_reason
@@ -46,11 +48,18 @@ final class Heartbeat {
              AND j.lease_expires_at IS NOT NULL) AS locked ON true
       """;
 
-  private static final String CANCELLING =
+  // Two questions, each with an index of its own; few jobs are in either answer.
+  private static final String SIGNALLED =
       """
-      SELECT id, attempt, cancel_reason
-        FROM holdfast.job
-       WHERE worker_id = ? AND state = 'RUNNING' AND cancel_requested_at IS NOT NULL
+      SELECT j.id, j.attempt, j.cancel_reason,
+             c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
+        FROM holdfast.job j LEFT JOIN holdfast.control c ON c.job_id = j.id
+       WHERE j.worker_id = ? AND j.state = 'RUNNING' AND j.cancel_requested_at IS NOT NULL
+      UNION ALL
+      SELECT j.id, j.attempt, NULL,
+             c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
+        FROM holdfast.control c JOIN holdfast.job j ON j.id = c.job_id
+       WHERE j.worker_id = ? AND j.state = 'RUNNING' AND j.cancel_requested_at IS NULL
       """;
 
   private Heartbeat() {}
@@ -63,19 +72,23 @@ final class Heartbeat {
             new Pulse(
                 Rows.lease(row),
                 row.getBoolean("held") ? Ack.ACCEPTED : Ack.LEASE_LOST,
-                row.getString("cancel_reason")),
+                row.getString("cancel_reason"),
+                Control.read(row)),
         SQL,
         Rows.ids(connection, leases),
         Rows.attempts(connection, leases),
         lease);
   }
 
-  /** Only the cancelled ones: cheap enough to ask twice a second between heartbeats. */
-  static List<Pulse> cancelling(Connection connection, String worker) throws SQLException {
+  /** Only those of whom something is asked: cheap enough to ask twice a second. */
+  static List<Pulse> signalled(Connection connection, String worker) throws SQLException {
     return Rows.list(
         connection,
-        row -> new Pulse(Rows.lease(row), Ack.ACCEPTED, row.getString("cancel_reason")),
-        CANCELLING,
+        row ->
+            new Pulse(
+                Rows.lease(row), Ack.ACCEPTED, row.getString("cancel_reason"), Control.read(row)),
+        SIGNALLED,
+        worker,
         worker);
   }
 }

@@ -7,6 +7,7 @@ import dev.holdfast.model.Cancellation;
 import dev.holdfast.model.Claimed;
 import dev.holdfast.model.Codec;
 import dev.holdfast.model.Completion;
+import dev.holdfast.model.ControlCommand;
 import dev.holdfast.model.DatabaseVersion;
 import dev.holdfast.model.Dispatch;
 import dev.holdfast.model.Enqueued;
@@ -23,6 +24,8 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.Limits;
+import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.Patch;
 import dev.holdfast.model.Publication;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Pulse;
@@ -34,6 +37,7 @@ import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Settlement;
 import dev.holdfast.model.Statistics;
+import dev.holdfast.model.StepStatus;
 import dev.holdfast.model.Throughput;
 import dev.holdfast.model.Told;
 import dev.holdfast.model.Warnings;
@@ -131,8 +135,34 @@ public final class Queue implements AutoCloseable {
         : heartbeats.run("heartbeat", connection -> Heartbeat.of(connection, leases, lease));
   }
 
-  public List<Pulse> cancelling(String worker) {
-    return heartbeats.run("cancelling", connection -> Heartbeat.cancelling(connection, worker));
+  /** The running jobs of a worker of whom something is asked: to stop, or by an operator. */
+  public List<Pulse> signals(String worker) {
+    return heartbeats.run("signals", connection -> Heartbeat.signalled(connection, worker));
+  }
+
+  /** The steps of a job, in their order. */
+  public List<StepStatus> steps(JobId job) {
+    return database.run("steps", connection -> Steps.of(connection, job));
+  }
+
+  /** The changes that a step made in its workspace, if it is done and has one. */
+  public Optional<Patch> patch(JobId job, String step) {
+    return database.run("patch", connection -> Steps.patch(connection, job, step));
+  }
+
+  /**
+   * Asks something of a job that runs in steps.
+   *
+   * @param tenant whose job it must be; null is everybody's
+   */
+  public ControlCommand.Answer control(JobId job, ControlCommand command, @Nullable String tenant) {
+    return database.transact(
+        "control", connection -> Control.command(connection, job, command, tenant));
+  }
+
+  /** What is asked of a job at this moment. */
+  public LiveControl control(JobId job) {
+    return database.run("controls", connection -> Control.of(connection, job));
   }
 
   /** One answer per report, in their order. */
@@ -480,12 +510,13 @@ public final class Queue implements AutoCloseable {
 
   /** Takes back every lease that ran out. */
   public Swept reap(Duration grace) {
-    return swept(database.run("reap", connection -> Reap.lost(connection, grace, SWEEP)));
+    return swept(database.transact("reap", connection -> Reap.lost(connection, grace, SWEEP)));
   }
 
   /** Ends cancellations, attempts and jobs that are out of time. */
   public Swept expire(Duration cancelGrace) {
-    return swept(database.run("expire", connection -> Expire.late(connection, cancelGrace, SWEEP)));
+    return swept(
+        database.transact("expire", connection -> Expire.late(connection, cancelGrace, SWEEP)));
   }
 
   /** Makes claimable what has waited long enough: for its backoff, or for other jobs to end. */

@@ -65,6 +65,14 @@ final class Reap {
   }
 
   static List<Reaped> lost(Connection connection, Duration grace, int most) throws SQLException {
-    return Rows.list(connection, Reaped::read, SQL, grace, most);
+    return cutOff(connection, Rows.list(connection, Reaped::read, SQL, grace, most));
+  }
+
+  /** In the same transaction: no step is left running under an attempt that is over. */
+  static List<Reaped> cutOff(Connection connection, List<Reaped> reaped) throws SQLException {
+    if (!reaped.isEmpty()) {
+      Steps.cutOff(connection, reaped.stream().map(Reaped::job).toList());
+    }
+    return reaped;
   }
 }

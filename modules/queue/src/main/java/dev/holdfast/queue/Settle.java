@@ -40,15 +40,26 @@ final class Settle {
     return settlements.stream().map(s -> ack(accepted.contains(s))).toList();
   }
 
+  /** Progress and events in one statement; steps, which are few, each in a transaction. */
   List<Ack> report(List<Report> reports) {
-    if (reports.isEmpty()) {
-      return List.of();
-    }
+    List<Report> lines = reports.stream().filter(r -> !(r instanceof Report.Step)).toList();
     Set<Lease> told =
-        database.run(
-            "tell",
-            connection -> storing("tell", Refusal.EVENT_NOT_JSON, connection, reports, Tell::all));
-    return reports.stream().map(r -> ack(told.contains(r.lease()))).toList();
+        lines.isEmpty()
+            ? Set.of()
+            : database.run(
+                "tell",
+                connection ->
+                    storing("tell", Refusal.EVENT_NOT_JSON, connection, lines, Tell::all));
+    return reports.stream()
+        .map(r -> r instanceof Report.Step step ? step(step) : ack(told.contains(r.lease())))
+        .toList();
+  }
+
+  private Ack step(Report.Step step) {
+    return database.transact(
+        "step",
+        connection ->
+            storing("step", Refusal.RESULT_NOT_JSON, () -> Steps.write(connection, step)));
   }
 
   /** In the caller's transaction. */

@@ -79,6 +79,7 @@ final class Tell {
     return switch (report) {
       case Report.Progress progress -> EventType.PROGRESS;
       case Report.Event event -> event.type();
+      case Report.Step step -> throw new IllegalArgumentException(step + " is written by Steps");
     };
   }
 }

@@ -122,12 +122,12 @@ class HeartbeatTest extends QueueFixture {
   void a_worker_can_ask_which_of_its_jobs_are_being_cancelled() {
     Lease lease = running();
     running();
-    assertThat(queue.cancelling(WORKER)).isEmpty();
+    assertThat(queue.signals(WORKER)).isEmpty();
     queue.cancel(lease.job(), false, "stop", GRACE);
-    assertThat(queue.cancelling(WORKER)).containsExactly(new Pulse(lease, Ack.ACCEPTED, "stop"));
-    assertThat(queue.cancelling("another")).isEmpty();
+    assertThat(queue.signals(WORKER)).containsExactly(new Pulse(lease, Ack.ACCEPTED, "stop"));
+    assertThat(queue.signals("another")).isEmpty();
     queue.settle(new Settlement.Cancel(lease, null));
-    assertThat(queue.cancelling(WORKER)).isEmpty();
+    assertThat(queue.signals(WORKER)).isEmpty();
   }
 
   @Test

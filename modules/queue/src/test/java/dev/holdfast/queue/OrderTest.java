@@ -63,7 +63,7 @@ class OrderTest extends QueueFixture {
     assertThat(cancelAfter(job, OrderTest::claim)).isEqualTo(Answer.REQUESTED);
     assertThat(state(job)).isEqualTo(JobState.RUNNING);
     assertThat(events(job)).containsExactly("created", "processing", "cancel:requested");
-    assertThat(queue.cancelling(WORKER)).hasSize(1);
+    assertThat(queue.signals(WORKER)).hasSize(1);
   }
 
   @Test

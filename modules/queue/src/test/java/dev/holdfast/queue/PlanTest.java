@@ -203,7 +203,7 @@ class PlanTest extends QueueFixture {
     try (Connection connection = single.getConnection()) {
       connection.setAutoCommit(false);
       Heartbeat.of(connection, leases, LEASE);
-      Heartbeat.cancelling(connection, WORKER);
+      Heartbeat.signalled(connection, WORKER);
       assertThat(
               Rows.list(
                   connection,

@@ -85,16 +85,11 @@ class SchemaTest {
 
   @Test
   void an_older_schema_asks_to_be_migrated_and_can_be(TestDatabase db) {
-    db.sql(
-        "DROP TABLE holdfast.completion, holdfast.api_key, holdfast.signing_key,"
-            + " holdfast.submission");
-    db.sql(
-        "ALTER TABLE holdfast.queue DROP COLUMN dispatch_url, DROP COLUMN dispatch_secret,"
-            + " DROP COLUMN dispatch_max_in_flight");
-    db.sql("DELETE FROM holdfast.flyway_schema_history WHERE version = '3'");
+    db.sql("DROP TABLE holdfast.step, holdfast.control");
+    db.sql("DELETE FROM holdfast.flyway_schema_history WHERE version = '4'");
     try (Queue queue = on(db.dataSource())) {
       assertReason(Reason.SCHEMA_OLD, () -> queue.check(true))
-          .hasMessageContaining("at version 2")
+          .hasMessageContaining("at version 3")
           .hasMessageContaining("holdfast migrate");
       assertThat(Migrations.apply(db.dataSource(), true).applied()).isEqualTo(1);
       queue.check(true);

@@ -42,7 +42,7 @@ final class LeasesApi {
   List<Route> routes() {
     return List.of(
         Route.post("/v1/leases/heartbeat", Guard.WORK, this::heartbeat),
-        Route.get("/v1/leases/cancelling", Guard.WORK, this::cancelling),
+        Route.get("/v1/leases/signals", Guard.WORK, this::signals),
         Route.post("/v1/leases/report", Guard.WORK, this::report),
         Route.post("/v1/leases/publish", Guard.WORK, this::publish),
         Route.get("/v1/leases/artifacts", Guard.WORK, this::artifacts),
@@ -68,8 +68,8 @@ final class LeasesApi {
     return pulses(pulses);
   }
 
-  private Answer cancelling(Call call) {
-    List<Pulse> pulses = queue.cancelling(worker(call));
+  private Answer signals(Call call) {
+    List<Pulse> pulses = queue.signals(worker(call));
     Set<JobId> seen = seen(call, pulses, pulse -> pulse.lease().job());
     return pulses(pulses.stream().filter(pulse -> seen.contains(pulse.lease().job())).toList());
   }

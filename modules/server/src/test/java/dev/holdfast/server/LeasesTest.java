@@ -130,9 +130,9 @@ class LeasesTest extends ServerTest {
     assertThat(held).hasSize(1);
     assertThat(held.get(0).get("taskId").asText()).isEqualTo(job.toString());
     assertThat(client.get("/v1/leases?worker=w2", null).ok().get("leases")).isEmpty();
-    assertThat(client.get("/v1/leases/cancelling?worker=w1", null).ok().get("pulses")).isEmpty();
+    assertThat(client.get("/v1/leases/signals?worker=w1", null).ok().get("pulses")).isEmpty();
     holdfast.queue().cancel(job, false, "enough", Timings.DEFAULT_CANCEL_GRACE);
-    JsonNode pulses = client.get("/v1/leases/cancelling?worker=w1", null).ok().get("pulses");
+    JsonNode pulses = client.get("/v1/leases/signals?worker=w1", null).ok().get("pulses");
     assertThat(pulses.get(0).get("cancelReason").asText()).isEqualTo("enough");
   }
 
@@ -185,8 +185,7 @@ class LeasesTest extends ServerTest {
       assertThat(pulse.get("ack").asText()).isEqualTo(expected);
       assertThat(pulse.has("cancelReason")).isEqualTo(key.equals(ours));
       assertThat(client.get("/v1/leases?worker=w1", key).ok().get("leases")).hasSize(seen);
-      assertThat(client.get("/v1/leases/cancelling?worker=w1", key).ok().get("pulses"))
-          .hasSize(seen);
+      assertThat(client.get("/v1/leases/signals?worker=w1", key).ok().get("pulses")).hasSize(seen);
       Map<String, Object> said = new java.util.HashMap<>(held(job, 1));
       said.put("progressPct", 5);
       assertThat(acks(client.post("/v1/leases/report", Map.of("reports", List.of(said)), key).ok()))

@@ -4,17 +4,20 @@ import dev.holdfast.model.Ack;
 import dev.holdfast.model.Claimed;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.Patch;
 import dev.holdfast.model.Publication;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
+import dev.holdfast.model.StepStatus;
 import dev.holdfast.model.Timings;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -35,11 +38,17 @@ public interface JobSource {
   /** Extends the leases; one pulse each, in no particular order. */
   List<Pulse> heartbeat(List<Lease> leases, Duration lease);
 
-  /** The running jobs of this worker that were asked to cancel. */
-  List<Pulse> cancelling(String worker);
+  /** The running jobs of this worker of whom something is asked: to stop, or by an operator. */
+  List<Pulse> signals(String worker);
 
   /** One answer per report, in their order. */
   List<Ack> report(List<Report> reports);
+
+  /** The steps of a job, in their order. */
+  List<StepStatus> steps(JobId job);
+
+  /** The changes that a step made in its workspace, if it is done and has one. */
+  Optional<Patch> patch(JobId job, String step);
 
   /** Takes the artifacts for the job's, if the attempt holds it. */
   Ack publish(Publication publication);

@@ -61,7 +61,7 @@ final class LeaseKeeper {
    */
   void connect() {
     if (!connected) {
-      source.cancelling(worker);
+      source.signals(worker);
       connected = true;
     }
   }
@@ -74,7 +74,7 @@ final class LeaseKeeper {
     long sentAt = nanos.getAsLong();
     try {
       if (runs.isEmpty()) {
-        source.cancelling(worker); // nothing to keep, but someone wants to know that all is well
+        source.signals(worker); // nothing to keep, but someone wants to know that all is well
       } else {
         List<Lease> leases = runs.stream().map(JobRun::lease).toList();
         tell(runs, source.heartbeat(leases, timings.lease()), sentAt);
@@ -143,7 +143,7 @@ final class LeaseKeeper {
     // While heartbeats fail the connection is left to them; they bring cancellations as well.
     if (!runs.isEmpty() && failedInARow == 0) {
       Map<Lease, JobRun> byLease = byLease(runs);
-      for (Pulse pulse : source.cancelling(worker)) {
+      for (Pulse pulse : source.signals(worker)) {
         JobRun run = byLease.get(pulse.lease());
         if (run != null) {
           stopIfCancelled(run, pulse);

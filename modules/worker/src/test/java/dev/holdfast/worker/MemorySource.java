@@ -5,6 +5,7 @@ import dev.holdfast.model.Claimed;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Patch;
 import dev.holdfast.model.Publication;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Pulse;
@@ -12,13 +13,17 @@ import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
+import dev.holdfast.model.StepStatus;
 import dev.holdfast.model.Timings;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -111,8 +116,8 @@ final class MemorySource implements JobSource {
   }
 
   @Override
-  public List<Pulse> cancelling(String worker) {
-    called("cancelling");
+  public List<Pulse> signals(String worker) {
+    called("signals");
     return cancelled.entrySet().stream()
         .filter(entry -> held.contains(entry.getKey()))
         .map(entry -> new Pulse(entry.getKey(), Ack.ACCEPTED, entry.getValue()))
@@ -125,6 +130,48 @@ final class MemorySource implements JobSource {
     refuseUnstorable(reports.stream().map(Report::lease));
     reported.add(List.copyOf(reports));
     return reports.stream().map(report -> ack(held.contains(report.lease()))).toList();
+  }
+
+  /** Those that were reported last, of all jobs. */
+  @Override
+  public List<StepStatus> steps(JobId job) {
+    called("steps");
+    Map<String, StepStatus> steps = new LinkedHashMap<>();
+    reported.stream()
+        .flatMap(List::stream)
+        .filter(report -> report.lease().job().equals(job))
+        .forEach(
+            report -> {
+              if (report instanceof Report.Step step) {
+                StepStatus before = steps.get(step.stepId());
+                steps.put(
+                    step.stepId(),
+                    new StepStatus(
+                        step.stepId(),
+                        step.index(),
+                        step.state(),
+                        step.attempt(),
+                        (before == null ? 0 : before.resets()) + (step.reset() ? 1 : 0),
+                        step.checkpoint(),
+                        null,
+                        Instant.EPOCH,
+                        null));
+              }
+            });
+    return List.copyOf(steps.values());
+  }
+
+  @Override
+  public Optional<Patch> patch(JobId job, String step) {
+    called("patch");
+    return reported.stream()
+        .flatMap(List::stream)
+        .map(report -> report instanceof Report.Step told ? told : null)
+        .filter(
+            told -> told != null && told.lease().job().equals(job) && told.stepId().equals(step))
+        .map(Report.Step::patch)
+        .filter(Objects::nonNull)
+        .reduce((earlier, later) -> later);
   }
 
   @Override

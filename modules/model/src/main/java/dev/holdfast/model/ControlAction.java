@@ -1,0 +1,41 @@
+package dev.holdfast.model;
+
+import java.util.Locale;
+
+/** What an operator can ask of a job that runs in steps. */
+public enum ControlAction {
+  /** No further attempt begins. */
+  PAUSE,
+  /** Ends a pause or a takeover. */
+  RESUME,
+  /** Automation stops at once; the workspace is the operator's. */
+  TAKEOVER,
+  /** Once more in the same workspace. */
+  RETRY_STEP,
+  /** Once more in a new workspace. */
+  HARD_RESET_STEP,
+  /** Everything from this step on, in a new workspace. */
+  RESUME_FROM_STEP;
+
+  /** The name on the wire and in the timeline. */
+  public String text() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Whether it names a step and is done once; the others are states that last. */
+  public boolean isRecovery() {
+    return this == RETRY_STEP || this == HARD_RESET_STEP || this == RESUME_FROM_STEP;
+  }
+
+  public static ControlAction of(String text) {
+    for (ControlAction action : values()) {
+      if (action.text().equals(text)) {
+        return action;
+      }
+    }
+    throw new RefusedException(
+        Refusal.BAD_NAME,
+        "action '%s' is none of pause, resume, takeover, retry_step, hard_reset_step, resume_from_step"
+            .formatted(Text.excerpt(text, 60)));
+  }
+}

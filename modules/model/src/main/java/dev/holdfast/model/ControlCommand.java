@@ -1,0 +1,37 @@
+package dev.holdfast.model;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an operator asks of a job, and who and why.
+ *
+ * @param stepId for actions on a step
+ */
+public record ControlCommand(
+    ControlAction action, @Nullable String stepId, String requestedBy, String reason) {
+  public ControlCommand {
+    if (action.isRecovery() && stepId == null) {
+      throw new RefusedException(Refusal.BAD_NAME, action.text() + " needs the step it is for");
+    }
+    if (!action.isRecovery() && stepId != null) {
+      throw new RefusedException(
+          Refusal.BAD_NAME, action.text() + " is for a whole job, not a step");
+    }
+    requestedBy = Text.excerpt(requestedBy, Limits.NAME_CHARS);
+    reason = Text.excerpt(reason, Limits.REASON_CHARS);
+  }
+
+  /** What became of it. */
+  public enum Answer {
+    ACCEPTED,
+    NO_SUCH_JOB,
+    ALREADY_TERMINAL,
+    /** A takeover of a job that nobody runs. */
+    NOT_RUNNING,
+    NO_SUCH_STEP,
+    /** There is no checkpoint to go on from. */
+    STEP_NOT_REACHED,
+    /** To do it again, everything from it on has to be done again. */
+    STEP_DONE
+  }
+}

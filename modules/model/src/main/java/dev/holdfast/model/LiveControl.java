@@ -1,0 +1,21 @@
+package dev.holdfast.model;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** What operators have asked of a job, as its worker hears it with every heartbeat. */
+public record LiveControl(boolean paused, boolean takeover, @Nullable Recovery recovery) {
+  public static final LiveControl NONE = new LiveControl(false, false, null);
+
+  /**
+   * A step to be done again, once.
+   *
+   * @param updatedAt names this very request: whoever has honoured it says so with this
+   */
+  public record Recovery(
+      ControlAction action, String stepId, String requestedBy, String reason, Instant updatedAt) {}
+
+  public boolean holds() {
+    return paused || takeover;
+  }
+}

@@ -1,0 +1,221 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.ControlAction;
+import dev.holdfast.model.ControlCommand;
+import dev.holdfast.model.ControlCommand.Answer;
+import dev.holdfast.model.EventType;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.LiveControl;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What operators ask of jobs that run in steps; their workers hear it with their heartbeats. */
+final class Control {
+  // The row lock orders this against the worker that honours an earlier request.
+  private static final String HOLD =
+      """
+      SELECT state FROM holdfast.job
+       WHERE id = ? AND (?::text IS NULL OR tenant = ?::text)
+         FOR NO KEY UPDATE
+      """;
+
+  // A step that was begun has a row; one that is still to come may stand in the payload.
+  private static final String STEP =
+      """
+      SELECT coalesce(s.step_index, p.place) AS place, coalesce(s.state, '') AS state,
+             (SELECT count(*) FROM holdfast.step d
+               WHERE d.job_id = j.id AND d.state = 'DONE'
+                 AND d.step_index < coalesce(s.step_index, p.place)) AS done_before
+        FROM holdfast.job j
+        LEFT JOIN holdfast.step s ON s.job_id = j.id AND s.step_id = ?
+        LEFT JOIN LATERAL (
+          SELECT min(e.n)::int AS place
+            FROM jsonb_array_elements(
+                   CASE jsonb_typeof(j.payload -> 'steps') WHEN 'array' THEN j.payload -> 'steps'
+                                                           ELSE '[]' END)
+                 WITH ORDINALITY AS e(step, n)
+           WHERE e.step ->> 'id' = ?) AS p ON true
+       WHERE j.id = ? AND coalesce(s.step_index, p.place) IS NOT NULL
+      """;
+
+  private static final String HOLD_UP =
+      """
+      INSERT INTO holdfast.control AS c (job_id, paused, takeover) VALUES (?, ?, ?)
+      ON CONFLICT (job_id) DO UPDATE
+         SET paused = c.paused OR excluded.paused, takeover = c.takeover OR excluded.takeover
+      """;
+
+  private static final String RECOVER =
+      """
+      INSERT INTO holdfast.control (job_id, action, step_id, requested_by, reason, requested_at)
+      VALUES (?, ?, ?, ?, ?, clock_timestamp())
+      ON CONFLICT (job_id) DO UPDATE
+         SET action = excluded.action, step_id = excluded.step_id,
+             requested_by = excluded.requested_by, reason = excluded.reason,
+             requested_at = excluded.requested_at
+      """;
+
+  private static final String RESUME =
+      """
+      WITH gone AS (
+        DELETE FROM holdfast.control WHERE job_id = ? AND action IS NULL
+      )
+      UPDATE holdfast.control SET paused = false, takeover = false
+       WHERE job_id = ? AND action IS NOT NULL
+      """;
+
+  private static final String HONOURED =
+      """
+      WITH gone AS (
+        DELETE FROM holdfast.control
+         WHERE job_id = ? AND requested_at = ? AND NOT paused AND NOT takeover
+      )
+      UPDATE holdfast.control
+         SET action = NULL, step_id = NULL, requested_by = NULL, reason = NULL, requested_at = NULL
+       WHERE job_id = ? AND requested_at = ? AND (paused OR takeover)
+      """;
+
+  private static final String TELL =
+      """
+      WITH told AS (
+        INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
+        SELECT id, events + 1, ?, attempt, clock_timestamp(),
+               jsonb_strip_nulls(jsonb_build_object(
+                 'action', ?::text, 'stepId', ?::text, 'requestedBy', ?::text, 'reason', ?::text))
+          FROM holdfast.job WHERE id = ?
+      )
+      UPDATE holdfast.job SET events = events + 1 WHERE id = ?
+      """;
+
+  private record Step(int index, String state, int doneBefore) {}
+
+  private Control() {}
+
+  /**
+   * In one transaction.
+   *
+   * @param tenant whose jobs may be controlled; null is everybody's
+   */
+  static Answer command(
+      Connection connection, JobId job, ControlCommand command, @Nullable String tenant)
+      throws SQLException {
+    Optional<JobState> state =
+        Rows.list(
+                connection,
+                row -> JobState.valueOf(row.getString("state")),
+                HOLD,
+                job,
+                tenant,
+                tenant)
+            .stream()
+            .findFirst();
+    Answer answer =
+        state.isEmpty() ? Answer.NO_SUCH_JOB : checked(connection, job, state.get(), command);
+    if (answer == Answer.ACCEPTED) {
+      carryOut(connection, job, command);
+      Rows.update(
+          connection,
+          TELL,
+          EventType.CONTROL + command.action().text(),
+          command.action().text(),
+          command.stepId(),
+          command.requestedBy(),
+          command.reason(),
+          job,
+          job);
+    }
+    return answer;
+  }
+
+  private static Answer checked(
+      Connection connection, JobId job, JobState state, ControlCommand command)
+      throws SQLException {
+    if (state.isTerminal()) {
+      return Answer.ALREADY_TERMINAL;
+    }
+    if (command.action() == ControlAction.TAKEOVER && state != JobState.RUNNING) {
+      return Answer.NOT_RUNNING;
+    }
+    if (!command.action().isRecovery()) {
+      return Answer.ACCEPTED;
+    }
+    List<Step> found =
+        Rows.list(
+            connection,
+            row -> new Step(row.getInt("place"), row.getString("state"), row.getInt("done_before")),
+            STEP,
+            command.stepId(),
+            command.stepId(),
+            job);
+    if (found.isEmpty()) {
+      return Answer.NO_SUCH_STEP;
+    }
+    Step step = found.getFirst();
+    if (step.doneBefore() < step.index() - 1) {
+      return Answer.STEP_NOT_REACHED;
+    }
+    return command.action() == ControlAction.RETRY_STEP && step.state().equals("DONE")
+        ? Answer.STEP_DONE
+        : Answer.ACCEPTED;
+  }
+
+  private static void carryOut(Connection connection, JobId job, ControlCommand command)
+      throws SQLException {
+    switch (command.action()) {
+      case PAUSE -> Rows.update(connection, HOLD_UP, job, true, false);
+      case TAKEOVER -> Rows.update(connection, HOLD_UP, job, false, true);
+      case RESUME -> Rows.update(connection, RESUME, job, job);
+      case RETRY_STEP, HARD_RESET_STEP, RESUME_FROM_STEP ->
+          Rows.update(
+              connection,
+              RECOVER,
+              job,
+              command.action().text(),
+              command.stepId(),
+              command.requestedBy(),
+              command.reason());
+    }
+  }
+
+  /** A request that came after the honoured one stays. */
+  static void honoured(Connection connection, JobId job, Instant requestedAt) throws SQLException {
+    Rows.update(connection, HONOURED, job, requestedAt, job, requestedAt);
+  }
+
+  /** From columns named as in the table, all null where nothing is asked. */
+  static LiveControl read(ResultSet row) throws SQLException {
+    String action = row.getString("action");
+    return new LiveControl(
+        row.getBoolean("paused"),
+        row.getBoolean("takeover"),
+        action == null
+            ? null
+            : new LiveControl.Recovery(
+                ControlAction.of(action),
+                row.getString("step_id"),
+                row.getString("requested_by"),
+                row.getString("reason"),
+                Rows.instant(row, "requested_at")));
+  }
+
+  static LiveControl of(Connection connection, JobId job) throws SQLException {
+    return Rows.list(
+            connection,
+            Control::read,
+            """
+            SELECT paused, takeover, action, step_id, requested_by, reason, requested_at
+              FROM holdfast.control
+             WHERE job_id = ?
+            """,
+            job)
+        .stream()
+        .findFirst()
+        .orElse(LiveControl.NONE);
+  }
+}

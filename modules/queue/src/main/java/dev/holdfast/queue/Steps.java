@@ -1,0 +1,179 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.Patch;
+import dev.holdfast.model.Report;
+import dev.holdfast.model.StepState;
+import dev.holdfast.model.StepStatus;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+
+/** Writes how the steps of running jobs get on, fenced like every write, and reads it back. */
+final class Steps {
+  private static final String HOLD =
+      """
+      SELECT id FROM holdfast.job
+       WHERE id = ? AND attempt = ? AND state = 'RUNNING'
+         FOR NO KEY UPDATE
+      """;
+
+  // What was told before changes nothing.
+  private static final String WRITE =
+      """
+      INSERT INTO holdfast.step AS s
+             (job_id, step_id, step_index, state, attempt, job_attempt, resets, checkpoint, patch,
+              started_at, finished_at)
+      SELECT ?, ?, ?, n.state, ?, ?, ?, ?::jsonb, ?, clock_timestamp(),
+             CASE WHEN n.state <> 'RUNNING' THEN clock_timestamp() END
+        FROM (SELECT ?::text AS state) AS n
+      ON CONFLICT (job_id, step_id) DO UPDATE
+         SET state = excluded.state, attempt = excluded.attempt, job_attempt = excluded.job_attempt,
+             resets = s.resets + excluded.resets,
+             checkpoint = excluded.checkpoint, patch = excluded.patch,
+             started_at = CASE excluded.state WHEN 'RUNNING' THEN excluded.started_at
+                                              ELSE s.started_at END,
+             finished_at = excluded.finished_at
+       WHERE (s.state, s.attempt, s.job_attempt)
+             IS DISTINCT FROM (excluded.state, excluded.attempt, excluded.job_attempt)
+      """;
+
+  private static final String FORGET =
+      """
+      UPDATE holdfast.step SET state = 'FAILED', checkpoint = NULL, patch = NULL
+       WHERE job_id = ? AND step_index >= ? AND state = 'DONE'
+      """;
+
+  private static final String TELL =
+      """
+      WITH entry AS (
+        SELECT * FROM unnest(?::text[], ?::text[]) WITH ORDINALITY AS e(type, data, n)
+      ), told AS (
+        INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
+        SELECT j.id, j.events + e.n, e.type, j.attempt, clock_timestamp(), e.data::jsonb
+          FROM holdfast.job j, entry e
+         WHERE j.id = ?
+      )
+      UPDATE holdfast.job SET events = events + (SELECT count(*) FROM entry) WHERE id = ?
+      """;
+
+  private static final String LIST =
+      """
+      SELECT step_id, step_index, state, attempt, resets, checkpoint, length(patch) AS patch_bytes,
+             started_at, finished_at
+        FROM holdfast.step
+       WHERE job_id = ?
+       ORDER BY step_index
+      """;
+
+  // A worker that died, or was given up, leaves its step running; whoever recovers the job ends it.
+  private static final String CUT_OFF =
+      """
+      WITH cut AS (
+        UPDATE holdfast.step s
+           SET state = 'INTERRUPTED', finished_at = clock_timestamp()
+         WHERE s.job_id = ANY (?::uuid[]) AND s.state = 'RUNNING'
+        RETURNING s.job_id, s.step_id, s.step_index, s.attempt
+      ), told AS (
+        INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
+        SELECT c.job_id, j.events + row_number() OVER (PARTITION BY c.job_id ORDER BY c.step_index),
+               'task.step.attempt.failed', j.attempt, clock_timestamp(),
+               jsonb_build_object(
+                 'stepId', c.step_id, 'stepIndex', c.step_index, 'attempt', c.attempt,
+                 'failureClass', 'transient_runtime', 'failureSignature', 'interrupted',
+                 'strategy', 'queue_retry',
+                 'summary', 'its worker was lost in the middle of this attempt')
+          FROM cut c JOIN holdfast.job j ON j.id = c.job_id
+      )
+      UPDATE holdfast.job j
+         SET events = j.events + c.steps
+        FROM (SELECT job_id, count(*) AS steps FROM cut GROUP BY job_id) AS c
+       WHERE j.id = c.job_id
+      """;
+
+  private Steps() {}
+
+  /** In one transaction. */
+  static Ack write(Connection connection, Report.Step step) throws SQLException {
+    Lease lease = step.lease();
+    if (Rows.list(connection, row -> "", HOLD, lease.job(), lease.attempt()).isEmpty()) {
+      return Ack.LEASE_LOST;
+    }
+    Patch patch = step.patch();
+    int written =
+        Rows.update(
+            connection,
+            WRITE,
+            lease.job(),
+            step.stepId(),
+            step.index(),
+            step.attempt(),
+            lease.attempt(),
+            step.reset() ? 1 : 0,
+            step.checkpoint(),
+            patch == null ? null : patch.bytes(),
+            step.state().name());
+    if (written == 0) {
+      return Ack.ACCEPTED;
+    }
+    if (step.forgetFrom() != null) {
+      Rows.update(connection, FORGET, lease.job(), step.forgetFrom());
+    }
+    if (step.honoured() != null) {
+      Control.honoured(connection, lease.job(), step.honoured());
+    }
+    tell(connection, lease.job(), step.events());
+    return Ack.ACCEPTED;
+  }
+
+  /** The caller holds the job's row. */
+  static void tell(Connection connection, JobId job, List<Report.Entry> entries)
+      throws SQLException {
+    if (!entries.isEmpty()) {
+      Rows.update(
+          connection,
+          TELL,
+          Rows.array(connection, "text", entries, Report.Entry::type),
+          Rows.array(connection, "text", entries, Report.Entry::data),
+          job,
+          job);
+    }
+  }
+
+  static List<StepStatus> of(Connection connection, JobId job) throws SQLException {
+    return Rows.list(
+        connection,
+        row ->
+            new StepStatus(
+                row.getString("step_id"),
+                row.getInt("step_index"),
+                StepState.valueOf(row.getString("state")),
+                row.getInt("attempt"),
+                row.getInt("resets"),
+                Rows.jsonOrNull(row, "checkpoint"),
+                Rows.intOrNull(row, "patch_bytes"),
+                Rows.instant(row, "started_at"),
+                Rows.instantOrNull(row, "finished_at")),
+        LIST,
+        job);
+  }
+
+  static Optional<Patch> patch(Connection connection, JobId job, String step) throws SQLException {
+    return Rows.list(
+            connection,
+            row -> Patch.of(row.getBytes("patch")),
+            "SELECT patch FROM holdfast.step WHERE job_id = ? AND step_id = ? AND patch IS NOT NULL",
+            job,
+            step)
+        .stream()
+        .findFirst();
+  }
+
+  /** Ends the steps that were under way in jobs whose attempt is over. */
+  static void cutOff(Connection connection, List<JobId> jobs) throws SQLException {
+    Rows.update(connection, CUT_OFF, Rows.array(connection, "uuid", jobs, job -> job));
+  }
+}

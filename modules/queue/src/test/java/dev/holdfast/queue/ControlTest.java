@@ -1,0 +1,152 @@
+package dev.holdfast.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.ControlAction;
+import dev.holdfast.model.ControlCommand;
+import dev.holdfast.model.ControlCommand.Answer;
+import dev.holdfast.model.EventType;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.Pulse;
+import dev.holdfast.model.Refusal;
+import dev.holdfast.model.Report;
+import dev.holdfast.model.StepState;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class ControlTest extends QueueFixture {
+  private Answer ask(JobId job, ControlAction action, @Nullable String step) {
+    return queue.control(job, new ControlCommand(action, step, "ada", "it looks odd"), null);
+  }
+
+  private void step(Lease lease, int index, StepState state) {
+    queue.report(
+        List.of(
+            new Report.Step(
+                lease, "s" + index, index, state, 1, false, null, null, null, null, List.of())));
+  }
+
+  private LiveControl heard(Lease lease) {
+    LiveControl heard = queue.heartbeat(List.of(lease), LEASE).getFirst().control();
+    // Between heartbeats the same is heard; of whom nothing is asked is not spoken.
+    assertThat(queue.signals(WORKER).stream().map(Pulse::control).findFirst().orElse(heard))
+        .isEqualTo(heard);
+    return heard;
+  }
+
+  @Test
+  void a_pause_is_heard_with_the_heartbeat_until_it_is_resumed() {
+    Lease lease = running();
+    assertThat(heard(lease)).isEqualTo(LiveControl.NONE);
+    assertThat(ask(lease.job(), ControlAction.PAUSE, null)).isEqualTo(Answer.ACCEPTED);
+    assertThat(heard(lease)).isEqualTo(new LiveControl(true, false, null));
+    assertThat(ask(lease.job(), ControlAction.TAKEOVER, null)).isEqualTo(Answer.ACCEPTED);
+    assertThat(heard(lease)).isEqualTo(new LiveControl(true, true, null));
+    assertThat(ask(lease.job(), ControlAction.RESUME, null)).isEqualTo(Answer.ACCEPTED);
+    assertThat(heard(lease)).isEqualTo(LiveControl.NONE);
+    assertThat(queue.signals(WORKER)).isEmpty();
+    assertThat(queue.control(lease.job())).isEqualTo(LiveControl.NONE);
+  }
+
+  @Test
+  void who_asked_and_why_stands_in_the_timeline() {
+    Lease lease = running();
+    step(lease, 1, StepState.RUNNING);
+    ask(lease.job(), ControlAction.HARD_RESET_STEP, "s1");
+    assertThat(events(lease.job())).endsWith(EventType.CONTROL + "hard_reset_step");
+    assertThat(queue.timeline(lease.job()).getLast().data().text())
+        .contains("\"requestedBy\": \"ada\"", "\"reason\": \"it looks odd\"", "\"stepId\": \"s1\"");
+  }
+
+  @Test
+  void a_request_for_a_step_stays_until_the_worker_has_honoured_it() {
+    Lease lease = running();
+    step(lease, 1, StepState.FAILED);
+    ask(lease.job(), ControlAction.RETRY_STEP, "s1");
+    LiveControl.Recovery first = Objects.requireNonNull(heard(lease).recovery());
+    assertThat(first.action()).isEqualTo(ControlAction.RETRY_STEP);
+    assertThat(first.stepId()).isEqualTo("s1");
+    ask(lease.job(), ControlAction.HARD_RESET_STEP, "s1");
+    LiveControl.Recovery second = Objects.requireNonNull(heard(lease).recovery());
+    honour(lease, first, 2);
+    assertThat(heard(lease).recovery()).as("a later request stays").isEqualTo(second);
+    ask(lease.job(), ControlAction.PAUSE, null);
+    honour(lease, second, 3);
+    assertThat(heard(lease)).isEqualTo(new LiveControl(true, false, null));
+    ask(lease.job(), ControlAction.RESUME, null);
+    ask(lease.job(), ControlAction.RETRY_STEP, "s1");
+    honour(lease, Objects.requireNonNull(heard(lease).recovery()), 4);
+    assertThat(heard(lease)).isEqualTo(LiveControl.NONE);
+  }
+
+  private void honour(Lease lease, LiveControl.Recovery recovery, int attempt) {
+    queue.report(
+        List.of(
+            new Report.Step(
+                lease,
+                "s1",
+                1,
+                StepState.RUNNING,
+                attempt,
+                false,
+                null,
+                null,
+                null,
+                recovery.updatedAt(),
+                List.of(StepsTest.entry(EventType.RECOVERY_ACK)))));
+  }
+
+  @Test
+  void a_resume_leaves_a_request_for_a_step_alone() {
+    Lease lease = running();
+    step(lease, 1, StepState.FAILED);
+    ask(lease.job(), ControlAction.PAUSE, null);
+    ask(lease.job(), ControlAction.HARD_RESET_STEP, "s1");
+    ask(lease.job(), ControlAction.RESUME, null);
+    LiveControl control = heard(lease);
+    assertThat(control.holds()).isFalse();
+    assertThat(control.recovery()).isNotNull();
+  }
+
+  @Test
+  void steps_are_known_once_they_began_or_from_the_payload() {
+    Lease lease =
+        addAndClaim(
+            Job.of("test", Map.of("steps", List.of(Map.of("id", "s1"), Map.of("id", "s2")))));
+    assertThat(ask(lease.job(), ControlAction.RETRY_STEP, "nonsense"))
+        .isEqualTo(Answer.NO_SUCH_STEP);
+    assertThat(ask(lease.job(), ControlAction.RETRY_STEP, "s1")).isEqualTo(Answer.ACCEPTED);
+    assertThat(ask(lease.job(), ControlAction.RESUME_FROM_STEP, "s2"))
+        .isEqualTo(Answer.STEP_NOT_REACHED);
+    step(lease, 1, StepState.DONE);
+    assertThat(ask(lease.job(), ControlAction.RESUME_FROM_STEP, "s2")).isEqualTo(Answer.ACCEPTED);
+    assertThat(ask(lease.job(), ControlAction.RESUME_FROM_STEP, "s1")).isEqualTo(Answer.ACCEPTED);
+    assertThat(ask(lease.job(), ControlAction.RETRY_STEP, "s1")).isEqualTo(Answer.STEP_DONE);
+  }
+
+  @Test
+  void what_cannot_be_asked_is_refused_and_leaves_no_trace() {
+    JobId waiting = add(job());
+    assertThat(ask(waiting, ControlAction.TAKEOVER, null)).isEqualTo(Answer.NOT_RUNNING);
+    assertThat(ask(JobId.next(), ControlAction.PAUSE, null)).isEqualTo(Answer.NO_SUCH_JOB);
+    assertThat(
+            queue.control(
+                waiting, new ControlCommand(ControlAction.PAUSE, null, "x", "y"), "another"))
+        .isEqualTo(Answer.NO_SUCH_JOB);
+    Lease ended = claimOne();
+    queue.settle(succeed(ended));
+    assertThat(ask(ended.job(), ControlAction.PAUSE, null)).isEqualTo(Answer.ALREADY_TERMINAL);
+    assertThat(events(waiting))
+        .containsExactly(EventType.CREATED, EventType.PROCESSING, EventType.DONE);
+    assertRefused(
+        Refusal.BAD_NAME, () -> new ControlCommand(ControlAction.RETRY_STEP, null, "x", "y"));
+    assertRefused(Refusal.BAD_NAME, () -> new ControlCommand(ControlAction.PAUSE, "s1", "x", "y"));
+    assertRefused(Refusal.BAD_NAME, () -> ControlAction.of("explode"));
+  }
+}
