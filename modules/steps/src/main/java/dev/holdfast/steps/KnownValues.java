@@ -1,0 +1,191 @@
+package dev.holdfast.steps;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.net.URLEncoder;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.Collection;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/** Finds secrets whose value is known, as they are and in the usual encodings. */
+final class KnownValues implements Rule {
+  private static final int SHORTEST = 6;
+  private static final int SHORTEST_NUMBER = 8;
+  private static final int TRIGGER = 8;
+  private static final int PIECE = Line.AHEAD / 2;
+  private static final int[] BASE64_LINES = {64, 76};
+  private static final Set<String> COMMON =
+      Set.of(
+          "changeit",
+          "changeme",
+          "default",
+          "disabled",
+          "enabled",
+          "example",
+          "localhost",
+          "password",
+          "postgres",
+          "secret",
+          "undefined",
+          "unknown");
+
+  private final String trigger;
+  private final List<Variant> variants = new ArrayList<>();
+
+  private KnownValues(String trigger) {
+    this.trigger = trigger;
+  }
+
+  /** One way to write a value. In base64 the characters around it carry bits of it too. */
+  private record Variant(String text, boolean base64) {}
+
+  static List<Rule> rules(Collection<String> values) {
+    Set<Variant> variants = new LinkedHashSet<>();
+    for (String value : values) {
+      for (String line : value.split("[\r\n]+", -1)) {
+        addAll(variants, line);
+      }
+      addAll(variants, value);
+    }
+    Map<String, KnownValues> byTrigger = new LinkedHashMap<>();
+    for (Variant variant : variants) {
+      String start = variant.text.substring(0, Math.min(TRIGGER, variant.text.length()));
+      byTrigger.computeIfAbsent(start, KnownValues::new).variants.add(variant);
+    }
+    return List.copyOf(byTrigger.values());
+  }
+
+  private static void addAll(Set<Variant> variants, String value) {
+    if (isTrivial(value.strip())) {
+      return;
+    }
+    String json = jsonEscaped(value);
+    String percent = percentEncoded(value, "-_.~");
+    String component = percentEncoded(value, "-_.~!'()*");
+    String form = URLEncoder.encode(value, UTF_8);
+    for (String text : List.of(value, json, json.replace("/", "\\/"), percent, component, form)) {
+      add(variants, text);
+      add(variants, lowerHex(text));
+    }
+    byte[] bytes = value.getBytes(UTF_8);
+    for (int offset = 0; offset < 3; offset++) {
+      String inside = base64Inside(bytes, offset);
+      add(variants, inside, true);
+      add(variants, inside.replace('+', '-').replace('/', '_'), true);
+    }
+    String whole = Base64.getEncoder().encodeToString(bytes);
+    for (int width : BASE64_LINES) {
+      for (int from = 0; whole.length() > width && from < whole.length(); from += width) {
+        String piece = whole.substring(from, Math.min(whole.length(), from + width));
+        add(variants, piece, false);
+      }
+    }
+  }
+
+  private static void add(Set<Variant> variants, String text) {
+    // A value of several lines is looked for line by line, apart from its escaped forms.
+    if (text.indexOf('\n') < 0 && text.indexOf('\r') < 0) {
+      add(variants, text, false);
+    }
+  }
+
+  private static void add(Set<Variant> variants, String text, boolean base64) {
+    for (int from = 0; from < text.length(); from += PIECE) {
+      String piece = text.substring(from, Math.min(text.length(), from + PIECE));
+      if (piece.length() >= SHORTEST) {
+        variants.add(new Variant(piece, base64));
+      }
+    }
+  }
+
+  static boolean isTrivial(String value) {
+    return value.length() < SHORTEST
+        || value.chars().distinct().count() == 1
+        || (value.length() < SHORTEST_NUMBER && value.chars().allMatch(Character::isDigit))
+        || COMMON.contains(value.toLowerCase(Locale.ROOT));
+  }
+
+  /** What the bytes become wherever they stand, without what depends on their neighbours. */
+  static String base64Inside(byte[] bytes, int offset) {
+    byte[] shifted = new byte[offset + bytes.length];
+    System.arraycopy(bytes, 0, shifted, offset, bytes.length);
+    String encoded = Base64.getEncoder().withoutPadding().encodeToString(shifted);
+    int first = offset == 0 ? 0 : offset + 1;
+    int last = shifted.length % 3 == 0 ? encoded.length() : encoded.length() - 1;
+    return first < last ? encoded.substring(first, last) : "";
+  }
+
+  private static String percentEncoded(String value, String asTheyAre) {
+    StringBuilder encoded = new StringBuilder();
+    for (byte b : value.getBytes(UTF_8)) {
+      char c = (char) (b & 0xff);
+      if (Alphabet.ALNUM.has(c) || asTheyAre.indexOf(c) >= 0) {
+        encoded.append(c);
+      } else {
+        encoded.append('%').append(HexFormat.of().withUpperCase().toHexDigits(b));
+      }
+    }
+    return encoded.toString();
+  }
+
+  private static String lowerHex(String encoded) {
+    StringBuilder lower = new StringBuilder(encoded);
+    for (int i = encoded.indexOf('%'); i >= 0; i = encoded.indexOf('%', i + 1)) {
+      for (int hex = i + 1; hex < Math.min(i + 3, encoded.length()); hex++) {
+        lower.setCharAt(hex, Character.toLowerCase(encoded.charAt(hex)));
+      }
+    }
+    return lower.toString();
+  }
+
+  private static String jsonEscaped(String value) {
+    StringBuilder escaped = new StringBuilder();
+    for (int i = 0; i < value.length(); i++) {
+      char c = value.charAt(i);
+      switch (c) {
+        case '"', '\\' -> escaped.append('\\').append(c);
+        case '\n' -> escaped.append("\\n");
+        case '\r' -> escaped.append("\\r");
+        case '\t' -> escaped.append("\\t");
+        default -> escaped.append(c);
+      }
+    }
+    return escaped.toString();
+  }
+
+  @Override
+  public String trigger() {
+    return trigger;
+  }
+
+  @Override
+  public boolean mayApply(char[] text, int begin, int at) {
+    return true;
+  }
+
+  @Override
+  public void apply(Line line, int at) {
+    for (Variant variant : variants) {
+      if (!line.has(variant.text, at)) {
+        continue;
+      }
+      int start = at;
+      int end = at + variant.text.length();
+      if (variant.base64) {
+        start -= Alphabet.BASE64.has(line.at(start - 1)) ? 1 : 0;
+        end += Alphabet.BASE64.has(line.at(end)) ? 1 : 0;
+        for (int padding = 0; padding < 2 && line.at(end) == '='; padding++) {
+          end++;
+        }
+      }
+      line.mask(start, end);
+    }
+  }
+}

@@ -1,0 +1,85 @@
+package dev.holdfast.steps;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Hides secrets in text before it is kept anywhere: those whose value is known, those of a known
+ * form, and those whose name says it. What it replaces by {@code ***} is the secret alone, so that
+ * a reader still sees what stood there.
+ *
+ * <p>Known values are found as they are, in base64 (also within a longer text), percent-encoded and
+ * escaped as in JSON; those of several lines line by line. Values shorter than six characters,
+ * numbers shorter than eight, one character repeated and everyday words are not looked for: a log
+ * in which each "true" is hidden cannot be read.
+ *
+ * <p>Its time is linear in the text's length. To scrub what is scrubbed changes nothing, except
+ * perhaps in lines of more than 16 Ki characters.
+ */
+public final class Scrubber {
+  private static final int MOST_PASSES = 4;
+
+  private final Triggers triggers;
+
+  private Scrubber(Triggers triggers) {
+    this.triggers = triggers;
+  }
+
+  public static Scrubber knowing(Collection<String> secrets) {
+    List<Rule> rules = new ArrayList<>(KnownValues.rules(secrets));
+    rules.addAll(SecretFamilies.rules());
+    rules.addAll(NamedSecret.rules());
+    return new Scrubber(new Triggers(rules));
+  }
+
+  public String scrub(String text) {
+    StringBuilder scrubbed = new StringBuilder(text.length());
+    try (ScrubbingStream stream =
+        new ScrubbingStream(this, triggers, scrubbed::append, text.length())) {
+      stream.write(text);
+    }
+    return scrubbed.toString();
+  }
+
+  /**
+   * Hands the sink what {@link #scrub} would make of all that is written, as early as it is safe.
+   */
+  public ScrubbingStream stream(Consumer<String> sink) {
+    return new ScrubbingStream(this, triggers, sink, Integer.MAX_VALUE);
+  }
+
+  Rule rule(int index) {
+    return triggers.rule(index);
+  }
+
+  /** What was hidden may have parted a secret from its name, or be a part of another one. */
+  String again(String line) {
+    String now = line;
+    for (int pass = 0; pass < MOST_PASSES; pass++) {
+      String next = once(now);
+      if (next.equals(now)) {
+        break;
+      }
+      now = next;
+    }
+    return now;
+  }
+
+  private String once(String text) {
+    Line line = Line.of(text);
+    Triggers.Walk walk = triggers.new Walk();
+    int at = -1;
+    while ((at = walk.advance(line.text, at + 1, line.to)) < line.to) {
+      for (int index : walk.found()) {
+        Rule rule = rule(index);
+        int start = at + 1 - rule.trigger().length();
+        if (rule.mayApply(line.text, 0, start)) {
+          rule.apply(line, start);
+        }
+      }
+    }
+    return line.scrubbed(line.to);
+  }
+}

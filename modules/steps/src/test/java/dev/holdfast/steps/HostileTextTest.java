@@ -1,0 +1,87 @@
+package dev.holdfast.steps;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A megabyte without a line end. Quadratic work would take minutes, not a few seconds. */
+@Timeout(value = 20, unit = TimeUnit.SECONDS)
+class HostileTextTest {
+  private static final int SIZE = 1 << 20;
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "=",
+        "\"",
+        "'",
+        "\\",
+        "\\\"",
+        "-",
+        ".",
+        ":",
+        "://",
+        "://a:",
+        "://a:a@",
+        "a:a:",
+        "eyJ",
+        "eyJaaaaaaaa",
+        ".eyJaaaaaaaa",
+        "-----BEGIN ",
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "-----BEGIN RSA PRIVATE KEY-----***",
+        "-----END",
+        "password",
+        "password=",
+        "password=x(",
+        "password: ",
+        "password:",
+        "password=\"",
+        "password='\\",
+        "--password ",
+        "--password=a,",
+        "token: a b ",
+        "secret=(",
+        "pass-",
+        "pass_",
+        "auth.",
+        "key ",
+        "authorization: ",
+        "authorization: bearer ",
+        "bearer ",
+        "bearer a1",
+        "<password>",
+        "sk-",
+        "sk-a-",
+        "SK0",
+        "ghp_",
+        "M.aaaaaa.",
+        "MTaaaaaaaaaaaaaaaaaaaaaaaaa.aaaaaa.",
+        "1234567:AA",
+        "a,a=",
+        ",a",
+        "password=,a",
+        "token=$",
+        "token={{",
+        "token=%(",
+        "%3D",
+        "\u001b[1;",
+        "\u001b[1;1m",
+        "***",
+        "password=***",
+        "knownknown",
+        "knownvalu",
+        "a2",
+        " "
+      })
+  void is_scrubbed_in_linear_time(String pattern) {
+    Scrubber scrubber = Scrubber.knowing(List.of("knownvalue", "knownknownknownvalue"));
+    String hostile = pattern.repeat(SIZE / pattern.length());
+    assertThat(scrubber.scrub(hostile)).isNotNull();
+    assertThat(scrubber.scrub("password=\"" + hostile)).startsWith("password=\"");
+  }
+}

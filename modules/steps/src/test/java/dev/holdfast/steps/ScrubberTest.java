@@ -1,0 +1,176 @@
+package dev.holdfast.steps;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.URLEncoder;
+import java.util.Base64;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ScrubberTest {
+  private static final Scrubber KNOWING_NOTHING = Scrubber.knowing(List.of());
+
+  static Stream<Planted> secrets() {
+    return Planted.SECRETS.stream().map(Planted::of);
+  }
+
+  static List<String> ordinary() {
+    return Planted.ORDINARY;
+  }
+
+  @ParameterizedTest
+  @MethodSource("secrets")
+  void a_secret_vanishes_and_what_is_around_it_stays(Planted planted) {
+    assertThat(KNOWING_NOTHING.scrub(planted.text())).isEqualTo(planted.scrubbed());
+  }
+
+  @ParameterizedTest
+  @MethodSource("secrets")
+  void to_scrub_again_changes_nothing(Planted planted) {
+    String once = KNOWING_NOTHING.scrub(planted.text());
+    assertThat(KNOWING_NOTHING.scrub(once)).isEqualTo(once);
+  }
+
+  @ParameterizedTest
+  @MethodSource("ordinary")
+  void ordinary_text_stays_as_it_is(String line) {
+    assertThat(KNOWING_NOTHING.scrub(line)).isEqualTo(line);
+  }
+
+  @Test
+  void the_tables_are_as_long_as_they_should_be() {
+    assertThat(Planted.SECRETS).hasSizeGreaterThanOrEqualTo(100).doesNotHaveDuplicates();
+    assertThat(Planted.ORDINARY).hasSizeGreaterThanOrEqualTo(60).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void lines_are_scrubbed_each_for_itself() {
+    String text = String.join("\n", secrets().map(Planted::text).toList());
+    String scrubbed = String.join("\n", secrets().map(Planted::scrubbed).toList());
+    assertThat(KNOWING_NOTHING.scrub(text)).isEqualTo(scrubbed);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"tr0ub4dor&3", "päss wörd/+", "q\"uo\\te\tx", "ab?>~~ÿ<?>", "plainvalue"})
+  void a_known_value_is_found_however_it_is_written(String secret) {
+    Scrubber scrubber = Scrubber.knowing(List.of(secret));
+    String percent = URLEncoder.encode(secret, UTF_8).replace("+", "%20");
+    String json = secret.replace("\\", "\\\\").replace("\"", "\\\"").replace("\t", "\\t");
+    for (String written :
+        List.of(
+            secret,
+            json,
+            percent,
+            URLEncoder.encode(secret, UTF_8),
+            Pattern.compile("%..")
+                .matcher(percent)
+                .replaceAll(hex -> hex.group().toLowerCase(Locale.ROOT)))) {
+      assertThat(scrubber.scrub("[" + written + "]")).isEqualTo("[***]");
+      assertThat(scrubber.scrub("x" + written + "yz" + written)).isEqualTo("x***yz***");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"tr0ub4dor&3", "päss wörd", "ab?>~~ÿ<?>", "plainvalue", "sixsix"})
+  void a_known_value_is_found_in_base64_wherever_it_stands(String secret) {
+    Scrubber scrubber = Scrubber.knowing(List.of(secret));
+    for (String before : List.of("", "u", "us", "use", "user:")) {
+      for (String after : List.of("", "!", "!!", "!!!")) {
+        byte[] bytes = (before + secret + after).getBytes(UTF_8);
+        for (Base64.Encoder encoder :
+            List.of(
+                Base64.getEncoder(),
+                Base64.getEncoder().withoutPadding(),
+                Base64.getUrlEncoder(),
+                Base64.getUrlEncoder().withoutPadding())) {
+          String encoded = encoder.encodeToString(bytes);
+          String scrubbed = scrubber.scrub("x " + encoded + " y");
+          assertThat(scrubbed).startsWith("x ").endsWith(" y").contains("***");
+          assertThat(scrubbed.length()).isLessThanOrEqualTo(7 + before.length() * 2 + 8);
+        }
+      }
+    }
+  }
+
+  @Test
+  void a_known_value_is_found_in_wrapped_base64() {
+    String secret = "0123456789abcdefghijklmnopqrstuvwxyz".repeat(4);
+    String wrapped = Base64.getMimeEncoder().encodeToString(secret.getBytes(UTF_8));
+    assertThat(Scrubber.knowing(List.of(secret)).scrub(wrapped)).isEqualTo("***\r\n***\r\n***");
+  }
+
+  @Test
+  void a_known_value_of_several_lines_is_found_line_by_line() {
+    Scrubber scrubber = Scrubber.knowing(List.of("first-line\nshort\n\nlast-line\n"));
+    assertThat(scrubber.scrub("a first-line\nb short\nc last-line"))
+        .isEqualTo("a ***\nb short\nc ***");
+    assertThat(scrubber.scrub("{\"v\":\"first-line\\nshort\\n\\nlast-line\\n\"}"))
+        .isEqualTo("{\"v\":\"***\"}");
+  }
+
+  @Test
+  void a_known_value_longer_than_the_rules_look_ahead_is_found() {
+    String secret = "abcdefghij".repeat(1_000);
+    assertThat(Scrubber.knowing(List.of(secret)).scrub("<" + secret + ">")).isEqualTo("<***>");
+  }
+
+  @Test
+  void a_known_value_is_hidden_to_its_end_though_a_rule_sees_a_shorter_one() {
+    Scrubber scrubber = Scrubber.knowing(List.of("abcdef, ghijkl"));
+    assertThat(scrubber.scrub("password=abcdef, ghijkl;")).isEqualTo("password=***;");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "a", "12345", "true", "password", "Localhost", "1234567", "aaaaaaaa"})
+  void a_trivial_value_is_not_looked_for(String value) {
+    String text = "it is " + value + " and true, password, Localhost, 1234567, aaaaaaaa";
+    assertThat(Scrubber.knowing(List.of(value)).scrub(text)).isEqualTo(text);
+  }
+
+  @Test
+  void the_whole_value_is_hidden_when_another_is_its_beginning() {
+    Scrubber scrubber = Scrubber.knowing(List.of("abcdefgh", "abcdefghijklm", "fghijklmnop"));
+    assertThat(scrubber.scrub("-abcdefghijklm- -abcdefghijklmnop-")).isEqualTo("-***- -***-");
+  }
+
+  @Test
+  void a_private_key_without_end_does_not_silence_what_follows() {
+    String text = "-----BEGIN RSA PRIVATE KEY-----\n" + "x".repeat(79).concat("\n").repeat(400);
+    String scrubbed = KNOWING_NOTHING.scrub("before\n" + text + "after\n");
+    assertThat(scrubbed)
+        .startsWith("before\n-----BEGIN RSA PRIVATE KEY-----***")
+        .endsWith("x\nafter\n")
+        .hasSizeLessThan(text.length() - (15 << 10))
+        .hasSizeGreaterThan(text.length() - (17 << 10));
+    assertThat(KNOWING_NOTHING.scrub(scrubbed)).isEqualTo(scrubbed);
+  }
+
+  @Test
+  void what_follows_a_private_key_is_scrubbed_too() {
+    assertThat(
+            KNOWING_NOTHING.scrub(
+                "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\npassword=hunter2\nbye"))
+        .isEqualTo("-----BEGIN PRIVATE KEY-----***-----END PRIVATE KEY-----\npassword=***\nbye");
+  }
+
+  @Test
+  void a_secret_anywhere_in_an_endless_line_vanishes() {
+    for (int before = 11_000; before < 18_000; before += 97) {
+      String text = ". ".repeat(before / 2) + "password=hunter2 " + "- ".repeat(10_000);
+      assertThat(KNOWING_NOTHING.scrub(text)).isEqualTo(text.replace("hunter2", "***"));
+    }
+  }
+
+  @Test
+  void an_endless_secret_is_one_mask() {
+    assertThat(KNOWING_NOTHING.scrub("password=" + "x1".repeat(500_000) + "\nnext"))
+        .isEqualTo("password=***\nnext");
+  }
+}
