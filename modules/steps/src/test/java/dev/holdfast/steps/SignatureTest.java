@@ -1,0 +1,204 @@
+package dev.holdfast.steps;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SignatureTest {
+  private static Arguments pair(String one, String other) {
+    return Arguments.of(one, other);
+  }
+
+  static Stream<Arguments> alike() {
+    return Stream.of(
+        pair("expected 3 but was 4", "expected 3 but was 5"),
+        pair("expected: <3.14> but was: <-2.7e10>", "expected: <1> but was: <2,000.5>"),
+        pair("took 900 ms", "took 1.2 s"),
+        pair("took 1m 12s", "took 3m 4s"),
+        pair("took 2h 3m 12s", "took 12s"),
+        pair("timeout PT1.5S", "timeout PT2M3S"),
+        pair("only 512 MB of 2 GiB left", "only 7KiB of 3.5 GB left"),
+        pair("at 93% of the disk", "at 4.5% of the disk"),
+        pair("/tmp/ws-123/src/App.java:42: error", "/home/bob/x/App.java:7: error"),
+        pair("in C:\\work\\a1\\App.java:3", "in D:\\other\\App.java:99"),
+        pair("see file:///tmp/a/b/report.txt", "see file:/var/c/report.txt"),
+        pair("no file /tmp/tmp.aB3dE9xYzQ", "no file /tmp/tmp.QQeR7tYuIo"),
+        pair("Object@1a2b3c4d was null", "Object@77fe0 was null"),
+        pair("segfault at 0x7ffe12 ip 0xdeadbeef", "segfault at 0x0 ip 0x55aa"),
+        pair("bad object 3f786850e387550fdab836ed7e6dc881de23001b", "bad object 89e6c98"),
+        pair(
+            "job 123e4567-e89b-12d3-a456-426614174000 lost",
+            "job 9b2d0f54-0c5f-4b43-8d5e-2f1f0f5d7c11 lost"),
+        pair("2026-11-15T12:30:00.123Z boom", "2026-01-02 03:04:05,678 boom"),
+        pair("2026-11-15 12:30:00 +0200 ERROR boom", "2026-11-16 01:02:03 UTC ERROR boom"),
+        pair("Nov 15 12:30:00 host app[812]: boom", "Jan  2 01:02:03 host app[7]: boom"),
+        pair("Sun Nov 15 12:30:00 UTC 2026 boom", "Mon Jan 2 01:02:03 CET 2027 boom"),
+        pair("Sun, 15 Nov 2026 12:30:00 GMT boom", "Mon, 2 Jan 2027 01:02:03 GMT boom"),
+        pair("[12:30:00] boom", "[1:02:03.456] boom"),
+        pair("connect to 10.0.0.1:5432 refused", "connect to 192.168.7.12:6000 refused"),
+        pair("connect to fe80:0:0:1:2 refused", "connect to 10.0.0.1 refused"),
+        pair("localhost:8080 in use", "localhost:9090 in use"),
+        pair("[pool-1-thread-5] boom", "[pool-12-thread-31] boom"),
+        pair("Thread12 died, pid 99", "Thread7 died, pid 12345"),
+        pair("File \"/a/b/x.py\", line 3, in f", "File \"/c/x.py\", line 44, in f"),
+        pair("x.c:3:14: error: no", "x.c:17:2: error: no"),
+        pair("\u001b[31mboom\u001b[0m", "boom"),
+        pair("\u001b]0;title\u0007boom\u001b[K", "boom"),
+        pair("10%\r20%\rboom", "boom"),
+        pair("boom\r\nbang\r\n", "boom\nbang"),
+        pair("boom   and\tbang  ", "boom and bang"),
+        pair("50% [=====>    ] 5/10\n.....\nboom", "boom"),
+        pair("Receiving objects:  12% (3/25)\nboom", "Receiving objects: 100% (25/25)\nboom"),
+        pair("retrying\nretrying\nretrying\nboom", "retrying\nboom"),
+        pair("\n\nboom\n\n", "boom"),
+        pair("x.$Proxy12.run", "x.$Proxy7.run"),
+        pair("lambda$main$0 failed", "lambda$main$3 failed"),
+        pair("earlier\n" + "line\nother\n".repeat(40), "line\nother\n".repeat(30)));
+  }
+
+  static Stream<Arguments> different() {
+    return Stream.of(
+        pair("NullPointerException at A.java", "NullPointerException at B.java"),
+        pair("NullPointerException", "IllegalStateException"),
+        pair("shouldParseDates failed", "shouldParseTimes failed"),
+        pair("test_add_2 failed", "test_add_3 failed"),
+        pair("shouldParse2Items failed", "shouldParse3Items failed"),
+        pair("error[E0308]: no", "error[E0425]: no"),
+        pair("TS2345: no", "TS2551: no"),
+        pair("Boom", "boom"),
+        pair("/tmp/a/App.java:1", "/tmp/a/Main.java:1"),
+        pair("cannot find symbol foo", "cannot find symbol bar"),
+        pair("expected 3 but was 4", "expected null but was 4"),
+        pair("connection refused", "connection reset"),
+        pair("boom", "boom\nbang"),
+        pair("boom\nbang", "bang\nboom"),
+        pair("a\nboom", "b\nboom"),
+        pair("", "boom"),
+        pair("\tat a.B.c(B.java:1)", "\tat a.B.d(B.java:1)"),
+        pair("utf8 is bad", "utf16 is bad"),
+        pair("could not resolve https://a.example/x", "could not resolve https://b.example/x"),
+        pair("exit code 1: make", "exit code 1: npm"),
+        pair("defaced", "effaced"),
+        pair("took 3 steps", "took 3 s"),
+        pair("AssertionError: true", "AssertionError: false"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("alike")
+  void the_same_failure_has_the_same_signature(String one, String other) {
+    assertThat(Signature.of(one)).isEqualTo(Signature.of(other));
+  }
+
+  @ParameterizedTest
+  @MethodSource("different")
+  void another_failure_has_another_signature(String one, String other) {
+    assertThat(Signature.of(one)).isNotEqualTo(Signature.of(other));
+  }
+
+  @Test
+  void it_can_be_read() {
+    assertThat(Signature.of("noise\n/tmp/ws-123/src/App.java:42: error: ';' expected\n"))
+        .matches("<path>/App\\.java:<n>: error: ';' expected #[0-9a-f]{16}");
+  }
+
+  @Test
+  void of_a_trace_the_exception_is_shown() {
+    assertThat(
+            Signature.of(
+                """
+                java.lang.IllegalStateException: 7 is odd
+                \tat a.B.c(B.java:1)
+                Caused by: java.io.IOException: disk
+                \tat a.B.d(B.java:2)
+                \t... 14 more
+                """))
+        .matches("Caused by: java\\.io\\.IOException: disk #[0-9a-f]{16}");
+  }
+
+  @Test
+  void nothing_said_is_a_signature_too() {
+    assertThat(Signature.of("")).isEqualTo(Signature.of("100%\n...\n")).startsWith("(no words) #");
+  }
+
+  @Test
+  void a_long_line_is_shortened_where_it_can_be() {
+    assertThat(Signature.of("x😀".repeat(1_000)).length()).isLessThanOrEqualTo(120 + 18);
+    assertThat(Signature.of("x😀".repeat(1_000))).doesNotContain("\ud83d…").contains("…");
+  }
+
+  @Test
+  void only_the_end_is_looked_at() {
+    String end = "the same words again\nand others\n".repeat(20);
+    assertThat(Signature.of("one thing\n" + end)).isEqualTo(Signature.of("another\n" + end));
+    String long40 = ("word ".repeat(100) + "\nother\n").repeat(19);
+    assertThat(Signature.of("one thing\n" + long40)).isEqualTo(Signature.of("another\n" + long40));
+  }
+
+  @Test
+  void the_lengths_of_numbers_do_not_move_the_window() {
+    String line = "job %s of %s failed because of reasons%n".formatted("%1$s", "%1$s");
+    StringBuilder one = new StringBuilder();
+    StringBuilder other = new StringBuilder();
+    for (int i = 0; i < 400; i++) {
+      one.append(line.formatted(i)).append("step ").append((char) ('a' + i % 20)).append('\n');
+      other.append(line.formatted(i * 1_000_003L));
+      other.append("step ").append((char) ('a' + i % 20)).append('\n');
+    }
+    assertThat(Signature.of(one.toString())).isEqualTo(Signature.of(other.toString()));
+  }
+
+  @ParameterizedTest
+  @Timeout(value = 20, unit = TimeUnit.SECONDS)
+  @ValueSource(
+      strings = {
+        "1",
+        "1 ",
+        "1.",
+        "1:",
+        "1-",
+        "-",
+        "/",
+        "/a",
+        ",/a",
+        "a/",
+        "C:\\",
+        "\\",
+        "\u001b",
+        "\u001b]",
+        "\u001b[",
+        "a",
+        "abc1",
+        "0x",
+        "@1",
+        ":",
+        "a:",
+        "1s",
+        "1 s ",
+        "1m",
+        "PT1",
+        "Nov ",
+        "Mon, ",
+        "<time>",
+        "<time> ",
+        "tmp",
+        "\r",
+        " ",
+        "12:",
+        "12:34:56",
+        "2026-01-01 ",
+        "file:/",
+        "e",
+        "1e"
+      })
+  void hostile_text_takes_no_time(String pattern) {
+    assertThat(Signature.of(pattern.repeat((1 << 20) / pattern.length()))).contains(" #");
+    assertThat(Signature.of((pattern + "\n").repeat(1 << 16))).contains(" #");
+  }
+}
