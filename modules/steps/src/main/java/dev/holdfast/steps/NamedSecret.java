@@ -49,15 +49,21 @@ record NamedSecret(String trigger) implements Rule {
     while (at - start < LONGEST_NAME && NAME.has(line.at(start - 1))) {
       start--;
     }
+    if (isKeyOfTwoWords(line, start, end)) {
+      start--;
+      while (at - start < LONGEST_NAME && Alphabet.ALNUM.has(line.at(start - 1))) {
+        start--;
+      }
+    }
     int after = afterQuote(line, end);
     int next = afterSpaces(line, after);
     // Most names are sorted out by what follows them, before anybody looks at their words.
-    if (line.at(start) != '-' && "=:>'".indexOf(line.at(next)) < 0) {
+    if (line.at(start) != '-' && "=:>'\"".indexOf(line.at(next)) < 0) {
       return;
     }
     String name = new String(line.text, start, end - start);
     SecretName kind = SecretName.of(name);
-    Join join = kind == SecretName.ORDINARY ? Join.NONE : join(line, kind, start, after, next);
+    Join join = kind == SecretName.ORDINARY ? Join.NONE : join(line, start, after, next);
     if (join == Join.NONE) {
       return;
     }
@@ -67,6 +73,11 @@ record NamedSecret(String trigger) implements Rule {
     } else {
       hide(line, kind, join, start, name, value);
     }
+  }
+
+  /** "API key": of a key alone nobody knows what it is for. */
+  private static boolean isKeyOfTwoWords(Line line, int start, int end) {
+    return end - start == "key".length() && line.at(start - 1) == ' ';
   }
 
   private static int afterQuote(Line line, int end) {
@@ -88,7 +99,7 @@ record NamedSecret(String trigger) implements Rule {
     return i;
   }
 
-  private static Join join(Line line, SecretName kind, int start, int after, int next) {
+  private static Join join(Line line, int start, int after, int next) {
     char then = line.at(next + 1);
     boolean spaced = next > after || then == ' ' || then == '\t';
     return switch (line.at(next)) {
@@ -107,8 +118,8 @@ record NamedSecret(String trigger) implements Rule {
         if (line.at(start) == '-') {
           yield next > after || line.at(next) == ',' ? Join.FLAG : Join.NONE;
         }
-        boolean quote = line.at(next) == '\'' && next > after;
-        yield quote && kind == SecretName.PASSWORD ? Join.QUOTE : Join.NONE;
+        boolean quote = line.at(next) == '\'' || line.at(next) == '"';
+        yield quote && next > after ? Join.QUOTE : Join.NONE;
       }
     };
   }
@@ -129,6 +140,7 @@ record NamedSecret(String trigger) implements Rule {
   private static void hide(
       Line line, SecretName kind, Join join, int start, String name, int value) {
     int depth = 0;
+    value += line.at(value) == '[' ? 1 : 0;
     while (line.at(value + depth) == '\\' && depth < MOST_BACKSLASHES) {
       depth++;
     }
@@ -143,7 +155,7 @@ record NamedSecret(String trigger) implements Rule {
     String text = new String(line.text, from, peek - from);
     boolean secret =
         (quoted || join == Join.ELEMENT)
-            ? isSecretInQuotes(kind, name, text)
+            ? isSecretInQuotes(kind, join, name, text)
             : isSecret(line, kind, join, start, name, text, peek);
     if (secret) {
       line.mask(from, end(line, join, from, line.to, quoted, quote, depth));
@@ -171,8 +183,11 @@ record NamedSecret(String trigger) implements Rule {
         : !SecretValue.isPlace(value) && !SecretValue.isNumberShorterThan(6, value);
   }
 
-  private static boolean isSecretInQuotes(SecretName kind, String name, String value) {
-    boolean prose = value.indexOf(' ') >= 0 && value.chars().noneMatch(Character::isDigit);
+  private static boolean isSecretInQuotes(SecretName kind, Join join, String name, String value) {
+    boolean prose =
+        join == Join.QUOTE
+            ? !SecretValue.looksRandom(value)
+            : value.indexOf(' ') >= 0 && value.chars().noneMatch(Character::isDigit);
     return mayBeSecret(kind, name, value) && (kind == SecretName.PASSWORD || !prose);
   }
 
@@ -190,7 +205,13 @@ record NamedSecret(String trigger) implements Rule {
       case SPACED_EQUALS ->
           !SecretValue.isMember(line.at(end) == ';' ? value + ";" : value)
               && (expected || SecretValue.looksRandom(value));
-      case COLON, SPACED_COLON ->
+      // "sort=token:asc"
+      case COLON ->
+          SecretValue.looksRandom(value)
+              || (expected
+                  && (kind == SecretName.PASSWORD || value.length() >= 6)
+                  && !SecretValue.isNumberShorterThan(4, value));
+      case SPACED_COLON ->
           SecretValue.looksRandom(value)
               || (expected && !SecretValue.isNumberShorterThan(4, value));
     };
