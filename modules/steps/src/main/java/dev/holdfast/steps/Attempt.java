@@ -1,0 +1,133 @@
+package dev.holdfast.steps;
+
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One attempt of a step, on a thread of its own, with somebody looking at the clock. A step that
+ * ignores being stopped is left behind: what it still does counts for nothing.
+ */
+final class Attempt<T> {
+  private static final ThreadLocal<@Nullable Vitals> OWN = new ThreadLocal<>();
+
+  /** How it ended. */
+  sealed interface End<T> {
+    record Done<T>(T result) implements End<T> {}
+
+    record Threw<T>(Throwable thrown) implements End<T> {}
+
+    record Stopped<T>(Stop why) implements End<T> {}
+  }
+
+  /** Why it was stopped. */
+  enum Stop {
+    WALL_TIMEOUT,
+    IDLE_TIMEOUT,
+    OPERATOR
+  }
+
+  private final Budgets budgets;
+  private final Vitals vitals = new Vitals(System::nanoTime);
+  private final long begun = System.nanoTime();
+  private final CountDownLatch ended = new CountDownLatch(1);
+  private final CountDownLatch wanted = new CountDownLatch(1);
+  private final AtomicReference<@Nullable End<T>> end = new AtomicReference<>();
+  private final Thread thread;
+
+  private Attempt(String name, Callable<T> body, Budgets budgets) {
+    this.budgets = budgets;
+    this.thread = Thread.ofVirtual().name(name).unstarted(() -> run(body));
+  }
+
+  static <T> Attempt<T> start(String name, Callable<T> body, Budgets budgets) {
+    Attempt<T> attempt = new Attempt<>(name, body, budgets);
+    attempt.thread.start();
+    return attempt;
+  }
+
+  /** Of whichever attempt the calling thread runs, be it one that was left behind. */
+  static boolean aliveHere() {
+    Vitals own = OWN.get();
+    if (own != null) {
+      own.alive();
+    }
+    return own != null;
+  }
+
+  void alive() {
+    vitals.alive();
+  }
+
+  private void run(Callable<T> body) {
+    OWN.set(vitals);
+    End<T> how;
+    try {
+      how = new End.Done<>(body.call());
+    } catch (Throwable thrown) {
+      how = new End.Threw<>(thrown);
+    }
+    end.compareAndSet(null, how);
+    ended.countDown();
+    wanted.countDown();
+  }
+
+  /** Stops it for an operator. */
+  void stopForOperator() {
+    stop(Stop.OPERATOR);
+    wanted.countDown();
+  }
+
+  private void stop(Stop why) {
+    if (end.compareAndSet(null, new End.Stopped<>(why))) {
+      thread.interrupt();
+    }
+  }
+
+  /**
+   * Returns when it has ended, or was stopped and had time to notice. An interrupt of the caller is
+   * passed on: the whole job is to stop.
+   */
+  End<T> await(long graceNanos) throws InterruptedException {
+    try {
+      while (end.get() == null) {
+        long left = budgets.stepTimeout().toNanos() - (System.nanoTime() - begun);
+        long idle = budgets.stepIdleTimeout().toNanos() - vitals.silentFor();
+        if (left <= 0) {
+          stop(Stop.WALL_TIMEOUT);
+        } else if (idle <= 0) {
+          stop(Stop.IDLE_TIMEOUT);
+        } else {
+          boolean unused = wanted.await(Math.min(left, idle), TimeUnit.NANOSECONDS);
+        }
+      }
+      boolean unused = ended.await(graceNanos, TimeUnit.NANOSECONDS);
+    } catch (InterruptedException stopped) {
+      thread.interrupt();
+      awaitUninterruptibly(graceNanos);
+      throw stopped;
+    }
+    End<T> how = end.get();
+    if (how == null) {
+      throw new IllegalStateException("an attempt ended without an end");
+    }
+    return how;
+  }
+
+  private void awaitUninterruptibly(long graceNanos) {
+    long until = System.nanoTime() + graceNanos;
+    while (ended.getCount() > 0 && System.nanoTime() < until) {
+      try {
+        boolean unused = ended.await(until - System.nanoTime(), TimeUnit.NANOSECONDS);
+      } catch (InterruptedException again) {
+        // It was passed on already.
+      }
+    }
+  }
+
+  boolean isLeftBehind() {
+    return ended.getCount() > 0;
+  }
+}

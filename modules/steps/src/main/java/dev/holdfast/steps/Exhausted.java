@@ -1,0 +1,27 @@
+package dev.holdfast.steps;
+
+import dev.holdfast.model.FailedException;
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.FailureCategory;
+
+/** How a job fails whose step cannot be healed here: back to the queue, or for good. */
+final class Exhausted {
+  private Exhausted() {}
+
+  static FailedException of(String step, Decision decision, String summary) {
+    FailureCategory category =
+        switch (decision.failureClass()) {
+          case TRANSIENT_RUNTIME -> FailureCategory.USER_CODE;
+          case STUCK_NO_PROGRESS -> FailureCategory.TIMEOUT;
+          case DETERMINISTIC_CONTRACT -> FailureCategory.DATA_QUALITY;
+          case DETERMINISTIC_POLICY, DETERMINISTIC_REPO -> FailureCategory.CONFIGURATION;
+        };
+    return new FailedException(
+        new Failure(
+            category,
+            decision.failureClass().name(),
+            "step '%s': %s: %s".formatted(step, decision.because(), summary),
+            null,
+            decision.strategy() == Strategy.QUEUE_RETRY));
+  }
+}

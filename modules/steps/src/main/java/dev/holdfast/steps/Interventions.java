@@ -1,0 +1,123 @@
+package dev.holdfast.steps;
+
+import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.LiveControl.Recovery;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** What operators ask of one job, as its worker hears of it. */
+public final class Interventions {
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private final List<Runnable> urgent = new ArrayList<>();
+  private LiveControl now = LiveControl.NONE;
+  private @Nullable Instant honoured;
+
+  public void heard(LiveControl control) {
+    List<Runnable> toTell = List.of();
+    lock.lock();
+    try {
+      if (control.equals(now)) {
+        return;
+      }
+      now = control;
+      changed.signalAll();
+      if (isUrgent()) {
+        toTell = List.copyOf(urgent);
+      }
+    } finally {
+      lock.unlock();
+    }
+    toTell.forEach(Runnable::run);
+  }
+
+  /** An attempt under way is not waited for: the workspace is wanted, or the step another way. */
+  private boolean isUrgent() {
+    return now.takeover() || asked() != null;
+  }
+
+  boolean isTakenOver() {
+    lock.lock();
+    try {
+      return now.takeover();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns once no pause and no takeover holds the job up. */
+  void awaitFree() throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      while (now.holds()) {
+        changed.await();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  boolean isHeldUp() {
+    lock.lock();
+    try {
+      return now.holds();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A step that is to be done again and was not yet. */
+  Optional<Recovery> pending() {
+    lock.lock();
+    try {
+      return Optional.ofNullable(asked());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private @Nullable Recovery asked() {
+    Recovery recovery = now.recovery();
+    return recovery == null || recovery.updatedAt().equals(honoured) ? null : recovery;
+  }
+
+  /** It is being done: until the database has heard so, it would be asked again. */
+  void honour(Recovery recovery) {
+    lock.lock();
+    try {
+      honoured = recovery.updatedAt();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Calls {@code action} when an attempt under way should stop for an operator; at once if so. */
+  Runnable whenUrgent(Runnable action) {
+    boolean already;
+    lock.lock();
+    try {
+      urgent.add(action);
+      already = isUrgent();
+    } finally {
+      lock.unlock();
+    }
+    if (already) {
+      action.run();
+    }
+    return () -> forget(action);
+  }
+
+  private void forget(Runnable action) {
+    lock.lock();
+    try {
+      urgent.remove(action);
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,19 @@
+package dev.holdfast.steps;
+
+import dev.holdfast.model.LiveControl.Recovery;
+
+/** An operator wants to go on elsewhere than at the step that is under way. */
+public final class RedirectException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  private final transient Recovery recovery;
+
+  RedirectException(Recovery recovery) {
+    super(recovery.action().text() + " " + recovery.stepId(), null, false, false);
+    this.recovery = recovery;
+  }
+
+  public Recovery recovery() {
+    return recovery;
+  }
+}

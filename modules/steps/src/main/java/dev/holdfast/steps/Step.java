@@ -1,0 +1,47 @@
+package dev.holdfast.steps;
+
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Patch;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What the loop needs to know of a step: how to try it, and what it leaves. */
+public interface Step<T> {
+  String id();
+
+  /** From 1. */
+  int index();
+
+  /** How often it was begun before, on whatever worker. */
+  int begun();
+
+  /** Runs on a thread of its own, which is interrupted when it should stop. */
+  T attempt(Retry retry) throws Exception;
+
+  Checkpoint checkpoint(T result, int attempt);
+
+  /** What a failed attempt left in the workspace; nothing where there is none. */
+  default Left left() {
+    return new Left(null, List.of());
+  }
+
+  /** Puts everything back to where the step began. */
+  void hardReset() throws InterruptedException;
+
+  /** What it leaves for those who go on from there. */
+  record Checkpoint(Json json, @Nullable Patch patch, Left left) {}
+
+  /** Changes in the workspace. */
+  record Left(@Nullable String diffHash, List<String> changedFiles) {}
+
+  /**
+   * Why it is tried again.
+   *
+   * @param attempt which one begins now
+   * @param last null when none has failed in this workspace
+   */
+  record Retry(int attempt, @Nullable Failed last) {}
+
+  /** A failed attempt, with what the next one should know of it. */
+  record Failed(FailedAttempt attempt, String summary, List<String> changedFiles, Strategy next) {}
+}
