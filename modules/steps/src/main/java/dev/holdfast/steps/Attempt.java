@@ -10,16 +10,16 @@ import org.jspecify.annotations.Nullable;
  * One attempt of a step, on a thread of its own, with somebody looking at the clock. A step that
  * ignores being stopped is left behind: what it still does counts for nothing.
  */
-final class Attempt<T> {
+final class Attempt<T extends @Nullable Object> {
   private static final ThreadLocal<@Nullable Vitals> OWN = new ThreadLocal<>();
 
   /** How it ended. */
-  sealed interface End<T> {
-    record Done<T>(T result) implements End<T> {}
+  sealed interface End<T extends @Nullable Object> {
+    record Done<T extends @Nullable Object>(T result) implements End<T> {}
 
-    record Threw<T>(Throwable thrown) implements End<T> {}
+    record Threw<T extends @Nullable Object>(Throwable thrown) implements End<T> {}
 
-    record Stopped<T>(Stop why) implements End<T> {}
+    record Stopped<T extends @Nullable Object>(Stop why) implements End<T> {}
   }
 
   /** Why it was stopped. */
@@ -42,7 +42,8 @@ final class Attempt<T> {
     this.thread = Thread.ofVirtual().name(name).unstarted(() -> run(body));
   }
 
-  static <T> Attempt<T> start(String name, Callable<T> body, Budgets budgets) {
+  static <T extends @Nullable Object> Attempt<T> start(
+      String name, Callable<T> body, Budgets budgets) {
     Attempt<T> attempt = new Attempt<>(name, body, budgets);
     attempt.thread.start();
     return attempt;

@@ -8,18 +8,21 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** What operators ask of one job, as its worker hears of it. */
 public final class Interventions {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private final List<Runnable> urgent = new ArrayList<>();
+  private final List<Urgent> urgent = new ArrayList<>();
   private LiveControl now = LiveControl.NONE;
   private @Nullable Instant honoured;
 
+  private record Urgent(Predicate<Recovery> concerns, Runnable action) {}
+
   public void heard(LiveControl control) {
-    List<Runnable> toTell = List.of();
+    List<Runnable> toTell;
     lock.lock();
     try {
       if (control.equals(now)) {
@@ -27,9 +30,7 @@ public final class Interventions {
       }
       now = control;
       changed.signalAll();
-      if (isUrgent()) {
-        toTell = List.copyOf(urgent);
-      }
+      toTell = urgent.stream().filter(this::applies).map(Urgent::action).toList();
     } finally {
       lock.unlock();
     }
@@ -37,17 +38,9 @@ public final class Interventions {
   }
 
   /** An attempt under way is not waited for: the workspace is wanted, or the step another way. */
-  private boolean isUrgent() {
-    return now.takeover() || asked() != null;
-  }
-
-  boolean isTakenOver() {
-    lock.lock();
-    try {
-      return now.takeover();
-    } finally {
-      lock.unlock();
-    }
+  private boolean applies(Urgent urgent) {
+    Recovery asked = asked();
+    return now.takeover() || (asked != null && urgent.concerns().test(asked));
   }
 
   /** Returns once no pause and no takeover holds the job up. */
@@ -62,17 +55,8 @@ public final class Interventions {
     }
   }
 
-  boolean isHeldUp() {
-    lock.lock();
-    try {
-      return now.holds();
-    } finally {
-      lock.unlock();
-    }
-  }
-
   /** A step that is to be done again and was not yet. */
-  Optional<Recovery> pending() {
+  public Optional<Recovery> pending() {
     lock.lock();
     try {
       return Optional.ofNullable(asked());
@@ -97,25 +81,26 @@ public final class Interventions {
   }
 
   /** Calls {@code action} when an attempt under way should stop for an operator; at once if so. */
-  Runnable whenUrgent(Runnable action) {
+  Runnable whenUrgent(Predicate<Recovery> concerns, Runnable action) {
+    Urgent mine = new Urgent(concerns, action);
     boolean already;
     lock.lock();
     try {
-      urgent.add(action);
-      already = isUrgent();
+      urgent.add(mine);
+      already = applies(mine);
     } finally {
       lock.unlock();
     }
     if (already) {
       action.run();
     }
-    return () -> forget(action);
+    return () -> forget(mine);
   }
 
-  private void forget(Runnable action) {
+  private void forget(Urgent one) {
     lock.lock();
     try {
-      urgent.remove(action);
+      urgent.remove(one);
     } finally {
       lock.unlock();
     }

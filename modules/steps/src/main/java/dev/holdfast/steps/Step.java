@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** What the loop needs to know of a step: how to try it, and what it leaves. */
-public interface Step<T> {
+public interface Step<T extends @Nullable Object> {
   String id();
 
   /** From 1. */
@@ -14,6 +14,9 @@ public interface Step<T> {
 
   /** How often it was begun before, on whatever worker. */
   int begun();
+
+  /** Whether the other one is an earlier step of the same job. */
+  boolean comesAfter(String other);
 
   /** Runs on a thread of its own, which is interrupted when it should stop. */
   T attempt(Retry retry) throws Exception;

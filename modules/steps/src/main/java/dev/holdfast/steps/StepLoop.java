@@ -36,7 +36,6 @@ public final class StepLoop {
   private static final Logger log = LoggerFactory.getLogger(StepLoop.class);
   private static final int SUMMARY_CHARS = 2_000;
 
-  private final Budgets budgets;
   private final Duration grace;
   private final Journal journal;
   private final Interventions interventions;
@@ -49,13 +48,11 @@ public final class StepLoop {
    * @param resets how many hard resets the job has had
    */
   public StepLoop(
-      Budgets budgets,
       Duration grace,
       int resets,
       Journal journal,
       Interventions interventions,
       UnaryOperator<String> scrub) {
-    this.budgets = budgets;
     this.grace = grace;
     this.resets = resets;
     this.journal = journal;
@@ -82,19 +79,22 @@ public final class StepLoop {
    * @throws RedirectException when an operator wants to go on at another step
    * @throws InterruptedException when the job is to stop
    */
-  public <T> T run(Step<T> step) throws InterruptedException {
-    return new Course<>(step).run();
+  public <T extends @Nullable Object> T run(Step<T> step, Budgets budgets)
+      throws InterruptedException {
+    return new Course<>(step, budgets).run();
   }
 
   /** One step on its way. */
-  private final class Course<T> {
+  private final class Course<T extends @Nullable Object> {
     final Step<T> step;
+    final Budgets budgets;
     final List<FailedAttempt> failed = new ArrayList<>();
     Step.@Nullable Failed last;
     int attempt;
 
-    Course(Step<T> step) {
+    Course(Step<T> step, Budgets budgets) {
       this.step = step;
+      this.budgets = budgets;
       this.attempt = step.begun();
     }
 
@@ -125,7 +125,7 @@ public final class StepLoop {
 
     private Attempt.End<T> await(Attempt<T> trial, long begun) throws InterruptedException {
       current = trial;
-      Runnable forget = interventions.whenUrgent(trial::stopForOperator);
+      Runnable forget = interventions.whenUrgent(this::concerns, trial::stopForOperator);
       try {
         return trial.await(grace.toNanos());
       } catch (InterruptedException stopped) {
@@ -140,7 +140,7 @@ public final class StepLoop {
     /** Honours what an operator has asked, and says that another attempt begins. */
     private void begin() throws InterruptedException {
       List<Journal.Event> events = new ArrayList<>();
-      Optional<Recovery> asked = interventions.pending();
+      Optional<Recovery> asked = interventions.pending().filter(this::concerns);
       Integer forgetFrom = null;
       if (asked.isPresent()) {
         Recovery recovery = asked.get();
@@ -166,6 +166,11 @@ public final class StepLoop {
           forgetFrom,
           asked.map(Recovery::updatedAt).orElse(null),
           events);
+    }
+
+    /** What is asked of a later step is for later. */
+    private boolean concerns(Recovery recovery) {
+      return recovery.stepId().equals(step.id()) || step.comesAfter(recovery.stepId());
     }
 
     private Journal.Event acknowledged(Recovery recovery) {

@@ -78,12 +78,7 @@ class StepLoopTest {
 
   private StepLoop loop() {
     return new StepLoop(
-        budgets,
-        Duration.ofMillis(200),
-        0,
-        journal,
-        interventions,
-        text -> text.replace(SECRET, "***"));
+        Duration.ofMillis(200), 0, journal, interventions, text -> text.replace(SECRET, "***"));
   }
 
   private Step<String> step(Callable<String> body) {
@@ -101,6 +96,11 @@ class StepLoopTest {
       @Override
       public int begun() {
         return 4;
+      }
+
+      @Override
+      public boolean comesAfter(String other) {
+        return other.equals("download");
       }
 
       @Override
@@ -129,7 +129,7 @@ class StepLoopTest {
 
   @Test
   void a_step_that_works_is_tried_once_and_leaves_its_checkpoint() throws Exception {
-    assertThat(loop().run(step(() -> "made"))).isEqualTo("made");
+    assertThat(loop().run(step(() -> "made"), budgets)).isEqualTo("made");
     assertThat(journal.events()).containsExactly("started", "finished");
     Journal.Line last = journal.lines.getLast();
     assertThat(last.state()).isEqualTo(StepState.DONE);
@@ -148,7 +148,7 @@ class StepLoopTest {
               }
               return "made";
             });
-    assertThat(loop().run(flaky)).isEqualTo("made");
+    assertThat(loop().run(flaky, budgets)).isEqualTo("made");
     assertThat(journal.events())
         .containsExactly("started", "failed", "self_heal.triggered", "started", "finished");
     assertThat(journal.data(EventType.HEAL_TRIGGERED))
@@ -178,7 +178,8 @@ class StepLoopTest {
                         step(
                             () -> {
                               throw new IllegalStateException("row " + tries.get() + " is missing");
-                            })))
+                            }),
+                        budgets))
         .isInstanceOfSatisfying(
             FailedException.class,
             failed -> {
@@ -220,7 +221,8 @@ class StepLoopTest {
                             () -> {
                               throw new StepException(
                                   FailureClass.DETERMINISTIC_POLICY, "not on a Sunday");
-                            })))
+                            }),
+                        budgets))
         .isInstanceOfSatisfying(
             FailedException.class, failed -> assertThat(failed.failure().retryable()).isFalse());
     assertThat(tries).hasValue(1);
@@ -241,7 +243,7 @@ class StepLoopTest {
               }
               return "made";
             });
-    assertThat(loop().run(hanging)).isEqualTo("made");
+    assertThat(loop().run(hanging, budgets)).isEqualTo("made");
     assertThat(journal.counted).contains(StepLoop.IDLE_TIMEOUTS + "{}");
     assertThat(journal.data(EventType.STEP_FAILED))
         .containsEntry("failureClass", "stuck_no_progress");
@@ -260,7 +262,7 @@ class StepLoopTest {
               }
               return "made";
             });
-    assertThat(loop.run(busy)).isEqualTo("made");
+    assertThat(loop.run(busy, budgets)).isEqualTo("made");
     assertThat(journal.counted)
         .contains(StepLoop.WALL_TIMEOUTS + "{}")
         .doesNotContain(StepLoop.IDLE_TIMEOUTS + "{}");
@@ -293,7 +295,7 @@ class StepLoopTest {
               return "made by " + mine;
             });
     try {
-      results.add(loop.run(stubborn));
+      results.add(loop.run(stubborn, budgets));
     } finally {
       end.countDown();
     }
@@ -375,10 +377,17 @@ class StepLoopTest {
   @Test
   void a_request_for_another_step_leads_there() {
     interventions.heard(asked(ControlAction.RESUME_FROM_STEP, "download"));
-    assertThatThrownBy(() -> loop().run(step(() -> "made")))
+    assertThatThrownBy(() -> loop().run(step(() -> "made"), budgets))
         .isInstanceOf(RedirectException.class)
         .hasMessage("resume_from_step download");
     assertThat(tries).hasValue(0);
+  }
+
+  @Test
+  void a_request_for_a_later_step_waits_for_it() throws Exception {
+    interventions.heard(asked(ControlAction.RETRY_STEP, "upload"));
+    assertThat(loop().run(step(() -> "made"), budgets)).isEqualTo("made");
+    assertThat(interventions.pending()).isPresent();
   }
 
   @Test
@@ -416,7 +425,7 @@ class StepLoopTest {
 
   private void complete(CompletableFuture<String> result, Step<String> step) {
     try {
-      result.complete(loop().run(step));
+      result.complete(loop().run(step, budgets));
     } catch (Throwable thrown) {
       result.completeExceptionally(thrown);
     }
