@@ -25,7 +25,7 @@ final class SecretValue {
   private static final Pattern PLACEHOLDER =
       Pattern.compile(
           "\\$\\{.*|\\$\\(.*|\\$[A-Z_][A-Z0-9_]*|\\{\\{.*|#\\{.*|<[^>]*>?|%[a-zA-Z]|%\\(\\w+\\)s"
-              + "|%\\w+%|@\\w+@|[({](?:[\"'{(].*)?|\\{\\w*\\}|\\[[A-Za-z ]*\\]|[*.•]+|\\*\\*\\*.*|process\\.env.*|os\\.environ.*");
+              + "|%\\w+%|@\\w+@|[({](?:[\"'{(].*)?|\\{\\w*\\}|\\[[A-Za-z ]*\\]|[*.•]+|process\\.env.*|os\\.environ.*");
   private static final Pattern CALL =
       Pattern.compile("(?:new )?[A-Za-z_$][\\w$.:<>]*\\([^)]*\\).*|[A-Za-z_$][\\w$.]*\\($");
   private static final Pattern MEMBER =

@@ -8,10 +8,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A megabyte without a line end. Quadratic work would take minutes, not a few seconds. */
+/** A megabyte without a line end, and one with few. */
 @Timeout(value = 20, unit = TimeUnit.SECONDS)
 class HostileTextTest {
   private static final int SIZE = 1 << 20;
+  // As long as a line may be without being cut.
+  private static final int LINE = 16_000;
 
   @ParameterizedTest
   @ValueSource(
@@ -83,5 +85,7 @@ class HostileTextTest {
     String hostile = pattern.repeat(SIZE / pattern.length());
     assertThat(scrubber.scrub(hostile)).isNotNull();
     assertThat(scrubber.scrub("password=\"" + hostile)).startsWith("password=\"");
+    String line = pattern.repeat(LINE / pattern.length()) + "\n";
+    assertThat(scrubber.scrub(line.repeat(SIZE / LINE))).isNotNull();
   }
 }

@@ -127,6 +127,14 @@ class ScrubberTest {
     assertThat(scrubber.scrub("password=abcdef, ghijkl;")).isEqualTo("password=***;");
   }
 
+  @Test
+  void what_is_a_secret_only_now_that_another_one_is_hidden_vanishes_too() {
+    Scrubber scrubber = Scrubber.knowing(List.of("kn/own-value"));
+    String scrubbed = scrubber.scrub("https://bob:abkn/own-valuecd@example.com/");
+    assertThat(scrubbed).isEqualTo("https://bob:***@example.com/");
+    assertThat(scrubber.scrub(scrubbed)).isEqualTo(scrubbed);
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"", "a", "12345", "true", "password", "Localhost", "1234567", "aaaaaaaa"})
   void a_trivial_value_is_not_looked_for(String value) {
