@@ -7,6 +7,7 @@ import dev.holdfast.worker.ArtifactStore;
 import dev.holdfast.worker.Backpressure;
 import dev.holdfast.worker.FolderStore;
 import dev.holdfast.worker.Handler;
+import dev.holdfast.worker.Healing;
 import dev.holdfast.worker.JobListener;
 import dev.holdfast.worker.JobSource;
 import dev.holdfast.worker.Kind;
@@ -39,6 +40,7 @@ public final class WorkerBuilder {
   private Duration shutdownTimeout = WorkerOptions.DEFAULT_SHUTDOWN_TIMEOUT;
   private Backpressure.Settings backpressure = Backpressure.Settings.OFF;
   private Scratch scratch = new Scratch(Path.of(".holdfast", "scratch"), false);
+  private Healing healing = Healing.DEFAULT;
   private ArtifactStore artifacts = new FolderStore(Path.of(".holdfast"));
 
   WorkerBuilder(JobSource source, Codec codec, List<String> queues) {
@@ -109,6 +111,12 @@ public final class WorkerBuilder {
     return this;
   }
 
+  /** What becomes of steps that fail or hang. */
+  public WorkerBuilder healing(Healing value) {
+    healing = value;
+    return this;
+  }
+
   /** The component id, {@code worker:{queue}:{n}}. */
   public WorkerBuilder component(String value) {
     component = value;
@@ -143,7 +151,8 @@ public final class WorkerBuilder {
             shutdownTimeout,
             backpressure,
             scratch,
-            artifacts);
+            artifacts,
+            healing);
     return new Worker(
         source, options, codec, List.copyOf(kinds.values()), listeners, new Metrics());
   }

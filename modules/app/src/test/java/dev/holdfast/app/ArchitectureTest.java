@@ -31,10 +31,19 @@ class ArchitectureTest {
           "queue", Set.of("model"),
           "steps", Set.of("model", "process"),
           "worker", Set.of("model", "process", "steps"),
-          "holdfast", Set.of("model", "queue", "worker"),
+          "holdfast", Set.of("model", "queue", "worker", "steps"),
           "contract", Set.of("model", "worker"),
           "server", Set.of("model", "queue", "worker", "contract", "holdfast"),
-          "app", Set.of("model", "queue", "worker", "holdfast", "embedded", "contract", "server"));
+          "app",
+              Set.of(
+                  "model",
+                  "queue",
+                  "worker",
+                  "steps",
+                  "holdfast",
+                  "embedded",
+                  "contract",
+                  "server"));
 
   private static final JavaClasses CLASSES =
       new ClassFileImporter()

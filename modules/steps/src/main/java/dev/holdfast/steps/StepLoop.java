@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,6 +41,7 @@ public final class StepLoop {
   private final Journal journal;
   private final Interventions interventions;
   private final UnaryOperator<String> scrub;
+  private final Map<String, Step.Failed> lastOf = new ConcurrentHashMap<>();
   private volatile @Nullable Attempt<?> current;
   private int resets;
 
@@ -96,6 +98,8 @@ public final class StepLoop {
       this.step = step;
       this.budgets = budgets;
       this.attempt = step.begun();
+      // A reset may have begun the step anew, and then this is what it is to be healed of.
+      this.last = lastOf.get(step.id());
     }
 
     T run() throws InterruptedException {
@@ -147,14 +151,15 @@ public final class StepLoop {
         if (!recovery.stepId().equals(step.id())) {
           throw new RedirectException(recovery);
         }
-        interventions.honour(recovery);
         failed.clear();
         if (recovery.action() != ControlAction.RETRY_STEP) {
           step.hardReset();
           last = null;
+          lastOf.remove(step.id());
           forgetFrom = step.index();
           events.add(event(EventType.RESUME_FROM_STEP, about(null, null, Strategy.HARD_RESET)));
         }
+        interventions.honour(recovery);
         events.add(acknowledged(recovery));
       }
       attempt++;
@@ -196,7 +201,7 @@ public final class StepLoop {
           null,
           List.of(event(EventType.STEP_FINISHED, about)));
       timed(took, "done");
-      Step.Failed before = last;
+      Step.Failed before = lastOf.remove(step.id());
       if (before != null) {
         count(ATTEMPTS, before.attempt().failureClass(), before.next(), "recovered");
         count(RECOVERED, before.attempt().failureClass(), before.next(), null);
@@ -275,6 +280,7 @@ public final class StepLoop {
       String scrubbed = Text.excerpt(scrub.apply(summary), SUMMARY_CHARS);
       told(failure, decision, scrubbed, took);
       last = new Step.Failed(failure, scrubbed, left.changedFiles(), decision.strategy());
+      lastOf.put(step.id(), last);
       switch (decision.strategy()) {
         case SOFT_RESET -> {}
         case HARD_RESET -> {

@@ -4,10 +4,12 @@ import dev.holdfast.model.Artifact;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
+import dev.holdfast.steps.Budgets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -74,6 +76,53 @@ public interface JobContext {
    * only what is harmless, such as PATH and LANG.
    */
   int run(List<String> command, Consumer<String> out, Consumer<String> err);
+
+  /**
+   * Runs a step of the job, and once it is done never again: a later attempt, on whatever worker,
+   * gets its result from the checkpoint. The result is anything the codec can turn into JSON and
+   * back.
+   *
+   * <p>The body runs on a thread of its own. One that fails is tried again within the budgets; so
+   * is one that hangs, which is to say takes too long or gives no sign of life, by {@link #alive},
+   * {@link #progress} or {@link #event}. When the budgets are spent the job fails, and is retried
+   * by its queue if another attempt can help. A hard reset begins the handler anew, so what it does
+   * outside of steps should bear to be done twice.
+   *
+   * @param id of this step in this job
+   */
+  default <T extends @Nullable Object> T step(String id, Class<T> result, Callable<T> body) {
+    return step(id, result, null, body);
+  }
+
+  /**
+   * The same with budgets of its own.
+   *
+   * @param budgets null for those of the worker
+   */
+  <T extends @Nullable Object> T step(
+      String id, Class<T> result, @Nullable Budgets budgets, Callable<T> body);
+
+  /** The same for a step without a result. */
+  default void step(String id, Work body) {
+    Object unused =
+        step(
+            id,
+            Object.class,
+            null,
+            () -> {
+              body.run();
+              return null;
+            });
+  }
+
+  /** What a step without a result does. */
+  @FunctionalInterface
+  interface Work {
+    void run() throws Exception;
+  }
+
+  /** A sign of life of the step under way: cheap, and good to give wherever it makes headway. */
+  void alive();
 
   /** {@code throw context.snooze(…)}: come back later, without using budget. */
   default SnoozeException snooze(Duration delay) {

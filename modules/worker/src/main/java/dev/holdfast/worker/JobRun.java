@@ -9,6 +9,7 @@ import dev.holdfast.model.Json;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Limits;
+import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.RetryPolicy;
@@ -49,6 +50,8 @@ final class JobRun {
     /** Asks until it knows whether the handler's own transaction has settled the attempt. */
     boolean succeeded(Lease lease);
 
+    RunContext.Healer healer(JobRun run);
+
     /** The handler has left, after this time; its ending is settled next. */
     void performed(JobRun run, Duration took);
 
@@ -78,7 +81,14 @@ final class JobRun {
     this.leaseFrom = claimedAt;
     this.workplace = host.workplace(job.lease());
     this.context =
-        new RunContext(job, host.codec(), host.outbox(), workplace, System::nanoTime, this::lost);
+        new RunContext(
+            job,
+            host.codec(),
+            host.outbox(),
+            workplace,
+            System::nanoTime,
+            this::lost,
+            host.healer(this));
   }
 
   LeasedJob job() {
@@ -109,6 +119,10 @@ final class JobRun {
 
   void extended(long sentAt) {
     leaseFrom = sentAt;
+  }
+
+  void heard(LiveControl control) {
+    context.heard(control);
   }
 
   boolean isEnded() {
@@ -156,7 +170,7 @@ final class JobRun {
       return failed(
           FailureCategory.DATA_QUALITY, Failure.VALIDATION, String.valueOf(mismatch.getMessage()));
     }
-    Object result = how.handler().handle(payload, context);
+    Object result = handled(how.handler(), payload);
     if (context.isSettling()) {
       leave();
       return host.succeeded(lease())
@@ -167,6 +181,23 @@ final class JobRun {
               "the handler settled in a transaction that it did not commit");
     }
     return new Outcome.Succeeded(result == null ? null : encoded(result));
+  }
+
+  /** From its first line, and again from there after a hard reset of one of its steps. */
+  private <T> @Nullable Object handled(Handler<T> handler, T payload) throws Exception {
+    while (true) {
+      try {
+        Object result = handler.handle(payload, context);
+        if (!context.beginsAgain()) {
+          return result;
+        }
+      } catch (Throwable thrown) {
+        if (!context.beginsAgain()) {
+          throw thrown;
+        }
+      }
+      log.info("{} {} begins anew", job.kind(), lease());
+    }
   }
 
   private Json resultOf(Publisher.Finished finished) {

@@ -2,10 +2,12 @@ package dev.holdfast.worker;
 
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Timings;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -125,6 +127,7 @@ final class LeaseKeeper {
         run.lost();
       } else {
         run.extended(sentAt);
+        run.heard(pulse.control());
         stopIfCancelled(run, pulse);
       }
     }
@@ -137,24 +140,29 @@ final class LeaseKeeper {
     }
   }
 
-  /** Between heartbeats, so that a cancellation arrives within a second with or without NOTIFY. */
+  /** Between heartbeats, so that what is asked arrives within a second with or without NOTIFY. */
   Duration askForCancels() {
     Collection<JobRun> runs = slots.all();
     // While heartbeats fail the connection is left to them; they bring cancellations as well.
     if (!runs.isEmpty() && failedInARow == 0) {
       Map<Lease, JobRun> byLease = byLease(runs);
       for (Pulse pulse : source.signals(worker)) {
-        JobRun run = byLease.get(pulse.lease());
+        JobRun run = byLease.remove(pulse.lease());
         if (run != null) {
+          run.heard(pulse.control());
           stopIfCancelled(run, pulse);
         }
       }
+      // Of the others nothing is asked, or not any more.
+      byLease.values().forEach(run -> run.heard(LiveControl.NONE));
     }
     return CANCEL_POLL;
   }
 
   private static Map<Lease, JobRun> byLease(Collection<JobRun> runs) {
-    return runs.stream().collect(Collectors.toMap(JobRun::lease, Function.identity()));
+    return runs.stream()
+        .collect(
+            Collectors.toMap(JobRun::lease, Function.identity(), (one, same) -> one, HashMap::new));
   }
 
   void end() {

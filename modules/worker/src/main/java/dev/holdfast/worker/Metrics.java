@@ -6,6 +6,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 
 /** Counts what happens, by the names operators know. Read as one flat map. */
 public final class Metrics {
@@ -52,8 +53,27 @@ public final class Metrics {
     count(known ? tagged : tagged(name, tag, "other"), more);
   }
 
+  /** The same with any number of tags, of which there are not many values. */
+  void count(String name, Map<String, String> tags, long more) {
+    count(tagged(name, tags), more);
+  }
+
   private static String tagged(String name, String tag, String value) {
-    return name + "{" + tag + "=\"" + value.replace("\"", "'") + "\"}";
+    return tagged(name, Map.of(tag, value));
+  }
+
+  private static String tagged(String name, Map<String, String> tags) {
+    return tags.isEmpty()
+        ? name
+        : tags.entrySet().stream()
+            .map(tag -> tag.getKey() + "=\"" + tag.getValue().replace("\"", "'") + "\"")
+            .collect(Collectors.joining(",", name + "{", "}"));
+  }
+
+  /** The tags follow the name's ending. */
+  void time(String name, Map<String, String> tags, Duration took) {
+    count(tagged(name + "_count", tags), 1);
+    nanos.computeIfAbsent(tagged(name + "_sum", tags), n -> new LongAdder()).add(took.toNanos());
   }
 
   void time(String name, Duration took) {

@@ -7,15 +7,20 @@ import dev.holdfast.model.EventType;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Limits;
+import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Report;
+import dev.holdfast.model.StepStatus;
 import dev.holdfast.process.LineListener;
+import dev.holdfast.steps.Budgets;
+import dev.holdfast.steps.Interventions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -37,6 +42,9 @@ final class RunContext implements JobContext {
   private final Outbox outbox;
   private final Workplace workplace;
   private final Runnable lost;
+  private final CodeSteps steps;
+  private final Budgets budgets;
+  private final Interventions interventions = new Interventions();
   private final ProgressThrottle throttle;
   private final List<Runnable> callbacks = new ArrayList<>();
   private final Object reporting = new Object();
@@ -55,13 +63,37 @@ final class RunContext implements JobContext {
       Outbox outbox,
       Workplace workplace,
       LongSupplier nanos,
-      Runnable lost) {
+      Runnable lost,
+      Healer healer) {
     this.job = job;
     this.codec = codec;
     this.outbox = outbox;
     this.workplace = workplace;
     this.lost = lost;
     this.throttle = new ProgressThrottle(nanos);
+    this.budgets = healer.healing().budgets();
+    this.steps =
+        new CodeSteps(
+            job,
+            codec,
+            () -> healer.steps(interventions),
+            new StepJournal(job.lease(), codec, healer.metrics(), this::tell),
+            interventions,
+            healer.healing().scrubber()::scrub,
+            healer.grace());
+  }
+
+  /** What steps need of the worker. */
+  interface Healer {
+    Healing healing();
+
+    /** For a step that was told to stop. */
+    Duration grace();
+
+    Metrics metrics();
+
+    /** What attempts before this one have done; tells what operators ask on the way. */
+    List<StepStatus> steps(Interventions interventions);
   }
 
   @Override
@@ -152,6 +184,7 @@ final class RunContext implements JobContext {
   public void progress(int percent, String message) {
     Report.Progress report =
         new Report.Progress(job.lease(), percent, message.isEmpty() ? null : message);
+    steps.alive();
     synchronized (reporting) {
       if (stop == null && !settling && !ended && throttle.lets(percent)) {
         // One unanswered report at a time; the latest of those that came meanwhile is the next.
@@ -186,14 +219,19 @@ final class RunContext implements JobContext {
 
   @Override
   public void event(String type, Object data) {
-    Report.Event event =
+    steps.alive();
+    tell(
         new Report.Event(
-            job.lease(), EventType.ofHandler(type), Limits.eventData(codec.encode(data)));
+            job.lease(), EventType.ofHandler(type), Limits.eventData(codec.encode(data))));
+  }
+
+  /** Returns once it is durable. */
+  private void tell(Report report) {
     CompletableFuture<Ack> answer;
     synchronized (reporting) {
       checkHolds("events");
       sendPending();
-      answer = outbox.report(event);
+      answer = outbox.report(report);
     }
     if (answerTo(answer) == Ack.LEASE_LOST) {
       lost.run();
@@ -214,6 +252,35 @@ final class RunContext implements JobContext {
       }
       throw new CompletionException(failed.getCause());
     }
+  }
+
+  // ---- steps
+
+  @Override
+  public <T extends @Nullable Object> T step(
+      String id, Class<T> result, @Nullable Budgets own, Callable<T> body) {
+    checkCancelled();
+    try {
+      return steps.run(id, result, own == null ? budgets : own, body);
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+      StopReason reason = stop;
+      throw new CancelledException(reason == null ? "interrupted in a step" : reason.text());
+    }
+  }
+
+  @Override
+  public void alive() {
+    steps.alive();
+  }
+
+  /** Whether the handler, which has just left, is to begin anew. */
+  boolean beginsAgain() {
+    return stop == null && steps.beginsAgain();
+  }
+
+  void heard(LiveControl control) {
+    interventions.heard(control);
   }
 
   // ---- files and programs

@@ -8,6 +8,8 @@ import dev.holdfast.model.Publication;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Settlement;
+import dev.holdfast.model.StepStatus;
+import dev.holdfast.steps.Interventions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -263,6 +265,11 @@ public final class Worker implements AutoCloseable {
     }
 
     @Override
+    public RunContext.Healer healer(JobRun run) {
+      return new Stepping(run);
+    }
+
+    @Override
     public void performed(JobRun run, Duration took) {
       metrics.time(Metrics.RUN_TIME, took);
       slots.ending(run);
@@ -286,6 +293,40 @@ public final class Worker implements AutoCloseable {
             settlement == null ? new Settlement.Succeed(run.lease(), null) : settlement;
         tell(listener -> listener.settled(run.job(), ending, ack));
       }
+    }
+  }
+
+  /** What the steps of one attempt need. */
+  private final class Stepping implements RunContext.Healer {
+    private final JobRun run;
+
+    Stepping(JobRun run) {
+      this.run = run;
+    }
+
+    @Override
+    public Healing healing() {
+      return options.healing();
+    }
+
+    @Override
+    public Duration grace() {
+      return options.timings().cancelGrace();
+    }
+
+    @Override
+    public Metrics metrics() {
+      return metrics;
+    }
+
+    @Override
+    public List<StepStatus> steps(Interventions interventions) {
+      // A pause must hold up the very first step, too.
+      for (Pulse pulse :
+          ask(() -> source.heartbeat(List.of(run.lease()), options.timings().lease()))) {
+        interventions.heard(pulse.control());
+      }
+      return ask(() -> source.steps(run.job().id()));
     }
   }
 

@@ -18,6 +18,7 @@ import java.util.List;
  * @param shutdownTimeout how long it waits for running jobs when it stops
  * @param scratch where handlers may put what they are working on
  * @param artifacts where what they publish goes
+ * @param healing what becomes of steps that fail or hang
  */
 public record WorkerOptions(
     String worker,
@@ -28,7 +29,8 @@ public record WorkerOptions(
     Duration shutdownTimeout,
     Backpressure.Settings backpressure,
     Scratch scratch,
-    ArtifactStore artifacts) {
+    ArtifactStore artifacts,
+    Healing healing) {
   public static final int DEFAULT_CONCURRENCY = 10;
   public static final Duration DEFAULT_POLL = Duration.ofSeconds(1);
   public static final Duration DEFAULT_SHUTDOWN_TIMEOUT = Duration.ofSeconds(30);

@@ -190,7 +190,8 @@ class ClaimerTest {
             options.shutdownTimeout(),
             new Backpressure.Settings(0L, 0.5, Duration.ofSeconds(5), () -> 1.0),
             Samples.SCRATCH,
-            Samples.STORE);
+            Samples.STORE,
+            Healing.DEFAULT);
     Claimer careful = new Claimer(source, busy, slots, metrics, (job, claimedAt) -> start(job));
     source.depth = 10;
     source.with(Samples.job());
@@ -227,7 +228,8 @@ class ClaimerTest {
             options.shutdownTimeout(),
             Backpressure.Settings.OFF,
             Samples.SCRATCH,
-            Samples.STORE);
+            Samples.STORE,
+            Healing.DEFAULT);
     Slots one = new Slots(1);
     Claimer fair =
         new Claimer(

@@ -31,7 +31,8 @@ class RunContextTest {
           outbox,
           Samples.workplace(job.lease(), source),
           nanos,
-          lost::incrementAndGet);
+          lost::incrementAndGet,
+          Samples.healer(source, () -> job));
 
   @AfterEach
   void close() {

@@ -10,11 +10,14 @@ import dev.holdfast.model.Publication;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.StepStatus;
 import dev.holdfast.model.Timings;
+import dev.holdfast.steps.Interventions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Jobs and settings as tests need them. */
@@ -107,6 +110,33 @@ final class Samples {
         Duration.ofSeconds(10),
         Backpressure.Settings.OFF,
         SCRATCH,
-        STORE);
+        STORE,
+        Healing.DEFAULT);
+  }
+
+  static RunContext.Healer healer(MemorySource source, Supplier<LeasedJob> job) {
+    return new RunContext.Healer() {
+      private final Metrics metrics = new Metrics();
+
+      @Override
+      public Healing healing() {
+        return Healing.DEFAULT;
+      }
+
+      @Override
+      public Duration grace() {
+        return TIMINGS.cancelGrace();
+      }
+
+      @Override
+      public Metrics metrics() {
+        return metrics;
+      }
+
+      @Override
+      public List<StepStatus> steps(Interventions interventions) {
+        return source.steps(job.get().id());
+      }
+    };
   }
 }

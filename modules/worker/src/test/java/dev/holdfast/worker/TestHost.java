@@ -68,6 +68,11 @@ final class TestHost implements JobRun.Host {
   }
 
   @Override
+  public RunContext.Healer healer(JobRun run) {
+    return Samples.healer(source, run::job);
+  }
+
+  @Override
   public void performed(JobRun run, Duration took) {}
 
   @Override

@@ -20,7 +20,8 @@ class WorkerOptionsTest {
         shutdown,
         Backpressure.Settings.OFF,
         Samples.SCRATCH,
-        Samples.STORE);
+        Samples.STORE,
+        Healing.DEFAULT);
   }
 
   private static void assertRefused(

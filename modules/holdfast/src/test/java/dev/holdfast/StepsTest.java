@@ -1,0 +1,384 @@
+package dev.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.holdfast.model.ControlAction;
+import dev.holdfast.model.ControlCommand;
+import dev.holdfast.model.EventType;
+import dev.holdfast.model.FailedException;
+import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobEvent;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.StepState;
+import dev.holdfast.model.StepStatus;
+import dev.holdfast.steps.Budgets;
+import dev.holdfast.steps.FailureClass;
+import dev.holdfast.steps.Scrubber;
+import dev.holdfast.steps.StepException;
+import dev.holdfast.steps.StepLoop;
+import dev.holdfast.worker.Handler;
+import dev.holdfast.worker.Healing;
+import dev.holdfast.worker.Worker;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class StepsTest extends LibraryTest {
+  record Page(String title, int words) {}
+
+  private static final Duration LONG = Duration.ofMinutes(1);
+  private static final String SECRET = "correct-horse-battery";
+  private static final Healing CALMLY = healing(new Budgets(3, LONG, LONG, 2, 1));
+
+  private final List<String> ran = new CopyOnWriteArrayList<>();
+
+  private static Healing healing(Budgets budgets) {
+    return new Healing(budgets, Scrubber.knowing(List.of(SECRET)));
+  }
+
+  private JobId enqueued() {
+    return enqueue(Job.of("ingest"));
+  }
+
+  private Worker working(Handler<Json> handler) {
+    return working(CALMLY, handler);
+  }
+
+  private Worker working(Healing healing, Handler<Json> handler) {
+    return start(worker().healing(healing).handle("ingest", Json.class, AT_ONCE, handler));
+  }
+
+  private int runs(String step) {
+    return (int) ran.stream().filter(step::equals).count();
+  }
+
+  private List<String> steps(JobId id) {
+    return timeline(id).stream()
+        .filter(type -> type.startsWith("task."))
+        .map(type -> type.replace("task.", "").replace("step.attempt.", ""))
+        .toList();
+  }
+
+  private String data(JobId id, String type) {
+    return holdfast.queue().timeline(id).stream()
+        .filter(event -> event.type().equals(type))
+        .map(JobEvent::data)
+        .map(Json::text)
+        .findFirst()
+        .orElse("none");
+  }
+
+  private void ask(JobId id, ControlAction action, @Nullable String step) {
+    assertThat(holdfast.queue().control(id, new ControlCommand(action, step, "ada", "test"), null))
+        .isEqualTo(ControlCommand.Answer.ACCEPTED);
+  }
+
+  // ---- checkpoints
+
+  @Test
+  void what_is_done_is_not_done_again_by_a_later_attempt() {
+    AtomicInteger attempts = new AtomicInteger();
+    JobId id = enqueued();
+    working(
+        (payload, context) -> {
+          Page page =
+              context.step(
+                  "fetch",
+                  Page.class,
+                  () -> {
+                    ran.add("fetch");
+                    return new Page("Holdfast", 42);
+                  });
+          context.step("notify", () -> ran.add("notify"));
+          if (attempts.incrementAndGet() == 1) {
+            throw new IllegalStateException("after both");
+          }
+          return page;
+        });
+    await(id, JobState.SUCCEEDED);
+    assertThat(ran).containsExactly("fetch", "notify");
+    assertThat(result(id)).isEqualTo("{\"title\": \"Holdfast\", \"words\": 42}");
+    assertThat(holdfast.queue().steps(id))
+        .extracting(StepStatus::id, StepStatus::index, StepStatus::state)
+        .containsExactly(tuple("fetch", 1, StepState.DONE), tuple("notify", 2, StepState.DONE));
+  }
+
+  @Test
+  void another_worker_goes_on_from_the_checkpoint_of_one_that_was_lost() {
+    CountDownLatch stuck = new CountDownLatch(1);
+    CountDownLatch never = new CountDownLatch(1);
+    Handler<Json> handler =
+        (payload, context) -> {
+          String first =
+              context.step(
+                  "first",
+                  String.class,
+                  () -> {
+                    ran.add("first");
+                    return "kept";
+                  });
+          return context.step(
+              "second",
+              String.class,
+              () -> {
+                ran.add("second");
+                if (runs("second") == 1) {
+                  stuck.countDown();
+                  never.await();
+                }
+                return first + " and used";
+              });
+        };
+    JobId id = enqueued();
+    working(handler);
+    until(stuck);
+    takeAway(id);
+    working(handler);
+    await(id, JobState.SUCCEEDED);
+    assertThat(result(id)).isEqualTo("\"kept and used\"");
+    assertThat(runs("first")).isEqualTo(1);
+    assertThat(data(id, EventType.STEP_FAILED)).contains("\"stepId\": \"second\"", "lost");
+  }
+
+  @Test
+  void a_step_runs_once_in_an_attempt() {
+    JobId id = enqueued();
+    working(
+        (payload, context) -> {
+          context.step("same", () -> ran.add("same"));
+          context.step("same", () -> ran.add("same"));
+          return null;
+        });
+    until(() -> job(id).state().isTerminal());
+    assertThat(failure(id).message()).contains("id of its own");
+    assertThat(runs("same")).isEqualTo(1);
+  }
+
+  // ---- healing
+
+  @Test
+  void a_step_that_hangs_is_interrupted_and_done_by_the_next_attempt() {
+    JobId id = enqueued();
+    Worker worker =
+        working(
+            healing(new Budgets(3, LONG, Duration.ofMillis(200), 2, 1)),
+            (payload, context) ->
+                context.step(
+                    "embed",
+                    Integer.class,
+                    () -> {
+                      ran.add("embed");
+                      if (runs("embed") == 1) {
+                        new CountDownLatch(1).await();
+                      }
+                      return 7;
+                    }));
+    await(id, JobState.SUCCEEDED);
+    assertThat(steps(id))
+        .containsExactly("started", "failed", "self_heal.triggered", "started", "finished");
+    assertThat(data(id, EventType.STEP_FAILED)).contains("stuck_no_progress", "no sign of life");
+    assertThat(job(id).failures()).isZero();
+    assertThat(worker.metrics().value(StepLoop.IDLE_TIMEOUTS)).isEqualTo(1);
+    assertThat(worker.metrics().snapshot())
+        .containsKey(
+            "task.self_heal.recovered_total{class=\"stuck_no_progress\",strategy=\"soft_reset\"}");
+  }
+
+  @Test
+  void signs_of_life_keep_a_slow_step_going() {
+    JobId id = enqueued();
+    working(
+        healing(new Budgets(1, LONG, Duration.ofMillis(500), 2, 0)),
+        (payload, context) ->
+            context.step(
+                "embed",
+                String.class,
+                () -> {
+                  for (int i = 0; i < 12; i++) {
+                    Thread.sleep(100);
+                    context.alive();
+                  }
+                  return "slow";
+                }));
+    await(id, JobState.SUCCEEDED);
+    assertThat(steps(id)).containsExactly("started", "finished");
+  }
+
+  @Test
+  void what_fails_alike_begins_the_handler_anew_and_then_goes_back_to_the_queue() {
+    JobId id = enqueued();
+    working(
+        (payload, context) -> {
+          ran.add("handler");
+          context.step("first", () -> ran.add("first"));
+          return context.step(
+              "second",
+              String.class,
+              () -> {
+                ran.add("second");
+                if (runs("second") < 6) {
+                  throw new IllegalStateException("the index is locked, token=" + SECRET);
+                }
+                return "made";
+              });
+        });
+    await(id, JobState.SUCCEEDED);
+    // Two alike → reset; two more → queue; there two alike → no reset is left → queue ... done.
+    assertThat(runs("first")).isEqualTo(1);
+    assertThat(runs("handler")).isGreaterThanOrEqualTo(3);
+    assertThat(steps(id))
+        .contains("self_heal.escalated", "self_heal.exhausted")
+        .endsWith("started", "finished");
+    assertThat(timeline(id)).contains(EventType.RETRY_SCHEDULED);
+    assertThat(holdfast.queue().steps(id).getLast().resets()).isEqualTo(1);
+    assertThat(
+            db.count(
+                "SELECT count(*) FROM holdfast.event WHERE data::text LIKE ?", "%" + SECRET + "%"))
+        .isZero();
+  }
+
+  @Test
+  void what_is_deterministic_fails_the_job_at_once() {
+    JobId id = enqueued();
+    working(
+        (payload, context) ->
+            context.step(
+                "deploy",
+                String.class,
+                () -> {
+                  ran.add("deploy");
+                  throw new StepException(FailureClass.DETERMINISTIC_POLICY, "not on a Sunday");
+                }));
+    await(id, JobState.FAILED);
+    assertThat(runs("deploy")).isEqualTo(1);
+    assertThat(failure(id).code()).isEqualTo("DETERMINISTIC_POLICY");
+    assertThat(steps(id)).containsExactly("started", "failed", "self_heal.exhausted");
+    assertThat(job(id).failures()).isZero();
+  }
+
+  @Test
+  void a_failure_that_says_it_is_final_is_final() {
+    JobId id = enqueued();
+    working(
+        (payload, context) ->
+            context.step(
+                "parse",
+                String.class,
+                () -> {
+                  throw FailedException.of(FailureCategory.DATA_QUALITY, "BAD", "no such column");
+                }));
+    await(id, JobState.FAILED);
+    assertThat(failure(id).code()).isEqualTo("DETERMINISTIC_CONTRACT");
+  }
+
+  @Test
+  void a_cancelled_job_stops_in_the_middle_of_a_step() {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch interrupted = new CountDownLatch(1);
+    JobId id = enqueued();
+    working(
+        (payload, context) ->
+            context.step(
+                "embed",
+                String.class,
+                () -> {
+                  begun.countDown();
+                  try {
+                    new CountDownLatch(1).await();
+                  } catch (InterruptedException stopped) {
+                    interrupted.countDown();
+                    throw stopped;
+                  }
+                  return "never";
+                }));
+    until(begun);
+    holdfast.cancel(id, "not needed");
+    await(id, JobState.CANCELLED);
+    until(interrupted);
+    assertThat(steps(id)).containsExactly("started", "failed");
+    assertThat(holdfast.queue().steps(id).getFirst().state()).isEqualTo(StepState.INTERRUPTED);
+  }
+
+  // ---- operators
+
+  @Test
+  void a_job_that_was_paused_before_it_ran_waits_before_its_first_step() {
+    JobId id = enqueued();
+    ask(id, ControlAction.PAUSE, null);
+    working((payload, context) -> context.step("embed", String.class, () -> "made"));
+    until(() -> job(id).state() == JobState.RUNNING);
+    ask(id, ControlAction.RESUME, null);
+    await(id, JobState.SUCCEEDED);
+    assertThat(timeline(id))
+        .containsSubsequence("task.control.resume", EventType.STEP_STARTED, EventType.DONE);
+  }
+
+  @Test
+  void an_operator_goes_back_to_an_earlier_step() {
+    CountDownLatch stuck = new CountDownLatch(1);
+    JobId id = enqueued();
+    working(
+        (payload, context) -> {
+          context.step("one", () -> ran.add("one"));
+          context.step("two", () -> ran.add("two"));
+          return context.step(
+              "three",
+              String.class,
+              () -> {
+                ran.add("three");
+                if (runs("three") == 1) {
+                  stuck.countDown();
+                  new CountDownLatch(1).await();
+                }
+                return "made";
+              });
+        });
+    until(stuck);
+    ask(id, ControlAction.RESUME_FROM_STEP, "two");
+    await(id, JobState.SUCCEEDED);
+    assertThat(ran).containsExactly("one", "two", "three", "two", "three");
+    assertThat(steps(id))
+        .containsSubsequence(
+            "control.resume_from_step", "resume.from_step", "control.recovery.ack", "started");
+    assertThat(holdfast.queue().control(id)).isEqualTo(LiveControl.NONE);
+  }
+
+  @Test
+  void an_operator_has_a_step_tried_again_at_once() {
+    CountDownLatch stuck = new CountDownLatch(1);
+    JobId id = enqueued();
+    working(
+        (payload, context) ->
+            context.step(
+                "embed",
+                String.class,
+                () -> {
+                  ran.add("embed");
+                  if (runs("embed") == 1) {
+                    stuck.countDown();
+                    new CountDownLatch(1).await();
+                  }
+                  return "made";
+                }));
+    until(stuck);
+    ask(id, ControlAction.RETRY_STEP, "embed");
+    await(id, JobState.SUCCEEDED);
+    assertThat(steps(id))
+        .containsExactly(
+            "started",
+            "control.retry_step",
+            "failed",
+            "control.recovery.ack",
+            "started",
+            "finished");
+  }
+}
