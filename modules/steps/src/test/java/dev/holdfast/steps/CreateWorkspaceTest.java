@@ -91,6 +91,8 @@ class CreateWorkspaceTest {
     sh(source, "git commit -q -m fresh; git branch -q -f main; git checkout -q main");
     String now = sh(source, "git rev-parse HEAD");
     assertThat(create("2", "main").baseline()).isEqualTo(now).isNotEqualTo(moved);
+    // Not even when somebody tidies the mirror up.
+    sh(folder, "mv source gone; git -C cache/*.git gc -q --prune=now");
     Workspace rebuilt = create("3", source.toString(), "main", first.baseline());
     assertThat(rebuilt.baseline()).isEqualTo(first.baseline());
     assertThat(rebuilt.work().resolve("a.txt")).hasContent("one\ntwo\nthree\n");
