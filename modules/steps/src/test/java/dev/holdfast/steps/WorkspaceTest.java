@@ -366,7 +366,7 @@ class WorkspaceTest {
       assertThat(opened.steps()).as("after %s looks", cuts).isEqualTo(1);
       cuts++;
     }
-    assertThat(cuts).isGreaterThan(8);
+    assertThat(cuts).isGreaterThan(4);
     Workspace opened = Workspace.open(folder.resolve("again"), git);
     assertThat(opened.steps()).isEqualTo(2);
     assertThat(opened.changes().isEmpty()).isTrue();

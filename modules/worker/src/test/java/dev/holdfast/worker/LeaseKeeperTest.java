@@ -147,7 +147,7 @@ class LeaseKeeperTest {
     source.away = false;
     keeper.beat();
     assertThat(log.lines(Level.INFO)).anyMatch(line -> line.startsWith("HEARTBEAT_RECOVERED"));
-    assertThat(source.calls("cancelling")).isEqualTo(1);
+    assertThat(source.calls("signals")).isEqualTo(1);
   }
 
   @Test
@@ -232,13 +232,13 @@ class LeaseKeeperTest {
     running();
     fail(1);
     keeper.askForCancels();
-    assertThat(source.calls("cancelling")).isZero();
+    assertThat(source.calls("signals")).isZero();
   }
 
   @Test
   void its_connection_is_opened_once_and_before_there_are_jobs() {
     keeper.connect();
     keeper.connect();
-    assertThat(source.calls).containsExactly("cancelling");
+    assertThat(source.calls).containsExactly("signals");
   }
 }
