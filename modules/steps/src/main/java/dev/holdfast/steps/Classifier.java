@@ -20,6 +20,7 @@ final class Classifier {
   static FailureClass of(Throwable thrown) {
     return switch (thrown) {
       case StepException step -> step.failureClass();
+      case RuntimeFailedException runtime -> runtime.failureClass();
       case FailedException failed ->
           failed.failure().retryable()
               ? FailureClass.TRANSIENT_RUNTIME

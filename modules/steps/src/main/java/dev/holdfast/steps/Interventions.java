@@ -55,6 +55,15 @@ public final class Interventions {
     }
   }
 
+  boolean isHeldUp() {
+    lock.lock();
+    try {
+      return now.holds();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** A step that is to be done again and was not yet. */
   public Optional<Recovery> pending() {
     lock.lock();

@@ -1,6 +1,11 @@
 package dev.holdfast.steps;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Consumer;
@@ -21,17 +26,46 @@ import java.util.function.Consumer;
 public final class Scrubber {
   private static final int MOST_PASSES = 4;
 
-  private final Triggers triggers;
+  private static final int SHORTEST = 6;
 
-  private Scrubber(Triggers triggers) {
+  private final Triggers triggers;
+  private final List<byte[]> known;
+
+  private Scrubber(Triggers triggers, Collection<String> secrets) {
     this.triggers = triggers;
+    this.known =
+        secrets.stream()
+            .filter(secret -> secret.length() >= SHORTEST)
+            .map(secret -> secret.getBytes(StandardCharsets.UTF_8))
+            .toList();
   }
 
   public static Scrubber knowing(Collection<String> secrets) {
     List<Rule> rules = new ArrayList<>(KnownValues.rules(secrets));
     rules.addAll(SecretFamilies.rules());
     rules.addAll(NamedSecret.rules());
-    return new Scrubber(new Triggers(rules));
+    return new Scrubber(new Triggers(rules), secrets);
+  }
+
+  /** Changes cannot be scrubbed and stay what they are: with a known secret they are refused. */
+  void check(Path patch) throws IOException {
+    for (byte[] secret : known) {
+      if (contains(patch, secret)) {
+        throw new StepException(
+            FailureClass.DETERMINISTIC_POLICY,
+            "the changes hold a secret of this worker: take it out of the files");
+      }
+    }
+  }
+
+  private static boolean contains(Path file, byte[] wanted) throws IOException {
+    byte[] bytes = Files.readAllBytes(file);
+    for (int at = 0; at <= bytes.length - wanted.length; at++) {
+      if (Arrays.equals(bytes, at, at + wanted.length, wanted, 0, wanted.length)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   public String scrub(String text) {

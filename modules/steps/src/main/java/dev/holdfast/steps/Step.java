@@ -2,7 +2,9 @@ package dev.holdfast.steps;
 
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Patch;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** What the loop needs to know of a step: how to try it, and what it leaves. */
@@ -26,6 +28,14 @@ public interface Step<T extends @Nullable Object> {
   /** What a failed attempt left in the workspace; nothing where there is none. */
   default Left left() {
     return new Left(null, List.of());
+  }
+
+  /** Told of a failed attempt, before anything is done about it. */
+  default void failed(FailedAttempt failure, String summary, Strategy next) {}
+
+  /** Where an operator who takes the job over finds it. */
+  default Optional<Path> place() {
+    return Optional.empty();
   }
 
   /** Puts everything back to where the step began. */

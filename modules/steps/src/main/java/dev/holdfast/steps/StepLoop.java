@@ -213,6 +213,8 @@ public final class StepLoop {
       timed(took, "stopped");
       Map<String, Object> about = about(null, null, null);
       about.put("summary", "stopped for an operator");
+      // Whoever takes the job over is told where it lies.
+      step.place().ifPresent(path -> about.put("workspace", path.toString()));
       write(
           StepState.FAILED, false, null, null, null, List.of(event(EventType.STEP_FAILED, about)));
     }
@@ -261,12 +263,18 @@ public final class StepLoop {
     }
 
     private void threw(Throwable thrown, Duration took) throws InterruptedException {
+      if (thrown instanceof HeldUpException) {
+        stopped(took);
+        return;
+      }
       Failure failure = Failure.from(thrown);
       String trace = failure.stackTrace();
       failed(
           Classifier.of(thrown),
           failure.message(),
-          trace == null ? failure.message() : trace,
+          thrown instanceof RuntimeFailedException runtime
+              ? runtime.getMessage() + "\n" + runtime.lastLines()
+              : trace == null ? failure.message() : trace,
           took);
     }
 
@@ -278,6 +286,7 @@ public final class StepLoop {
       failed.add(failure);
       Decision decision = Decision.after(failed, resets, budgets);
       String scrubbed = Text.excerpt(scrub.apply(summary), SUMMARY_CHARS);
+      step.failed(failure, scrubbed, decision.strategy());
       told(failure, decision, scrubbed, took);
       last = new Step.Failed(failure, scrubbed, left.changedFiles(), decision.strategy());
       lastOf.put(step.id(), last);

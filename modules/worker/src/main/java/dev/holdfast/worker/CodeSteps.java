@@ -97,6 +97,14 @@ final class CodeSteps {
     return checkpoint.equals(NOTHING) ? null : codec.decode(checkpoint, type);
   }
 
+  /** For whoever runs a job's steps himself. */
+  record Opened(StepLoop loop, List<StepStatus> known) {}
+
+  synchronized Opened open() {
+    reload();
+    return new Opened(loop(), List.copyOf(known.values()));
+  }
+
   void alive() {
     StepLoop running = loop;
     if (running != null) {

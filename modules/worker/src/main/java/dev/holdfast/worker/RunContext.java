@@ -8,6 +8,7 @@ import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.Patch;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Report;
@@ -20,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -42,6 +44,7 @@ final class RunContext implements JobContext {
   private final Outbox outbox;
   private final Workplace workplace;
   private final Runnable lost;
+  private final Healer healer;
   private final CodeSteps steps;
   private final Budgets budgets;
   private final Interventions interventions = new Interventions();
@@ -71,6 +74,7 @@ final class RunContext implements JobContext {
     this.workplace = workplace;
     this.lost = lost;
     this.throttle = new ProgressThrottle(nanos);
+    this.healer = healer;
     this.budgets = healer.healing().budgets();
     this.steps =
         new CodeSteps(
@@ -91,6 +95,9 @@ final class RunContext implements JobContext {
     Duration grace();
 
     Metrics metrics();
+
+    /** What a step before this attempt has changed in its workspace. */
+    Optional<Patch> patch(String step);
 
     /** What attempts before this one have done; tells what operators ask on the way. */
     List<StepStatus> steps(Interventions interventions);
@@ -272,6 +279,18 @@ final class RunContext implements JobContext {
   @Override
   public void alive() {
     steps.alive();
+  }
+
+  CodeSteps steps() {
+    return steps;
+  }
+
+  Interventions interventions() {
+    return interventions;
+  }
+
+  Healer healer() {
+    return healer;
   }
 
   /** Whether the handler, which has just left, is to begin anew. */

@@ -4,6 +4,7 @@ import dev.holdfast.model.Ack;
 import dev.holdfast.model.Codec;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Patch;
 import dev.holdfast.model.Publication;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Pulse;
@@ -317,6 +318,11 @@ public final class Worker implements AutoCloseable {
     @Override
     public Metrics metrics() {
       return metrics;
+    }
+
+    @Override
+    public Optional<Patch> patch(String step) {
+      return ask(() -> source.patch(run.job().id(), step));
     }
 
     @Override

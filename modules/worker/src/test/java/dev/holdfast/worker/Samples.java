@@ -6,6 +6,7 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Patch;
 import dev.holdfast.model.Publication;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Refusal;
@@ -17,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -131,6 +133,11 @@ final class Samples {
       @Override
       public Metrics metrics() {
         return metrics;
+      }
+
+      @Override
+      public Optional<Patch> patch(String step) {
+        return source.patch(job.get().id(), step);
       }
 
       @Override

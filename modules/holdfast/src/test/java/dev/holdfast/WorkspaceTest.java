@@ -1,0 +1,417 @@
+package dev.holdfast;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.Artifact;
+import dev.holdfast.model.ControlAction;
+import dev.holdfast.model.ControlCommand;
+import dev.holdfast.model.EventType;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobEvent;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.PublishedArtifact;
+import dev.holdfast.model.StepStatus;
+import dev.holdfast.model.Timings;
+import dev.holdfast.steps.Budgets;
+import dev.holdfast.steps.RuntimeCommand;
+import dev.holdfast.steps.Scrubber;
+import dev.holdfast.steps.WorkspaceJob;
+import dev.holdfast.worker.FolderStore;
+import dev.holdfast.worker.Healing;
+import dev.holdfast.worker.Scratch;
+import dev.holdfast.worker.Workspaces;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Steps that are programs, in a real clone of a real repository. */
+@Timeout(120)
+class WorkspaceTest extends LibraryTest {
+  private static final Duration LONG = Duration.ofMinutes(1);
+  private static final String SECRET = "correct-horse-battery-9";
+
+  @TempDir Path folder;
+  private final Map<String, String> runtimes = new HashMap<>();
+  private Budgets budgets = new Budgets(3, LONG, LONG, 2, 1);
+
+  @BeforeEach
+  void makeRepository() throws Exception {
+    sh(
+        """
+        git init -q -b main repo; cd repo
+        git config user.name t; git config user.email t@localhost
+        printf 'one\\n' > a.txt; mkdir src; printf 'two\\n' > src/b.txt
+        git add -A; git commit -q -m start
+        """);
+  }
+
+  private String sh(String script) throws Exception {
+    Process process =
+        new ProcessBuilder("/bin/sh", "-ec", script)
+            .directory(folder.toFile())
+            .redirectErrorStream(true)
+            .start();
+    String said = new String(process.getInputStream().readAllBytes(), UTF_8);
+    assertThat(process.waitFor()).as(said).isZero();
+    return said.strip();
+  }
+
+  /** Steps named by their runtimes, which are shell scripts; {@code $MARKS} is a folder. */
+  private JobId enqueued(String... steps) {
+    return enqueue(
+        Job.of(
+            "workspace",
+            new WorkspaceJob(
+                "make it better",
+                new WorkspaceJob.Source(folder.resolve("repo").toString(), "main"),
+                Arrays.stream(steps)
+                    .map(name -> new WorkspaceJob.Task(name, "Step " + name, "do " + name, name))
+                    .toList(),
+                List.of("touch nothing else"),
+                null)));
+  }
+
+  private void working() {
+    Map<String, RuntimeCommand> commands = new HashMap<>();
+    runtimes.forEach(
+        (name, script) ->
+            commands.put(
+                name,
+                new RuntimeCommand(
+                    List.of("/bin/sh", "-ec", script),
+                    Map.of("MARKS", folder.toString(), "API_TOKEN", SECRET))));
+    start(
+        worker()
+            .timings(
+                new Timings(
+                    Duration.ofSeconds(1),
+                    Duration.ofSeconds(30),
+                    Duration.ZERO,
+                    Duration.ofSeconds(2)))
+            .scratch(new Scratch(folder.resolve("scratch"), true))
+            .artifacts(new FolderStore(folder.resolve("artifacts")))
+            .healing(new Healing(budgets, Scrubber.knowing(List.of(SECRET))))
+            .handle(
+                new Workspaces(commands, folder.resolve("cache"), Map.of())
+                    .kind(new JacksonCodec())
+                    .retry(AT_ONCE)));
+  }
+
+  private List<String> steps(JobId id) {
+    return timeline(id).stream()
+        .filter(type -> type.startsWith("task."))
+        .map(type -> type.replace("task.", "").replace("step.attempt.", ""))
+        .toList();
+  }
+
+  private String data(JobId id, String type) {
+    return holdfast.queue().timeline(id).stream()
+        .filter(event -> event.type().equals(type))
+        .map(JobEvent::data)
+        .map(Json::text)
+        .reduce((first, last) -> last)
+        .orElse("none");
+  }
+
+  private String patch(JobId id, String step) {
+    return new String(holdfast.queue().patch(id, step).orElseThrow().bytes(), UTF_8);
+  }
+
+  private Path scratch(JobId id, int attempt) {
+    return folder.resolve("scratch").resolve(id.toString()).resolve(Integer.toString(attempt));
+  }
+
+  private void ask(JobId id, ControlAction action, @Nullable String step) {
+    assertThat(holdfast.queue().control(id, new ControlCommand(action, step, "ada", "test"), null))
+        .isEqualTo(ControlCommand.Answer.ACCEPTED);
+  }
+
+  /** Soon, that is: whoever adopts the dead may take a moment to bury them. */
+  private void assertGone(String file) throws IOException {
+    long pid = Long.parseLong(Files.readString(folder.resolve(file)).strip());
+    until(() -> ProcessHandle.of(pid).isEmpty());
+  }
+
+  // ---- checkpoints
+
+  @Test
+  void every_step_leaves_a_patch_and_a_state_and_the_job_all_of_them() throws Exception {
+    runtimes.put("edit", "echo more >> a.txt; echo new > c.txt; echo edited");
+    runtimes.put("remove", "rm src/b.txt; git commit -qam 'as it likes'; echo removed");
+    JobId id = enqueued("edit", "remove");
+    working();
+    await(id, JobState.SUCCEEDED);
+    assertThat(patch(id, "edit")).contains("+more", "c.txt").doesNotContain("src/b.txt");
+    assertThat(patch(id, "remove")).contains("deleted file").doesNotContain("c.txt");
+    assertThat(result(id)).contains("\"steps\": 2", "a.txt", "c.txt", "src/b.txt");
+    Path state = scratch(id, 1);
+    assertThat(state.resolve("patches/steps/step-0001.patch")).hasContent(patch(id, "edit"));
+    assertThat(Files.readString(state.resolve("state/steps/step-0002.json")))
+        .contains("\"stepId\":\"remove\"", "\"summary\":\"removed\"", "\"diffHash\"");
+    assertThat(holdfast.queue().artifacts(id))
+        .extracting(PublishedArtifact::artifact)
+        .extracting(Artifact::name)
+        .containsExactlyInAnyOrder("step-0001.patch", "step-0002.patch");
+    assertThat(steps(id)).containsExactly("started", "finished", "started", "finished");
+  }
+
+  @Test
+  void another_worker_rebuilds_the_workspace_from_the_checkpoints() throws Exception {
+    budgets = new Budgets(1, LONG, LONG, 2, 0);
+    runtimes.put("one", "echo 1 > one; echo x >> $MARKS/ran");
+    runtimes.put("two", "cat one; echo 2 > two; echo x >> $MARKS/ran");
+    runtimes.put(
+        "three",
+        "cat one two; [ -e $MARKS/failed ] || { touch $MARKS/failed; echo 'disk full'; exit 1; };"
+            + " echo 3 > three");
+    JobId id = enqueued("one", "two", "three");
+    working();
+    await(id, JobState.SUCCEEDED);
+    assertThat(job(id).failures()).isEqualTo(1);
+    assertThat(Files.readAllLines(folder.resolve("ran"))).hasSize(2);
+    assertThat(steps(id)).contains("self_heal.exhausted").endsWith("started", "finished");
+    assertThat(patch(id, "three")).contains("three").doesNotContain("/one");
+    assertThat(Files.exists(scratch(id, 1).resolve("logs/step-0003-attempt-1.log"))).isTrue();
+  }
+
+  // ---- healing
+
+  @Test
+  void a_command_that_hangs_is_ended_with_all_it_started_and_done_in_the_same_workspace()
+      throws Exception {
+    budgets = new Budgets(3, LONG, Duration.ofSeconds(1), 2, 1);
+    runtimes.put(
+        "hang",
+        """
+        if [ ! -e $MARKS/hung ]; then
+          touch $MARKS/hung; echo begun > half-done
+          trap '' TERM
+          (setsid sh -c 'trap "" TERM; echo $$ > $MARKS/pid; while :; do sleep 1; done' &)
+          while [ ! -s $MARKS/pid ]; do sleep 0.05; done
+          echo waiting
+          while :; do sleep 1; done
+        fi
+        cat half-done; cp $HOLDFAST_RETRY_CONTEXT $MARKS/context.json; echo done > whole
+        """);
+    JobId id = enqueued("hang");
+    working();
+    await(id, JobState.SUCCEEDED);
+    assertThat(steps(id))
+        .containsExactly("started", "failed", "self_heal.triggered", "started", "finished");
+    assertThat(data(id, EventType.HEAL_TRIGGERED))
+        .contains("stuck_no_progress", "soft_reset", "diffHash");
+    assertGone("pid");
+    assertThat(patch(id, "hang")).contains("half-done", "whole");
+    assertThat(Files.readString(folder.resolve("context.json")))
+        .contains(
+            "\"objective\":\"make it better\"",
+            "\"id\":\"hang\"",
+            "\"failureClass\":\"stuck_no_progress\"",
+            "touch nothing else",
+            "half-done")
+        .doesNotContain("waiting");
+  }
+
+  @Test
+  void what_fails_alike_over_the_same_changes_gets_a_new_workspace_with_the_steps_before_it()
+      throws Exception {
+    runtimes.put("prepare", "echo ready > prepared");
+    runtimes.put(
+        "build",
+        """
+        cat prepared
+        echo "$(date +%s%N) build failed in $PWD after $$ ms"
+        if [ -e broken ] || [ ! -e $MARKS/once ]; then
+          echo x > broken; touch $MARKS/once; exit 1
+        fi
+        echo made > product
+        """);
+    JobId id = enqueued("prepare", "build");
+    working();
+    await(id, JobState.SUCCEEDED);
+    assertThat(steps(id))
+        .containsExactly(
+            "started",
+            "finished",
+            "started",
+            "failed",
+            "self_heal.triggered",
+            "started",
+            "failed",
+            "self_heal.escalated",
+            "started",
+            "finished");
+    assertThat(patch(id, "build")).contains("product").doesNotContain("broken");
+    assertThat(holdfast.queue().steps(id)).extracting(StepStatus::resets).containsExactly(0, 1);
+    try (Stream<Path> records = Files.list(scratch(id, 1).resolve("state/self_heal"))) {
+      assertThat(records.map(path -> path.getFileName().toString()))
+          .containsExactlyInAnyOrder("attempt-build-1.json", "attempt-build-2.json");
+    }
+    assertThat(scratch(id, 1).resolve("workspace-1")).doesNotExist();
+  }
+
+  @Test
+  void a_patch_that_does_not_apply_fails_loudly_and_keeps_the_old_workspace() throws Exception {
+    runtimes.put("one", "echo 1 > one");
+    runtimes.put("two", "echo fails; exit 1");
+    JobId id = enqueued("one", "two");
+    // Damaged where only a rebuild looks.
+    db.sql(
+        """
+        CREATE FUNCTION damage() RETURNS trigger LANGUAGE plpgsql AS
+          'BEGIN IF NEW.patch IS NOT NULL THEN NEW.patch := ''nonsense''; END IF; RETURN NEW; END'
+        """);
+    db.sql(
+        "CREATE TRIGGER damage BEFORE INSERT OR UPDATE ON holdfast.step"
+            + " FOR EACH ROW EXECUTE FUNCTION damage()");
+    working();
+    await(id, JobState.FAILED);
+    assertThat(failure(id).code()).isEqualTo("DETERMINISTIC_REPO");
+    assertThat(failure(id).message()).contains("replayed");
+    assertThat(scratch(id, 1).resolve("workspace-1/work/one")).hasContent("1");
+    assertThat(scratch(id, 1).resolve("logs/step-0002-attempt-1.log")).content().contains("fails");
+    assertThat(steps(id)).endsWith("failed", "self_heal.exhausted");
+  }
+
+  @Test
+  void what_cannot_work_fails_at_once_with_its_reason() throws Exception {
+    runtimes.put("usage", "echo 'no such option'; exit 64");
+    JobId usage = enqueued("usage");
+    JobId unknown = enqueued("nobody-has-this");
+    JobId lost =
+        enqueue(
+            Job.of(
+                "workspace",
+                new WorkspaceJob(
+                    "x",
+                    new WorkspaceJob.Source(folder + "/none", null),
+                    List.of(new WorkspaceJob.Task("a", null, null, "usage")),
+                    null,
+                    null)));
+    working();
+    for (JobId id : List.of(usage, unknown, lost)) {
+      await(id, JobState.FAILED);
+      assertThat(steps(id)).containsExactly("started", "failed", "self_heal.exhausted");
+      assertThat(job(id).failures()).isZero();
+    }
+    assertThat(failure(usage).code()).isEqualTo("DETERMINISTIC_CONTRACT");
+    assertThat(failure(unknown).message()).contains("runtimes");
+    assertThat(failure(lost).code()).isEqualTo("DETERMINISTIC_REPO");
+  }
+
+  @Test
+  void a_runtime_may_say_itself_what_is_wrong() throws Exception {
+    runtimes.put(
+        "refuse",
+        "echo '{\"failureClass\": \"deterministic_policy\", \"message\": \"not allowed\"}'"
+            + " > $HOLDFAST_STEP_RESULT");
+    JobId id = enqueued("refuse");
+    working();
+    await(id, JobState.FAILED);
+    assertThat(failure(id).code()).isEqualTo("DETERMINISTIC_POLICY");
+    assertThat(failure(id).message()).contains("not allowed");
+  }
+
+  @Test
+  void a_cancelled_job_ends_its_runtime() throws Exception {
+    runtimes.put("long", "echo $$ > $MARKS/pid; while :; do sleep 1; done");
+    JobId id = enqueued("long");
+    working();
+    until(() -> Files.exists(folder.resolve("pid")) && Files.size(folder.resolve("pid")) > 0);
+    holdfast.cancel(id, "enough");
+    await(id, JobState.CANCELLED);
+    assertGone("pid");
+  }
+
+  // ---- operators
+
+  @Test
+  void who_takes_a_job_over_is_told_where_it_lies_and_what_he_does_there_counts() throws Exception {
+    runtimes.put(
+        "edit", "[ -e by-hand ] || { echo agent > agent; while :; do sleep 0.1; done; }; echo ok");
+    JobId id = enqueued("edit");
+    working();
+    until(() -> steps(id).contains("started"));
+    until(() -> scratch(id, 1).resolve("workspace-1/work/agent").toFile().exists());
+    ask(id, ControlAction.TAKEOVER, null);
+    until(() -> steps(id).contains("failed"));
+    String told = data(id, EventType.STEP_FAILED);
+    Path work = scratch(id, 1).resolve("workspace-1/work");
+    assertThat(told).contains(work.toRealPath().toString());
+    Files.writeString(work.resolve("by-hand"), "ada\n");
+    ask(id, ControlAction.RESUME, null);
+    await(id, JobState.SUCCEEDED);
+    assertThat(patch(id, "edit")).contains("by-hand", "agent");
+  }
+
+  @Test
+  void an_operator_goes_back_to_an_earlier_step_in_a_new_workspace() throws Exception {
+    runtimes.put("one", "echo 1 > one; echo one >> $MARKS/ran");
+    runtimes.put("two", "cat one; echo 2 > two; echo two >> $MARKS/ran");
+    runtimes.put(
+        "three",
+        "cat two; echo three >> $MARKS/ran;"
+            + " [ -e $MARKS/go ] || { touch $MARKS/go; while :; do sleep 0.1; done; }; echo 3 > three");
+    JobId id = enqueued("one", "two", "three");
+    working();
+    until(() -> Files.exists(folder.resolve("go")));
+    ask(id, ControlAction.RESUME_FROM_STEP, "two");
+    await(id, JobState.SUCCEEDED);
+    assertThat(Files.readAllLines(folder.resolve("ran")))
+        .containsExactly("one", "two", "three", "two", "three");
+    assertThat(steps(id)).contains("resume.from_step", "control.recovery.ack");
+  }
+
+  // ---- secrets
+
+  @Test
+  void no_secret_is_kept_anywhere() throws Exception {
+    runtimes.put(
+        "talk",
+        """
+        echo "using $API_TOKEN"; printf %s "$API_TOKEN" | base64
+        [ -e $MARKS/again ] || { touch $MARKS/again; echo "refused: token $API_TOKEN"; exit 1; }
+        echo "done with $API_TOKEN"; echo x > x
+        """);
+    runtimes.put("leak", "echo $API_TOKEN > config");
+    JobId talks = enqueued("talk");
+    JobId leaks = enqueued("leak");
+    working();
+    await(talks, JobState.SUCCEEDED);
+    await(leaks, JobState.FAILED);
+    assertThat(failure(leaks).code()).isEqualTo("DETERMINISTIC_POLICY");
+    for (String table : List.of("job", "event", "step", "attempt")) {
+      assertThat(
+              db.count(
+                  "SELECT count(*) FROM holdfast." + table + " t WHERE t::text LIKE ?",
+                  "%" + SECRET + "%"))
+          .as(table)
+          .isZero();
+    }
+    String encoded = sh("printf %s " + SECRET + " | base64");
+    assertThat(sh("grep -rlE '" + SECRET + "|" + encoded + "' scratch/" + talks + " || true"))
+        .isEmpty();
+  }
+
+  @Test
+  void a_payload_that_makes_no_sense_is_refused_in_words() throws IOException {
+    JobId id = enqueue(Job.of("workspace", Map.of("objective", "x")));
+    working();
+    await(id, JobState.FAILED);
+    assertThat(failure(id).message()).contains("repository");
+  }
+}

@@ -1,0 +1,130 @@
+package dev.holdfast.steps;
+
+import dev.holdfast.model.Text;
+import dev.holdfast.process.Command;
+import dev.holdfast.process.LineListener;
+import dev.holdfast.process.NoSuchProgramException;
+import dev.holdfast.process.ProcessTree;
+import dev.holdfast.process.RollingFile;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A runtime at work. What it prints is a sign of life, is scrubbed and goes to a bounded log. When
+ * its thread is interrupted it is asked to end, and killed with all it started if it does not.
+ */
+final class RuntimeProcess {
+  private static final int LINE_BYTES = 64 << 10;
+  private static final int LAST_LINES = 40;
+  private static final int LOG_LINE_CHARS = 8_000;
+  private static final long LOG_BYTES = 10 << 20;
+
+  /** How it ended, and what it said last. */
+  record Ended(int exit, String lastLines, String lastLine) {}
+
+  private final Deque<String> last = new ArrayDeque<>();
+  private final Scrubber scrubber;
+  private final Runnable alive;
+  private final Duration grace;
+
+  /**
+   * @param grace between being asked to end and being killed
+   */
+  RuntimeProcess(Scrubber scrubber, Runnable alive, Duration grace) {
+    this.scrubber = scrubber;
+    this.alive = alive;
+    this.grace = grace;
+  }
+
+  Ended run(Command command, Path log) throws IOException, InterruptedException {
+    int exit = logged(command, log);
+    return new Ended(exit, lastLines(), lastLine());
+  }
+
+  private int logged(Command command, Path log) throws IOException, InterruptedException {
+    try (RollingFile file = new RollingFile(log, LOG_BYTES);
+        ScrubbingStream out = scrubber.stream(text -> keep(file, text));
+        ScrubbingStream err = scrubber.stream(text -> keep(file, text))) {
+      ProcessTree tree;
+      try {
+        tree = ProcessTree.start(command, LINE_BYTES, taking(out), taking(err));
+      } catch (NoSuchProgramException missing) {
+        throw new StepException(
+            FailureClass.DETERMINISTIC_CONTRACT, String.valueOf(missing.getMessage()), missing);
+      }
+      return ended(tree);
+    }
+  }
+
+  private LineListener taking(ScrubbingStream stream) {
+    return (line, cut) -> {
+      alive.run();
+      stream.write(cut > 0 ? line + " (" + cut + " more)\n" : line + "\n");
+    };
+  }
+
+  private int ended(ProcessTree tree) throws InterruptedException {
+    CountDownLatch gone = new CountDownLatch(1);
+    ProcessHandle.of(tree.pid())
+        .ifPresentOrElse(
+            handle -> {
+              var unused = handle.onExit().thenRun(gone::countDown);
+            },
+            gone::countDown);
+    try {
+      gone.await();
+    } catch (InterruptedException stop) {
+      tree.terminate();
+      awaitEnd(gone);
+      tree.kill();
+      tree.await();
+      throw stop;
+    }
+    return tree.await();
+  }
+
+  private void awaitEnd(CountDownLatch gone) {
+    long until = System.nanoTime() + grace.toNanos();
+    boolean ended = false;
+    while (!ended && System.nanoTime() < until) {
+      try {
+        ended = gone.await(until - System.nanoTime(), TimeUnit.NANOSECONDS);
+      } catch (InterruptedException impatient) {
+        return;
+      }
+    }
+  }
+
+  private void keep(RollingFile file, String text) {
+    for (String line : text.split("\n", -1)) {
+      if (line.isEmpty()) {
+        continue;
+      }
+      String kept = Text.excerpt(line, LOG_LINE_CHARS);
+      file.line(kept);
+      synchronized (last) {
+        if (last.size() == LAST_LINES) {
+          last.removeFirst();
+        }
+        last.addLast(kept);
+      }
+    }
+  }
+
+  private String lastLines() {
+    synchronized (last) {
+      return String.join("\n", last);
+    }
+  }
+
+  private String lastLine() {
+    synchronized (last) {
+      return last.reversed().stream().filter(line -> !line.isBlank()).findFirst().orElse("");
+    }
+  }
+}

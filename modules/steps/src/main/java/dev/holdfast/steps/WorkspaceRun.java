@@ -1,0 +1,475 @@
+package dev.holdfast.steps;
+
+import dev.holdfast.model.Codec;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.LiveControl.Recovery;
+import dev.holdfast.model.Patch;
+import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.StepStatus;
+import dev.holdfast.model.Text;
+import dev.holdfast.process.Command;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The steps of one workspace job, one after the other. The database has the checkpoints; the folder
+ * has the same as files, for people and runtimes to read.
+ */
+public final class WorkspaceRun {
+  private static final Logger log = LoggerFactory.getLogger(WorkspaceRun.class);
+  private static final int SUMMARY_CHARS = 500;
+
+  /** What it needs of whoever runs the job. */
+  public interface Host {
+    Optional<Patch> patch(String step);
+
+    void alive();
+
+    void progress(int percent, String message);
+  }
+
+  /**
+   * Where and how it works.
+   *
+   * @param folder of this attempt of the job
+   * @param cache mirrors of repositories, for all jobs of this machine
+   * @param environment what every runtime may see
+   * @param grace for a runtime that was asked to end
+   */
+  public record Site(
+      Path folder,
+      Path cache,
+      Git git,
+      Map<String, RuntimeCommand> runtimes,
+      Map<String, String> environment,
+      Duration grace) {}
+
+  private final WorkspaceJob job;
+  private final Site site;
+  private final Codec codec;
+  private final Scrubber scrubber;
+  private final StepLoop loop;
+  private final Interventions interventions;
+  private final Host host;
+  private final Patches patches;
+  private final Map<Integer, Checkpoint> done = new HashMap<>();
+  private final Map<String, Integer> begun = new HashMap<>();
+  private @Nullable Workspace workspace;
+  private @Nullable String baseline;
+  private int workspaces;
+
+  public WorkspaceRun(
+      WorkspaceJob job,
+      Site site,
+      Codec codec,
+      Scrubber scrubber,
+      StepLoop loop,
+      Interventions interventions,
+      Host host) {
+    this.job = job;
+    this.site = site;
+    this.codec = codec;
+    this.scrubber = scrubber;
+    this.loop = loop;
+    this.interventions = interventions;
+    this.host = host;
+    this.patches = new Patches(site.folder(), codec);
+  }
+
+  /**
+   * What came of it.
+   *
+   * @param tree of all files in the end
+   * @param changedFiles by all steps
+   */
+  public record Result(String baseline, String tree, int steps, List<String> changedFiles) {}
+
+  /** From the first step that is not done; the answer is the job's result. */
+  public Result run(List<StepStatus> known, Budgets usual) throws InterruptedException {
+    Budgets budgets = job.budgets(usual);
+    remember(known);
+    int index = 1;
+    while (index <= job.steps().size() && done.containsKey(index) && !isAskedFor(index)) {
+      index++;
+    }
+    while (index <= job.steps().size()) {
+      WorkspaceJob.Task task = job.steps().get(index - 1);
+      host.progress(100 * (index - 1) / job.steps().size(), title(task));
+      try {
+        loop.run(new WorkspaceStep(task, index), budgets);
+        index++;
+      } catch (RedirectException elsewhere) {
+        index = indexOf(elsewhere.recovery().stepId());
+      }
+    }
+    List<String> changed =
+        done.values().stream().flatMap(step -> step.changedFiles().stream()).distinct().toList();
+    Checkpoint last = done.get(job.steps().size());
+    return new Result(
+        String.valueOf(baseline), last == null ? "" : last.tree(), done.size(), changed);
+  }
+
+  private void remember(List<StepStatus> known) {
+    for (StepStatus step : known) {
+      begun.put(step.id(), step.attempt());
+      Json json = step.checkpoint();
+      if (step.isDone() && json != null) {
+        Checkpoint checkpoint = codec.decode(json, Checkpoint.class);
+        done.put(step.index(), checkpoint);
+        baseline = checkpoint.baseline();
+      }
+    }
+  }
+
+  private boolean isAskedFor(int index) {
+    return interventions
+        .pending()
+        .map(Recovery::stepId)
+        .map(id -> indexOf(id) <= index)
+        .orElse(false);
+  }
+
+  /** After the last one for a step that is not ours. */
+  private int indexOf(String id) {
+    for (int i = 0; i < job.steps().size(); i++) {
+      if (job.steps().get(i).id().equals(id)) {
+        return i + 1;
+      }
+    }
+    return job.steps().size() + 1;
+  }
+
+  private static String title(WorkspaceJob.Task task) {
+    return task.title() == null ? task.id() : task.title();
+  }
+
+  // ---- the workspace
+
+  /** With the steps before this one in it; made, and made anew, when it is needed. */
+  private Workspace prepared(int index) throws IOException {
+    Workspace open = workspace;
+    if (open != null) {
+      return open;
+    }
+    Git git = site.git().cancelledBy(this::isPaused);
+    Path folder = site.folder().resolve("workspace-" + ++workspaces);
+    try {
+      Workspace fresh =
+          Workspace.create(folder, job.repository().repository(), baseline, site.cache(), git);
+      baseline = fresh.baseline();
+      for (int before = 1; before < index; before++) {
+        replay(fresh, before);
+        host.alive();
+      }
+      workspace = Workspace.open(folder, site.git());
+      forgetOlder(workspaces);
+      return workspace;
+    } catch (CancellationException stopped) {
+      if (isPaused() && !Thread.currentThread().isInterrupted()) {
+        throw new HeldUpException();
+      }
+      throw stopped;
+    } catch (GitException trouble) {
+      throw new StepException(
+          trouble.failureClass(), String.valueOf(trouble.getMessage()), trouble);
+    } catch (ReplayException lost) {
+      throw new StepException(
+          FailureClass.DETERMINISTIC_REPO, String.valueOf(lost.getMessage()), lost);
+    } catch (RefusedException wrong) {
+      throw new StepException(
+          FailureClass.DETERMINISTIC_CONTRACT, String.valueOf(wrong.getMessage()), wrong);
+    }
+  }
+
+  private boolean isPaused() {
+    return interventions.isHeldUp();
+  }
+
+  private void replay(Workspace fresh, int index) throws IOException {
+    Checkpoint checkpoint = done.get(index);
+    if (checkpoint == null) {
+      throw new StepException(
+          FailureClass.DETERMINISTIC_REPO,
+          "step %d has no checkpoint to go on from".formatted(index));
+    }
+    Path patch = site.folder().resolve("replay.patch");
+    Files.write(
+        patch,
+        host.patch(checkpoint.stepId())
+            .orElseThrow(
+                () ->
+                    new StepException(
+                        FailureClass.DETERMINISTIC_REPO,
+                        "the patch of step '%s' is missing".formatted(checkpoint.stepId())))
+            .bytes());
+    fresh.replay(patch, checkpoint.diffHash(), checkpoint.tree());
+    patches.write(checkpoint, patch);
+  }
+
+  /** The one before it stays while the new one is not whole: it may be all there is to look at. */
+  private void forgetOlder(int newest) {
+    for (int old = 1; old < newest; old++) {
+      try {
+        Trees.delete(site.folder().resolve("workspace-" + old));
+      } catch (IOException kept) {
+        log.warn("an old workspace could not be deleted: {}", kept.toString());
+      }
+    }
+  }
+
+  // ---- one step
+
+  /** What a runtime may say about its step, in the file that HOLDFAST_STEP_RESULT names. */
+  record Said(@Nullable String summary, @Nullable String failureClass, @Nullable String message) {}
+
+  private record Outcome(Changes changes, String summary, Instant startedAt) {}
+
+  private final class WorkspaceStep implements Step<Outcome> {
+    private final WorkspaceJob.Task task;
+    private final int index;
+
+    WorkspaceStep(WorkspaceJob.Task task, int index) {
+      this.task = task;
+      this.index = index;
+    }
+
+    @Override
+    public String id() {
+      return task.id();
+    }
+
+    @Override
+    public int index() {
+      return index;
+    }
+
+    @Override
+    public int begun() {
+      return begun.getOrDefault(task.id(), 0);
+    }
+
+    @Override
+    public boolean comesAfter(String other) {
+      return indexOf(other) < index;
+    }
+
+    @Override
+    public Outcome attempt(Retry retry) throws IOException, InterruptedException {
+      begun.put(task.id(), retry.attempt());
+      RuntimeCommand runtime = site.runtimes().get(task.runtime());
+      if (runtime == null) {
+        throw new StepException(
+            FailureClass.DETERMINISTIC_CONTRACT,
+            "no runtime '%s' here: name its command under 'runtimes' in holdfast.yaml"
+                .formatted(task.runtime()));
+      }
+      Workspace open = prepared(index);
+      Instant startedAt = Instant.now();
+      Path state = Files.createDirectories(site.folder().resolve("state"));
+      Path result = state.resolve("result.json");
+      Files.deleteIfExists(result);
+      RuntimeProcess.Ended ended =
+          new RuntimeProcess(scrubber, host::alive, site.grace())
+              .run(
+                  new Command(
+                      runtime.command(), open.work(), environment(runtime, state, result, retry)),
+                  logOf(retry.attempt()));
+      Said said = said(result);
+      judge(ended, said);
+      return new Outcome(changes(open), summary(ended, said), startedAt);
+    }
+
+    private Path logOf(int attempt) throws IOException {
+      Path logs = Files.createDirectories(site.folder().resolve("logs"));
+      return logs.resolve("step-%04d-attempt-%d.log".formatted(index, attempt));
+    }
+
+    private Map<String, String> environment(
+        RuntimeCommand runtime, Path state, Path result, Retry retry) throws IOException {
+      Map<String, String> all = new HashMap<>(site.environment());
+      // Some programs refuse to commit without a name.
+      for (String who : List.of("AUTHOR", "COMMITTER")) {
+        all.put("GIT_" + who + "_NAME", "Holdfast");
+        all.put("GIT_" + who + "_EMAIL", "holdfast@localhost");
+      }
+      all.putAll(runtime.environment());
+      Path context = state.resolve("retry-context.json");
+      Synced.write(
+          context, scrubber.scrub(codec.encode(RetryContext.of(job, task, index, retry)).text()));
+      all.put("HOLDFAST_RETRY_CONTEXT", context.toString());
+      all.put("HOLDFAST_STEP_ID", task.id());
+      all.put("HOLDFAST_STEP_INDEX", Integer.toString(index));
+      all.put("HOLDFAST_STEP_ATTEMPT", Integer.toString(retry.attempt()));
+      all.put("HOLDFAST_STEP_RESULT", result.toString());
+      return all;
+    }
+
+    private @Nullable Said said(Path result) {
+      try {
+        return codec.decode(new Json(Files.readString(result)), Said.class);
+      } catch (NoSuchFileException nothing) {
+        return null;
+      } catch (IOException | RefusedException unreadable) {
+        log.info("step {}: its result could not be read: {}", task.id(), unreadable.toString());
+        return null;
+      }
+    }
+
+    private void judge(RuntimeProcess.Ended ended, @Nullable Said said) {
+      String kind = said == null ? null : said.failureClass();
+      if (ended.exit() == 0 && kind == null) {
+        return;
+      }
+      FailureClass failureClass = kind == null ? Classifier.ofExit(ended.exit()) : named(kind);
+      String how =
+          ended.exit() > 128 && ended.exit() < 160
+              ? "was killed by signal " + (ended.exit() - 128)
+              : "exited with " + ended.exit();
+      String message = said == null ? null : said.message();
+      throw new RuntimeFailedException(
+          failureClass,
+          "%s %s: %s".formatted(task.runtime(), how, message == null ? ended.lastLine() : message),
+          ended.lastLines());
+    }
+
+    private FailureClass named(String text) {
+      for (FailureClass one : FailureClass.values()) {
+        if (one.text().equals(text)) {
+          return one;
+        }
+      }
+      return FailureClass.TRANSIENT_RUNTIME;
+    }
+
+    private Changes changes(Workspace open) throws IOException {
+      try {
+        Changes changes = open.changes();
+        scrubber.check(changes.patch());
+        return changes;
+      } catch (PatchTooLargeException tooLarge) {
+        throw new StepException(
+            FailureClass.DETERMINISTIC_CONTRACT, String.valueOf(tooLarge.getMessage()), tooLarge);
+      } catch (GitException trouble) {
+        throw new StepException(
+            trouble.failureClass(), String.valueOf(trouble.getMessage()), trouble);
+      }
+    }
+
+    private String summary(RuntimeProcess.Ended ended, @Nullable Said said) {
+      String text = said == null || said.summary() == null ? ended.lastLine() : said.summary();
+      return Text.excerpt(scrubber.scrub(text), SUMMARY_CHARS);
+    }
+
+    @Override
+    public Step.Checkpoint checkpoint(Outcome outcome, int attempt) {
+      Changes changes = outcome.changes();
+      dev.holdfast.steps.Checkpoint kept =
+          new dev.holdfast.steps.Checkpoint(
+              task.id(),
+              index,
+              attempt,
+              changes.diffHash(),
+              changes.changedFiles(),
+              outcome.summary(),
+              outcome.startedAt(),
+              Instant.now(),
+              String.valueOf(baseline),
+              changes.tree());
+      try {
+        Patch patch = Patch.of(Files.readAllBytes(changes.patch()));
+        patches.write(kept, changes.patch());
+        patches.dropFrom(index + 1);
+        Workspace open = workspace;
+        if (open != null) {
+          open.accept(changes);
+        }
+        done.keySet().removeIf(later -> later > index);
+        done.put(index, kept);
+        return new Step.Checkpoint(
+            codec.encode(kept), patch, new Left(changes.diffHash(), changes.changedFiles()));
+      } catch (IOException trouble) {
+        throw new StepException(
+            FailureClass.TRANSIENT_RUNTIME, "the checkpoint could not be written", trouble);
+      }
+    }
+
+    @Override
+    public Left left() {
+      Workspace open = workspace;
+      if (open == null) {
+        return new Left(null, List.of());
+      }
+      try {
+        Changes changes = open.changes();
+        return new Left(changes.diffHash(), changes.changedFiles());
+      } catch (IOException | CancellationException unknown) {
+        log.info("step {}: what it changed is unknown: {}", task.id(), unknown.toString());
+        return new Left(null, List.of());
+      }
+    }
+
+    @Override
+    public void failed(FailedAttempt failure, String summary, Strategy next) {
+      Map<String, Object> record = new HashMap<>();
+      record.put("stepId", task.id());
+      record.put("stepIndex", index);
+      record.put("attempt", failure.attempt());
+      record.put("failureClass", failure.failureClass().text());
+      record.put("failureSignature", failure.signature());
+      record.put("diffHash", String.valueOf(failure.diffHash()));
+      record.put("strategy", next.text());
+      record.put("summary", summary);
+      record.put("at", Instant.now().toString());
+      Path file =
+          site.folder()
+              .resolve("state/self_heal")
+              .resolve("attempt-%s-%d.json".formatted(fileName(task.id()), failure.attempt()));
+      try {
+        Synced.write(file, codec.encode(record).text());
+      } catch (IOException unwritten) {
+        log.warn("{} could not be written: {}", file, unwritten.toString());
+      }
+    }
+
+    private static String fileName(String id) {
+      return id.replace('/', '_').replace(':', '_');
+    }
+
+    @Override
+    public Optional<Path> place() {
+      Workspace open = workspace;
+      return open == null ? Optional.empty() : Optional.of(open.work());
+    }
+
+    @Override
+    public void hardReset() {
+      // Rebuilt when the next attempt begins, under its clock; until then the old one stays.
+      workspace = null;
+    }
+  }
+
+  /** All folders that were made, newest last; for tests. */
+  List<Path> folders() throws IOException {
+    List<Path> all = new ArrayList<>();
+    for (int i = 1; i <= workspaces; i++) {
+      Path folder = site.folder().resolve("workspace-" + i);
+      if (Files.exists(folder)) {
+        all.add(folder);
+      }
+    }
+    return all;
+  }
+}
