@@ -30,6 +30,11 @@ final class ConfigCommand implements Callable<Integer> {
             .put("value", String.join(" ", program.command()))
             .put("origin", "holdfast.yaml");
       }
+      for (RuntimeSettings runtime : settings.runtimes()) {
+        all.putObject("runtimes." + runtime.name())
+            .put("value", String.join(" ", runtime.command()))
+            .put("origin", "holdfast.yaml");
+      }
       Shown.print(all);
     } else {
       Table table = new Table("SETTING", "VARIABLE", "VALUE", "FROM", "MEANING");
@@ -48,6 +53,14 @@ final class ConfigCommand implements Callable<Integer> {
             String.join(" ", program.command()),
             "holdfast.yaml",
             "program that runs the kind");
+      }
+      for (RuntimeSettings runtime : settings.runtimes()) {
+        table.row(
+            "runtimes." + runtime.name(),
+            "",
+            String.join(" ", runtime.command()),
+            "holdfast.yaml",
+            "program that runs steps");
       }
       System.out.print(table);
     }

@@ -83,7 +83,7 @@ record ProgramSettings(
 
   // ---- reading
 
-  private static void known(String at, JsonNode node, List<String> keys) throws WrongException {
+  static void known(String at, JsonNode node, List<String> keys) throws WrongException {
     if (!node.isObject()) {
       throw new WrongException(at + " must hold " + String.join(", ", keys));
     }
@@ -96,7 +96,7 @@ record ProgramSettings(
     }
   }
 
-  private static List<String> words(String at, @Nullable JsonNode node) throws WrongException {
+  static List<String> words(String at, @Nullable JsonNode node) throws WrongException {
     List<String> words = new ArrayList<>();
     if (node != null && !node.isNull()) {
       if (!node.isArray()) {
@@ -109,8 +109,7 @@ record ProgramSettings(
     return words;
   }
 
-  private static Map<String, String> variables(String at, @Nullable JsonNode node)
-      throws WrongException {
+  static Map<String, String> variables(String at, @Nullable JsonNode node) throws WrongException {
     Map<String, String> variables = new HashMap<>();
     if (node != null && !node.isNull()) {
       if (!node.isObject()) {

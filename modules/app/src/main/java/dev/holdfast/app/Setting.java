@@ -97,6 +97,31 @@ enum Setting {
       "",
       "holds results/{jobId}/{name}; the folder itself unless given"),
 
+  STEP_MAX_ATTEMPTS(
+      "steps.maxAttempts", "STEP_MAX_ATTEMPTS", "3", "attempts of a step before its job is reset"),
+  STEP_TIMEOUT_SECONDS(
+      "steps.timeoutSeconds", "STEP_TIMEOUT_SECONDS", "900", "how long one of them may take"),
+  STEP_IDLE_TIMEOUT_SECONDS(
+      "steps.idleTimeoutSeconds",
+      "STEP_IDLE_TIMEOUT_SECONDS",
+      "300",
+      "how long it may give no sign of life"),
+  STEP_NO_PROGRESS_LIMIT(
+      "steps.noProgressLimit",
+      "STEP_NO_PROGRESS_LIMIT",
+      "2",
+      "so many that fail alike are no progress"),
+  JOB_SELF_HEAL_MAX_RESETS(
+      "steps.maxResets",
+      "JOB_SELF_HEAL_MAX_RESETS",
+      "1",
+      "hard resets of a job before it goes back to its queue"),
+  CACHE_FOLDER(
+      "workspace.cacheFolder",
+      "HOLDFAST_CACHE_FOLDER",
+      "",
+      "holds mirrors of repositories; 'cache' in the folder unless given"),
+
   MAX_ATTEMPTS("jobs.maxAttempts", "MAX_ATTEMPTS", "3", "attempts a job has unless it says so"),
   RETAIN_SUCCEEDED(
       "retention.succeeded", "HOLDFAST_RETAIN_SUCCEEDED", "7d", "age at which they are deleted"),

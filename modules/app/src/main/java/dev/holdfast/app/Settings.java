@@ -25,17 +25,29 @@ final class Settings {
 
   // A program that a worker runs finds these in its environment, and may call us in turn.
   private static final Set<String> OF_A_PROGRAM =
-      Set.of("HOLDFAST_JOB", "HOLDFAST_SCRATCH", "HOLDFAST_ARTIFACTS", "HOLDFAST_MARK");
+      Set.of(
+          "HOLDFAST_JOB",
+          "HOLDFAST_SCRATCH",
+          "HOLDFAST_ARTIFACTS",
+          "HOLDFAST_MARK",
+          "HOLDFAST_RETRY_CONTEXT",
+          "HOLDFAST_STEP_ID",
+          "HOLDFAST_STEP_INDEX",
+          "HOLDFAST_STEP_ATTEMPT",
+          "HOLDFAST_STEP_RESULT");
 
   /** A value and its origin. */
   record Value(String text, String origin) {}
 
   private final Map<Setting, Value> values;
   private final List<ProgramSettings> programs;
+  private final List<RuntimeSettings> runtimes;
 
-  private Settings(Map<Setting, Value> values, List<ProgramSettings> programs) {
+  private Settings(
+      Map<Setting, Value> values, List<ProgramSettings> programs, List<RuntimeSettings> runtimes) {
     this.values = values;
     this.programs = programs;
+    this.runtimes = runtimes;
   }
 
   static Settings load(
@@ -48,7 +60,7 @@ final class Settings {
     read.values().forEach((setting, text) -> values.put(setting, new Value(text, "" + file)));
     environment.forEach((name, text) -> fromEnvironment(values, name, text));
     options.forEach((setting, text) -> values.put(setting, new Value(text, "option")));
-    Settings settings = new Settings(values, read.programs());
+    Settings settings = new Settings(values, read.programs(), read.runtimes());
     settings.applyPreset();
     return settings;
   }
@@ -101,6 +113,11 @@ final class Settings {
   /** The programs that holdfast.yaml names as handlers. */
   List<ProgramSettings> programs() {
     return programs;
+  }
+
+  /** The commands that holdfast.yaml names as runtimes of steps. */
+  List<RuntimeSettings> runtimes() {
+    return runtimes;
   }
 
   Value value(Setting setting) {

@@ -18,18 +18,21 @@ import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 
 /**
- * holdfast.yaml: nested keys as in {@link Setting}, lists for what is several, and programs under
- * {@code handlers}.
+ * holdfast.yaml: nested keys as in {@link Setting}, lists for what is several, programs that run
+ * kinds under {@code handlers}, and those that run steps under {@code runtimes}.
  */
-record SettingsFile(Map<Setting, String> values, List<ProgramSettings> programs) {
+record SettingsFile(
+    Map<Setting, String> values, List<ProgramSettings> programs, List<RuntimeSettings> runtimes) {
   private static final long LARGEST = 1 << 20;
   private static final String HANDLERS = "handlers";
+  private static final String RUNTIMES = "runtimes";
 
-  static final SettingsFile NONE = new SettingsFile(Map.of(), List.of());
+  static final SettingsFile NONE = new SettingsFile(Map.of(), List.of(), List.of());
 
   static SettingsFile read(Path file) {
     Map<Setting, String> values = new EnumMap<>(Setting.class);
     List<ProgramSettings> programs = new ArrayList<>();
+    List<RuntimeSettings> runtimes = new ArrayList<>();
     try {
       if (Files.size(file) > LARGEST) {
         throw wrong(file, "it is larger than a megabyte");
@@ -39,11 +42,9 @@ record SettingsFile(Map<Setting, String> values, List<ProgramSettings> programs)
         if (!root.isObject()) {
           throw wrong(file, "it must hold 'key: value' lines");
         }
-        JsonNode handlers = root.get(HANDLERS);
-        collect(file, "", ((ObjectNode) root).without(HANDLERS), values);
-        if (handlers != null && !handlers.isNull()) {
-          programs.addAll(programs(file, handlers));
-        }
+        programs.addAll(each(file, root, HANDLERS, ProgramSettings::read));
+        runtimes.addAll(each(file, root, RUNTIMES, RuntimeSettings::read));
+        collect(file, "", ((ObjectNode) root).without(List.of(HANDLERS, RUNTIMES)), values);
       }
     } catch (JsonProcessingException malformed) {
       String where =
@@ -56,25 +57,32 @@ record SettingsFile(Map<Setting, String> values, List<ProgramSettings> programs)
     } catch (IOException unreadable) {
       throw wrong(file, "it cannot be read (" + unreadable.getMessage() + ")");
     }
-    return new SettingsFile(values, programs);
+    return new SettingsFile(values, programs, runtimes);
   }
 
-  private static List<ProgramSettings> programs(Path file, JsonNode handlers) {
-    if (!handlers.isObject()) {
-      throw wrong(file, "handlers must hold a program for each kind");
+  /** Reads one of several under a name. */
+  private interface Entry<T> {
+    T read(String name, JsonNode node, Path folder) throws ProgramSettings.WrongException;
+  }
+
+  private static <T> List<T> each(Path file, JsonNode root, String key, Entry<T> entry) {
+    JsonNode all = root.get(key);
+    List<T> read = new ArrayList<>();
+    if (all == null || all.isNull()) {
+      return read;
+    }
+    if (!all.isObject()) {
+      throw wrong(file, key + " must hold a program for each name");
     }
     Path folder = file.toAbsolutePath().getParent();
-    List<ProgramSettings> programs = new ArrayList<>();
     try {
-      for (Map.Entry<String, JsonNode> entry : handlers.properties()) {
-        programs.add(
-            ProgramSettings.read(
-                entry.getKey(), entry.getValue(), folder == null ? Path.of("") : folder));
+      for (Map.Entry<String, JsonNode> one : all.properties()) {
+        read.add(entry.read(one.getKey(), one.getValue(), folder == null ? Path.of("") : folder));
       }
     } catch (ProgramSettings.WrongException wrong) {
       throw wrong(file, String.valueOf(wrong.getMessage()));
     }
-    return programs;
+    return read;
   }
 
   private static void collect(

@@ -8,25 +8,43 @@ import dev.holdfast.contract.HttpSource;
 import dev.holdfast.model.Codec;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Timings;
+import dev.holdfast.steps.Budgets;
+import dev.holdfast.steps.Scrubber;
 import dev.holdfast.worker.Backpressure;
 import dev.holdfast.worker.FolderStore;
+import dev.holdfast.worker.Healing;
 import dev.holdfast.worker.Kind;
 import dev.holdfast.worker.LoadSource;
 import dev.holdfast.worker.Metrics;
 import dev.holdfast.worker.Scratch;
 import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.Workspaces;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** A worker as a process runs it: made from the settings. */
 final class WorkerProcess implements AutoCloseable {
+  private static final Set<String> FOR_GIT =
+      Set.of(
+          "SSH_AUTH_SOCK",
+          "HTTPS_PROXY",
+          "https_proxy",
+          "HTTP_PROXY",
+          "http_proxy",
+          "NO_PROXY",
+          "no_proxy",
+          "SSL_CERT_FILE",
+          "GIT_SSL_CAINFO");
+
   private final Worker worker;
   private final String description;
 
@@ -90,7 +108,8 @@ final class WorkerProcess implements AutoCloseable {
         .shutdownTimeout(settings.seconds(Setting.SHUTDOWN_TIMEOUT_SEC))
         .backpressure(backpressure(settings))
         .scratch(scratch(settings))
-        .artifacts(artifacts(settings));
+        .artifacts(artifacts(settings))
+        .healing(healing(settings));
   }
 
   private static Worker started(WorkerBuilder builder) {
@@ -107,6 +126,7 @@ final class WorkerProcess implements AutoCloseable {
   static void check(Settings settings) {
     timings(settings);
     backpressure(settings);
+    budgets(settings);
     settings.whole(Setting.MAX_CONCURRENCY);
     settings.whole(Setting.POLL_INTERVAL_MS);
     settings.seconds(Setting.SHUTDOWN_TIMEOUT_SEC);
@@ -143,6 +163,9 @@ final class WorkerProcess implements AutoCloseable {
     List<Kind<?>> kinds = new ArrayList<>();
     Codec codec = new JacksonCodec();
     settings.programs().forEach(program -> kinds.add(program.toKind(codec)));
+    if (!settings.runtimes().isEmpty()) {
+      kinds.add(workspaces(settings).kind(codec));
+    }
     try {
       for (KindProvider provider : ServiceLoader.load(KindProvider.class)) {
         kinds.addAll(provided.apply(provider));
@@ -196,6 +219,47 @@ final class WorkerProcess implements AutoCloseable {
     } catch (RefusedException wrong) {
       throw wrongSetting(wrong);
     }
+  }
+
+  private static Healing healing(Settings settings) {
+    List<String> secrets = new ArrayList<>();
+    settings.runtimes().forEach(runtime -> secrets.addAll(runtime.secretValues(System::getenv)));
+    for (Setting setting : Setting.values()) {
+      if (setting.isSecret() && settings.isGiven(setting)) {
+        secrets.add(settings.text(setting));
+      }
+    }
+    return new Healing(budgets(settings), Scrubber.knowing(secrets));
+  }
+
+  private static Budgets budgets(Settings settings) {
+    try {
+      return new Budgets(
+          settings.whole(Setting.STEP_MAX_ATTEMPTS),
+          settings.seconds(Setting.STEP_TIMEOUT_SECONDS),
+          settings.seconds(Setting.STEP_IDLE_TIMEOUT_SECONDS),
+          settings.whole(Setting.STEP_NO_PROGRESS_LIMIT),
+          settings.whole(Setting.JOB_SELF_HEAL_MAX_RESETS));
+    } catch (RefusedException wrong) {
+      throw wrongSetting(wrong);
+    }
+  }
+
+  /** How git reaches servers; it sees nothing else of the worker's environment. */
+  private static Map<String, String> gitEnvironment() {
+    return System.getenv().entrySet().stream()
+        .filter(variable -> FOR_GIT.contains(variable.getKey()))
+        .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+  }
+
+  private static Workspaces workspaces(Settings settings) {
+    return new Workspaces(
+        settings.runtimes().stream()
+            .collect(
+                Collectors.toMap(
+                    RuntimeSettings::name, runtime -> runtime.toCommand(System::getenv))),
+        settings.folder(Setting.CACHE_FOLDER, "cache"),
+        gitEnvironment());
   }
 
   Metrics metrics() {
