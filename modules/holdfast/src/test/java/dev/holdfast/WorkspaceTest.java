@@ -265,6 +265,21 @@ class WorkspaceTest extends LibraryTest {
   }
 
   @Test
+  void a_step_that_changes_nothing_is_a_step_all_the_same() throws Exception {
+    runtimes.put("look", "ls; echo seen");
+    runtimes.put("edit", "echo 1 > one");
+    runtimes.put(
+        "fail", "cat one; [ $HOLDFAST_STEP_ATTEMPT -gt 2 ] || { echo always the same; exit 1; }");
+    JobId id = enqueued("look", "edit", "look-again", "fail");
+    runtimes.put("look-again", "ls");
+    working();
+    await(id, JobState.SUCCEEDED);
+    assertThat(patch(id, "look")).isEmpty();
+    assertThat(steps(id)).contains("self_heal.escalated");
+    assertThat(result(id)).contains("\"changedFiles\": [\"one\"]");
+  }
+
+  @Test
   void a_patch_that_does_not_apply_fails_loudly_and_keeps_the_old_workspace() throws Exception {
     runtimes.put("one", "echo 1 > one");
     runtimes.put("two", "echo fails; exit 1");

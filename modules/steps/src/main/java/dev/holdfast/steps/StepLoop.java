@@ -271,11 +271,18 @@ public final class StepLoop {
       String trace = failure.stackTrace();
       failed(
           Classifier.of(thrown),
-          failure.message(),
+          summary(thrown, failure),
           thrown instanceof RuntimeFailedException runtime
               ? runtime.getMessage() + "\n" + runtime.lastLines()
               : trace == null ? failure.message() : trace,
           took);
+    }
+
+    /** What we say ourselves needs no exception's name in front. */
+    private static String summary(Throwable thrown, Failure failure) {
+      return thrown instanceof RuntimeFailedException || thrown instanceof StepException
+          ? String.valueOf(thrown.getMessage())
+          : failure.message();
     }
 
     private void failed(FailureClass kind, String summary, String text, Duration took)

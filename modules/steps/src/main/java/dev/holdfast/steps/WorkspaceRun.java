@@ -115,6 +115,7 @@ public final class WorkspaceRun {
         index = indexOf(elsewhere.recovery().stepId());
       }
     }
+    host.progress(100, "done");
     List<String> changed =
         done.values().stream().flatMap(step -> step.changedFiles().stream()).distinct().toList();
     Checkpoint last = done.get(job.steps().size());

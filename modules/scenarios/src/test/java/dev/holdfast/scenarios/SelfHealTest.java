@@ -1,0 +1,203 @@
+package dev.holdfast.scenarios;
+
+import static dev.holdfast.scenarios.World.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.EventType;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Json;
+import dev.holdfast.steps.WorkspaceJob;
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Durable;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Steps in worker processes: what hangs, loops or dies with its worker is healed. */
+@Durable
+@Timeout(300)
+@ExtendWith(WorldExtension.class)
+class SelfHealTest {
+  private static final Path EXAMPLE =
+      Path.of("..", "..", "examples", "repository-task").toAbsolutePath().normalize();
+  private static final long SEED = 20_261_115;
+  private static final int JOBS = 20;
+  private static final int AT_ONCE = 13;
+  private static final int POINTS = 50;
+  private static final Duration LONG = Duration.ofMinutes(3);
+
+  private static String output(Path folder, String... command) throws Exception {
+    Process process =
+        new ProcessBuilder(command)
+            .directory(folder.toFile())
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).isZero();
+    return said;
+  }
+
+  @Test
+  void the_example_is_healed_of_a_hang_and_of_a_loop(World world) throws Exception {
+    world
+        .worker("--config", EXAMPLE.resolve("holdfast.yaml").toString())
+        .env("HOLDFAST_FOLDER", "data")
+        .env("STEP_IDLE_TIMEOUT_SECONDS", "1")
+        .start();
+    String payload =
+        output(world.folder(), EXAMPLE.resolve("job.sh").toString(), world.folder() + "/greetings");
+    JobId id = world.enqueue("workspace", new Json(payload));
+    world.await(id, JobState.SUCCEEDED);
+    List<String> types = world.timeline(id).types();
+    assertThat(types)
+        .containsSubsequence(
+            EventType.STEP_FAILED,
+            EventType.HEAL_TRIGGERED,
+            EventType.STEP_FINISHED,
+            EventType.HEAL_ESCALATED,
+            EventType.STEP_FINISHED,
+            EventType.STEP_FINISHED,
+            EventType.DONE);
+    assertThat(types).doesNotContain(EventType.HEAL_EXHAUSTED);
+    assertThat(String.valueOf(world.status(id).result())).contains("greet.sh", "README.md");
+    assertThat(world.folder().resolve("data/results/" + id + "/step-0001.patch"))
+        .content()
+        .contains("greet.sh");
+    Launch.Answer steps = world.launch("jobs", "show", id.toString()).run();
+    assertThat(steps.out()).anyMatch(line -> line.contains("task.self_heal.escalated"));
+  }
+
+  /** A kill hits all that run at that moment, each at a point of its own. */
+  @Test
+  void wherever_its_worker_is_killed_a_job_ends_with_the_same_files(World world) throws Exception {
+    prepare(world);
+    JobId undisturbed = enqueued(world);
+    ChildProcess worker = worker(world);
+    world.await(undisturbed, JobState.SUCCEEDED);
+    String tree = tree(world, undisturbed);
+
+    List<JobId> jobs = new ArrayList<>();
+    for (int i = 0; i < JOBS; i++) {
+      jobs.add(enqueued(world));
+    }
+    Random random = new Random(SEED);
+    while (crashes(world) < POINTS) {
+      long seen = stepEvents(world);
+      int more = 1 + random.nextInt(12);
+      World.until(
+          SOON,
+          more + " more step events, or the end",
+          () -> stepEvents(world) >= seen + more || unfinished(world) == 0);
+      if (unfinished(world) == 0) {
+        // Too quick for so many points: some more of them.
+        for (int i = 0; i < AT_ONCE; i++) {
+          jobs.add(enqueued(world));
+        }
+        continue;
+      }
+      worker.signal("KILL");
+      worker.awaitExit(SOON);
+      worker = worker(world);
+    }
+    for (JobId job : jobs) {
+      world.await(job, JobState.SUCCEEDED, LONG);
+    }
+    Set<String> trees = new HashSet<>();
+    for (JobId job : jobs) {
+      trees.add(tree(world, job));
+    }
+    assertThat(trees).containsExactly(tree);
+    assertThat(crashes(world)).isGreaterThanOrEqualTo(POINTS);
+    assertThat(
+            world.count(
+                "SELECT count(*) FROM holdfast.step WHERE state <> 'DONE' OR checkpoint IS NULL"))
+        .isZero();
+  }
+
+  private static void prepare(World world) throws Exception {
+    Files.writeString(
+        world.folder().resolve("holdfast.yaml"),
+        """
+        runtimes:
+          edit:
+            command: [sh, ./edit.sh]
+        """);
+    Files.writeString(
+        world.folder().resolve("edit.sh"),
+        """
+        n=$HOLDFAST_STEP_INDEX
+        [ $n = 1 ] || [ -e "file-$((n - 1))" ] || exit 64
+        for i in 1 2 3 4 5; do echo "step $n line $i" >> "file-$n"; sleep 0.02; done
+        echo "step $n" >> log
+        [ $n != 4 ] || rm file-2
+        """);
+    output(
+        world.folder(),
+        "sh",
+        "-ec",
+        "git init -q -b main repo; cd repo; echo start > log; echo 0 > file-0; git add -A;"
+            + " git -c user.name=t -c user.email=t@localhost commit -q -m start");
+  }
+
+  private static ChildProcess worker(World world) {
+    return world
+        .worker()
+        .env("HOLDFAST_FOLDER", "data")
+        .env("MAX_CONCURRENCY", Integer.toString(AT_ONCE))
+        .env("HEARTBEAT_INTERVAL_SEC", "1")
+        .env("LEASE_TIMEOUT_SEC", "3")
+        .start();
+  }
+
+  private static JobId enqueued(World world) {
+    return world
+        .holdfast()
+        .enqueue(
+            Job.of(
+                    WorkspaceJob.KIND,
+                    new WorkspaceJob(
+                        "six files",
+                        new WorkspaceJob.Source(world.folder().resolve("repo").toString(), "main"),
+                        IntStream.rangeClosed(1, 6)
+                            .mapToObj(i -> new WorkspaceJob.Task("s" + i, null, null, "edit"))
+                            .toList(),
+                        null,
+                        null))
+                .maxCrashes(1_000))
+        .id();
+  }
+
+  private static String tree(World world, JobId job) throws IOException {
+    String result = String.valueOf(world.status(job).result());
+    int at = result.indexOf("\"tree\": \"");
+    if (at < 0) {
+      throw new IOException("no tree in " + result);
+    }
+    return result.substring(at + 9, at + 49);
+  }
+
+  private static long crashes(World world) {
+    return world.count("SELECT coalesce(sum(crashes), 0) FROM holdfast.job");
+  }
+
+  private static long unfinished(World world) {
+    return world.count("SELECT count(*) FROM holdfast.job WHERE finished_at IS NULL");
+  }
+
+  private static long stepEvents(World world) {
+    return world.count("SELECT count(*) FROM holdfast.event WHERE type LIKE 'task.step.%'");
+  }
+}
