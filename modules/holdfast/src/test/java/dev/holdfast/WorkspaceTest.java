@@ -27,10 +27,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -46,6 +49,7 @@ class WorkspaceTest extends LibraryTest {
 
   @TempDir Path folder;
   private final Map<String, String> runtimes = new HashMap<>();
+  private final List<String> known = new ArrayList<>(List.of(SECRET));
   private Budgets budgets = new Budgets(3, LONG, LONG, 2, 1);
 
   @BeforeEach
@@ -104,7 +108,7 @@ class WorkspaceTest extends LibraryTest {
                     Duration.ofSeconds(2)))
             .scratch(new Scratch(folder.resolve("scratch"), true))
             .artifacts(new FolderStore(folder.resolve("artifacts")))
-            .healing(new Healing(budgets, Scrubber.knowing(List.of(SECRET))))
+            .healing(new Healing(budgets, Scrubber.knowing(known)))
             .handle(
                 new Workspaces(commands, folder.resolve("cache"), Map.of())
                     .kind(new JacksonCodec())
@@ -420,6 +424,59 @@ class WorkspaceTest extends LibraryTest {
     String encoded = sh("printf %s " + SECRET + " | base64");
     assertThat(sh("grep -rlE '" + SECRET + "|" + encoded + "' scratch/" + talks + " || true"))
         .isEmpty();
+  }
+
+  /** Said in every way a program says things, in a failure and in a success. */
+  @Test
+  void a_hundred_planted_secrets_are_found_nowhere() throws Exception {
+    List<String> secrets =
+        IntStream.range(0, 100)
+            .mapToObj(i -> "S3cr3t-%s%d/+é".formatted(Long.toString(i * 7_919L + 1_000_003, 36), i))
+            .toList();
+    Path planted = Files.write(folder.resolve("planted"), secrets);
+    runtimes.put(
+        "talk",
+        """
+        i=0
+        while read -r secret; do
+          i=$((i + 1))
+          case $((i % 5)) in
+            0) echo "token $secret refused" >&2 ;;
+            1) printf %s "$secret" | base64 ;;
+            2) printf 'half of %s' "$secret" ; sleep 0.001; echo ;;
+            3) printf '{"password": "%s"}\\n' "$secret" ;;
+            4) echo "https://user:$secret@example.org/" ;;
+          esac
+        done < $MARKS/planted
+        printf '{"summary": "used %s"}' "$(head -n 1 $MARKS/planted)" > $HOLDFAST_STEP_RESULT
+        [ $HOLDFAST_STEP_ATTEMPT -gt 1 ] || { tail -n 3 $MARKS/planted; exit 1; }
+        cp $HOLDFAST_RETRY_CONTEXT copy-of-context; ps -ef > $MARKS/processes
+        """);
+    JobId id = enqueued("talk");
+    known.addAll(secrets);
+    working();
+    await(id, JobState.SUCCEEDED);
+    Files.delete(planted);
+    StringBuilder kept = new StringBuilder();
+    for (String table : List.of("job", "event", "step", "attempt", "completion")) {
+      kept.append(
+          db.queryOne(
+              String.class,
+              "SELECT coalesce(string_agg(t::text, ''), '') FROM holdfast." + table + " t"));
+    }
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        kept.append(new String(Files.readAllBytes(file), UTF_8));
+      }
+    }
+    kept.append(patch(id, "talk"));
+    String all = kept.toString();
+    assertThat(all).contains("refused", "used ***");
+    Base64.Encoder base64 = Base64.getEncoder();
+    for (String secret : secrets) {
+      assertThat(all.contains(secret)).as(secret).isFalse();
+      assertThat(all.contains(base64.encodeToString(secret.getBytes(UTF_8)))).as(secret).isFalse();
+    }
   }
 
   @Test

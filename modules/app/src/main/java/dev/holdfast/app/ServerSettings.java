@@ -134,7 +134,7 @@ final class ServerSettings {
     return hosts;
   }
 
-  private static ServerOptions.@Nullable Statsd statsd(Settings settings) {
+  static ServerOptions.@Nullable Statsd statsd(Settings settings) {
     if (!settings.isGiven(Setting.STATSD)) {
       return null;
     }

@@ -1,6 +1,8 @@
 package dev.holdfast.app;
 
 import dev.holdfast.contract.HttpSource;
+import dev.holdfast.server.ServerMetrics;
+import dev.holdfast.server.ServerOptions;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -41,21 +43,28 @@ final class WorkerCommand implements Callable<Integer> {
               HttpSource.to(
                   ServerSettings.url(settings, Setting.SERVER_URL), reach.apiKey(settings));
           WorkerProcess worker = WorkerProcess.start(settings, server, component, examples)) {
-        serve(worker, signals);
+        serve(worker, settings, signals);
       }
     } else {
       try (Access access = Access.open(settings).checked();
           Retention retention = Retention.of(settings, access.holdfast());
           WorkerProcess worker = WorkerProcess.start(settings, access, component, examples)) {
         retention.start();
-        serve(worker, signals);
+        serve(worker, settings, signals);
       }
     }
     return ExitCode.OK;
   }
 
-  private static void serve(WorkerProcess worker, Signals signals) throws InterruptedException {
-    System.out.println("ready: " + worker.describe());
-    signals.await();
+  private static void serve(WorkerProcess worker, Settings settings, Signals signals)
+      throws InterruptedException {
+    ServerOptions.Statsd statsd = ServerSettings.statsd(settings);
+    try (ServerMetrics metrics = new ServerMetrics().addWorker(worker.metrics())) {
+      if (statsd != null) {
+        metrics.sendTo(statsd);
+      }
+      System.out.println("ready: " + worker.describe());
+      signals.await();
+    }
   }
 }

@@ -130,8 +130,9 @@ public final class ServerMetrics implements VerbObserver, AutoCloseable {
     this.depths = queueDepths;
   }
 
-  void sendTo(ServerOptions.Statsd statsd) {
+  public ServerMetrics sendTo(ServerOptions.Statsd statsd) {
     all.add(StatsdSender.to(statsd));
+    return this;
   }
 
   MeterRegistry registry() {

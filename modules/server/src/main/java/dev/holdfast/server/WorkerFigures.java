@@ -14,6 +14,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Shows the counts of the worker room, which know nothing of any registry, in one. */
 final class WorkerFigures {
@@ -21,6 +23,7 @@ final class WorkerFigures {
   private static final String TOTAL = "_total";
   private static final String SECONDS_COUNT = "_seconds_count";
   private static final String SECONDS_SUM = "_seconds_sum";
+  private static final Pattern TAG = Pattern.compile("(\\w+)=\"([^\"]*)\"");
 
   private final MeterRegistry registry;
   private final List<Metrics> sources = new CopyOnWriteArrayList<>();
@@ -62,32 +65,37 @@ final class WorkerFigures {
   private void show(String full) {
     int brace = full.indexOf('{');
     String name = brace < 0 ? full : full.substring(0, brace);
-    Tags tags = brace < 0 ? Tags.empty() : tag(full.substring(brace + 1, full.length() - 1));
+    String tagged = brace < 0 ? "" : full.substring(brace);
+    Tags tags = tags(tagged);
     if (name.endsWith(TOTAL)) {
       FunctionCounter.builder(name, this, figures -> figures.value(full))
           .tags(tags)
           .register(registry);
     } else if (name.endsWith(SECONDS_COUNT)) {
-      timer(name.substring(0, name.length() - SECONDS_COUNT.length()), tags);
+      timer(name.substring(0, name.length() - SECONDS_COUNT.length()), tagged, tags);
     } else if (!name.endsWith(SECONDS_SUM)) {
       Gauge.builder(name, this, figures -> figures.value(full)).tags(tags).register(registry);
     }
   }
 
-  private void timer(String name, Tags tags) {
+  private void timer(String name, String tagged, Tags tags) {
     FunctionTimer.builder(
             name,
             this,
-            figures -> (long) figures.value(name + SECONDS_COUNT),
-            figures -> figures.value(name + SECONDS_SUM),
+            figures -> (long) figures.value(name + SECONDS_COUNT + tagged),
+            figures -> figures.value(name + SECONDS_SUM + tagged),
             TimeUnit.SECONDS)
         .tags(tags)
         .register(registry);
   }
 
-  /** Of the form {@code name="value"}. */
-  private static Tags tag(String text) {
-    int equals = text.indexOf('=');
-    return Tags.of(text.substring(0, equals), text.substring(equals + 2, text.length() - 1));
+  /** Of the form <code>{name="value",other="value"}</code>; no value holds a quote. */
+  private static Tags tags(String text) {
+    Tags tags = Tags.empty();
+    Matcher each = TAG.matcher(text);
+    while (each.find()) {
+      tags = tags.and(each.group(1), each.group(2));
+    }
+    return tags;
   }
 }

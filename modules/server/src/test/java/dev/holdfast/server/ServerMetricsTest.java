@@ -23,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -147,7 +148,22 @@ class ServerMetricsTest extends ServerTest {
     try (Holdfast own = Holdfast.on(db.dataSource(), new JacksonCodec(), observed);
         HoldfastServer both = HoldfastServer.start(own, ServerOptions.DEFAULT.port(0), metrics);
         Worker worker =
-            own.worker("here").handle("echo", Json.class, (payload, context) -> null).start()) {
+            own.worker("here")
+                .handle(
+                    "echo",
+                    Json.class,
+                    (payload, context) -> {
+                      AtomicInteger tries = new AtomicInteger();
+                      context.step(
+                          "flaky",
+                          () -> {
+                            if (tries.incrementAndGet() == 1) {
+                              throw new IllegalStateException("once");
+                            }
+                          });
+                      return null;
+                    })
+                .start()) {
       metrics.addWorker(worker.metrics());
       JobId job = own.enqueue(Job.of("echo").queue("here")).id();
       await().until(() -> own.find(job).orElseThrow().state() == JobState.SUCCEEDED);
@@ -166,6 +182,14 @@ class ServerMetricsTest extends ServerTest {
                 assertThat(value(scraped, "worker_atomic_acquire_fail_total")).isNotNegative();
                 assertThat(value(scraped, "worker_queue_wait_seconds_count")).isEqualTo(1);
                 assertThat(value(scraped, "worker_claim_seconds_count")).isPositive();
+                assertThat(
+                        value(
+                            scraped,
+                            "task_self_heal_attempts_total{class=\"transient_runtime\","
+                                + "outcome=\"recovered\",strategy=\"soft_reset\"}"))
+                    .isEqualTo(1);
+                assertThat(value(scraped, "task_step_duration_seconds_count{outcome=\"failed\"}"))
+                    .isEqualTo(1);
               });
     }
   }

@@ -320,7 +320,10 @@ public final class WorkspaceRun {
 
     private @Nullable Said said(Path result) {
       try {
-        return codec.decode(new Json(Files.readString(result)), Said.class);
+        String text = Files.readString(result);
+        // As it was said, secrets and all: it is not kept.
+        Files.delete(result);
+        return codec.decode(new Json(text), Said.class);
       } catch (NoSuchFileException nothing) {
         return null;
       } catch (IOException | RefusedException unreadable) {
