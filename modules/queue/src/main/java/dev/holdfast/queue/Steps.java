@@ -21,7 +21,9 @@ final class Steps {
          FOR NO KEY UPDATE
       """;
 
-  // What was told before changes nothing.
+  // What was told before changes nothing, however late it comes again: an attempt of a step goes
+  // from
+  // RUNNING to its end, and never back over that or over an attempt that came after it.
   private static final String WRITE =
       """
       INSERT INTO holdfast.step AS s
@@ -37,8 +39,9 @@ final class Steps {
              started_at = CASE excluded.state WHEN 'RUNNING' THEN excluded.started_at
                                               ELSE s.started_at END,
              finished_at = excluded.finished_at
-       WHERE (s.state, s.attempt, s.job_attempt)
-             IS DISTINCT FROM (excluded.state, excluded.attempt, excluded.job_attempt)
+       WHERE (s.job_attempt, s.attempt) < (excluded.job_attempt, excluded.attempt)
+          OR ((s.job_attempt, s.attempt) = (excluded.job_attempt, excluded.attempt)
+              AND s.state = 'RUNNING' AND excluded.state <> 'RUNNING')
       """;
 
   private static final String FORGET =

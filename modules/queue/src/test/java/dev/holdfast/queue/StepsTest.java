@@ -108,6 +108,26 @@ class StepsTest extends QueueFixture {
   }
 
   @Test
+  void what_comes_late_or_out_of_order_takes_no_checkpoint_away() {
+    Lease lease = running();
+    Report.Step first = told(lease, 1, StepState.RUNNING, 1, EventType.STEP_STARTED);
+    Report.Step failed = told(lease, 1, StepState.FAILED, 1, EventType.STEP_FAILED);
+    Report.Step second = told(lease, 1, StepState.RUNNING, 2, EventType.STEP_STARTED);
+    Report.Step done =
+        told(lease, 1, StepState.DONE, 2, Patch.of(new byte[] {1}), EventType.STEP_FINISHED);
+    for (Report.Step step : List.of(first, failed, second, done)) {
+      tell(step);
+    }
+    List<StepStatus> before = queue.steps(lease.job());
+    assertThat(before.getFirst().isDone()).isTrue();
+    for (Report.Step late : List.of(second, failed, first, done)) {
+      assertThat(tell(late)).isEqualTo(Ack.ACCEPTED);
+      assertThat(queue.steps(lease.job())).isEqualTo(before);
+    }
+    assertThat(events(lease.job())).endsWith(EventType.STEP_FINISHED).hasSize(6);
+  }
+
+  @Test
   void an_attempt_that_lost_its_job_writes_no_checkpoint() {
     Lease lost = running();
     reap(lost);
