@@ -3,18 +3,21 @@ package dev.holdfast.contract;
 import dev.holdfast.model.ApiKey;
 import dev.holdfast.model.Attempt;
 import dev.holdfast.model.Cancellation;
+import dev.holdfast.model.ControlCommand;
 import dev.holdfast.model.Enqueued;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Role;
 import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Statistics;
+import dev.holdfast.model.StepStatus;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -39,6 +42,15 @@ public interface Control extends AutoCloseable {
   List<Attempt> attempts(JobId job);
 
   List<PublishedArtifact> artifacts(JobId job);
+
+  /** In their order. */
+  List<StepStatus> steps(JobId job);
+
+  /** What is asked of a job at this moment. */
+  LiveControl control(JobId job);
+
+  /** Through a server, whose key it is has asked; the name in the command is for the database. */
+  ControlCommand.Answer control(JobId job, ControlCommand command);
 
   /** Empty when there is no such job. */
   List<Cancellation> cancel(JobId job, boolean cascade, String reason);

@@ -27,15 +27,27 @@ public record LeaseHeartbeat(long leaseMs, List<HeldLease> leases) {
    * What is known of one lease.
    *
    * @param cancelReason why it should stop, if it should
+   * @param liveControl what operators ask of it, if they do
    */
-  public record Beat(JobId taskId, int attempt, Ack ack, @Nullable String cancelReason) {
+  public record Beat(
+      JobId taskId,
+      int attempt,
+      Ack ack,
+      @Nullable String cancelReason,
+      @Nullable TaskControl liveControl) {
     public static Beat of(Pulse pulse) {
       Lease lease = pulse.lease();
-      return new Beat(lease.job(), lease.attempt(), pulse.ack(), pulse.cancelReason());
+      return new Beat(
+          lease.job(),
+          lease.attempt(),
+          pulse.ack(),
+          pulse.cancelReason(),
+          TaskControl.ifAsked(pulse.control()));
     }
 
     public Pulse pulse() {
-      return new Pulse(new Lease(taskId, attempt), ack, cancelReason);
+      return new Pulse(
+          new Lease(taskId, attempt), ack, cancelReason, TaskControl.control(liveControl));
     }
   }
 }

@@ -4,8 +4,14 @@ import dev.holdfast.model.Ack;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.Limits;
+import dev.holdfast.model.Patch;
 import dev.holdfast.model.Report;
+import dev.holdfast.model.StepState;
+import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What running attempts tell about themselves. */
@@ -19,11 +25,77 @@ public record LeaseReport(List<Said> reports) {
   /** One answer each, in their order. */
   public record Answer(List<Ack> acks) {}
 
+  /** An entry of the timeline that comes with a step. */
+  public record Entry(String type, Json data) {
+    public Entry {
+      Wire.present("type", type);
+      Wire.present("data", data);
+    }
+  }
+
   /**
-   * Progress, or an event.
+   * A step began, failed or is done. Its patch goes beside it, for it is no JSON.
    *
-   * @param progressPct how far the attempt is; then there is no type
-   * @param type of the event; then there is no progress
+   * @param forgetFrom steps from this index on are done no longer
+   * @param honoured the operator's request that this carries out, by its time
+   */
+  public record Step(
+      String stepId,
+      int stepIndex,
+      StepState state,
+      int stepAttempt,
+      boolean reset,
+      @Nullable Json checkpoint,
+      @Nullable Integer forgetFrom,
+      @Nullable Instant honoured,
+      List<Entry> events) {
+    private static final int MOST_EVENTS = 20;
+
+    public Step {
+      Limits.stepId(Wire.present("stepId", stepId));
+      Wire.present("state", state);
+      if (Wire.present("events", events).size() > MOST_EVENTS
+          || events.stream().anyMatch(Objects::isNull)) {
+        throw Fields.wrong("events", "must hold %d entries at most".formatted(MOST_EVENTS));
+      }
+      events = List.copyOf(events);
+    }
+
+    private static Step of(Report.Step step) {
+      return new Step(
+          step.stepId(),
+          step.index(),
+          step.state(),
+          step.attempt(),
+          step.reset(),
+          step.checkpoint(),
+          step.forgetFrom(),
+          step.honoured(),
+          step.events().stream().map(event -> new Entry(event.type(), event.data())).toList());
+    }
+
+    private Report.Step report(Lease lease, @Nullable Patch patch) {
+      return new Report.Step(
+          lease,
+          stepId,
+          stepIndex,
+          state,
+          stepAttempt,
+          reset,
+          checkpoint,
+          patch,
+          forgetFrom,
+          honoured,
+          events.stream().map(event -> new Report.Entry(event.type(), event.data())).toList());
+    }
+  }
+
+  /**
+   * Progress, an event or a step: one of them.
+   *
+   * @param progressPct how far the attempt is
+   * @param message of the progress
+   * @param type of the event
    * @param data of the event
    */
   public record Said(
@@ -32,12 +104,15 @@ public record LeaseReport(List<Said> reports) {
       @Nullable Integer progressPct,
       @Nullable String message,
       @Nullable String type,
-      @Nullable Json data) {
+      @Nullable Json data,
+      @Nullable Step step) {
     public Said {
       Wire.present("taskId", taskId);
       Fields.attempt(attempt);
-      if ((progressPct == null) == (type == null)) {
-        throw Fields.wrong("progressPct", "or 'type' must be given, and not both");
+      if (Stream.of(progressPct != null, type != null, step != null).filter(is -> is).count()
+          != 1) {
+        throw Fields.wrong(
+            "progressPct", "or 'type' or 'step' must be given, and only one of them");
       }
       if (type == null && data != null) {
         throw Fields.wrong("data", "belongs to an event");
@@ -52,18 +127,26 @@ public record LeaseReport(List<Said> reports) {
       int attempt = report.lease().attempt();
       return switch (report) {
         case Report.Progress(var lease, var percent, var message) ->
-            new Said(task, attempt, percent, message, null, null);
+            new Said(task, attempt, percent, message, null, null, null);
         case Report.Event(var lease, var type, var data) ->
-            new Said(task, attempt, null, null, type, data);
-        case Report.Step step -> throw new UnsupportedOperationException("steps over HTTP");
+            new Said(task, attempt, null, null, type, data, null);
+        case Report.Step step -> new Said(task, attempt, null, null, null, null, Step.of(step));
       };
     }
 
     public Report report() {
       Lease lease = new Lease(taskId, attempt);
+      if (step != null) {
+        return step.report(lease, null);
+      }
       return progressPct != null
           ? new Report.Progress(lease, progressPct, message)
           : new Report.Event(lease, Wire.present("type", type), data == null ? Json.EMPTY : data);
+    }
+
+    /** A step that made these changes. */
+    public Report.Step report(Patch patch) {
+      return Wire.present("step", step).report(new Lease(taskId, attempt), patch);
     }
   }
 }

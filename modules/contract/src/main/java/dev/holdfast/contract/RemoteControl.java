@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.model.ApiKey;
 import dev.holdfast.model.Attempt;
 import dev.holdfast.model.Cancellation;
+import dev.holdfast.model.ControlCommand;
 import dev.holdfast.model.Enqueued;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobEvent;
@@ -12,12 +13,14 @@ import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Role;
 import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Statistics;
+import dev.holdfast.model.StepStatus;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -97,6 +100,38 @@ public final class RemoteControl implements Control {
   public List<PublishedArtifact> artifacts(JobId job) {
     return Shaped.list(
         server.get("/v1/jobs/" + job + "/artifacts").path("artifacts"), Shaped::artifact);
+  }
+
+  @Override
+  public List<StepStatus> steps(JobId job) {
+    return Shaped.list(server.get("/v1/jobs/" + job + "/steps").path("steps"), Shaped::step);
+  }
+
+  @Override
+  public LiveControl control(JobId job) {
+    return Shaped.control(server.get("/v1/jobs/" + job).path("liveControl"));
+  }
+
+  @Override
+  public ControlCommand.Answer control(JobId job, ControlCommand command) {
+    ObjectNode request =
+        Wire.object().put("action", command.action().text()).put("reason", command.reason());
+    if (command.stepId() != null) {
+      request.put("stepId", command.stepId());
+    }
+    RemoteCalls.Reply reply = server.send("POST", "/v1/jobs/" + job + "/control", request);
+    return switch (reply.error()) {
+      case "not_found" -> ControlCommand.Answer.NO_SUCH_JOB;
+      case "job_already_terminal" -> ControlCommand.Answer.ALREADY_TERMINAL;
+      case "job_not_running" -> ControlCommand.Answer.NOT_RUNNING;
+      case "no_such_step" -> ControlCommand.Answer.NO_SUCH_STEP;
+      case "step_not_reached" -> ControlCommand.Answer.STEP_NOT_REACHED;
+      case "step_done" -> ControlCommand.Answer.STEP_DONE;
+      default -> {
+        server.ok(reply);
+        yield ControlCommand.Answer.ACCEPTED;
+      }
+    };
   }
 
   @Override

@@ -15,6 +15,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -30,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 final class Server implements AutoCloseable {
   private static final Duration CONNECT = Duration.ofSeconds(5);
   private static final int MESSAGE_CHARS = 500;
+  private static final String BYTES = "application/octet-stream";
 
   private final HttpClient http =
       HttpClient.newBuilder()
@@ -67,6 +69,18 @@ final class Server implements AutoCloseable {
     return answer(posting(path, body, within, refusal, type));
   }
 
+  /** JSON, and bytes right behind it. */
+  <T> T post(
+      String path, byte[] json, byte[] bytes, Duration within, Refusal refusal, Class<T> type) {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create(url + path))
+            .header("Content-Type", BYTES)
+            .POST(
+                BodyPublishers.concat(
+                    BodyPublishers.ofByteArray(json), BodyPublishers.ofByteArray(bytes)));
+    return answer(sending(request, within, refusal, type));
+  }
+
   <T> Call<T> posting(String path, byte[] body, Duration within, Refusal refusal, Class<T> type) {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(url + path))
@@ -78,6 +92,28 @@ final class Server implements AutoCloseable {
   <T> T get(String path, Duration within, Class<T> type) {
     HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path)).GET();
     return answer(sending(request, within, Refusal.BAD_NAME, type));
+  }
+
+  /**
+   * What lies there, as it is.
+   *
+   * @param nothing how the server calls it when there is nothing
+   */
+  Optional<byte[]> bytes(String path, Duration within, String nothing) {
+    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path)).GET();
+    HttpResponse<byte[]> response =
+        awaited(sending(request, within, Refusal.BAD_NAME, byte[].class));
+    if (response.statusCode() == 404
+        && problem(response.body()).path("error").asText().equals(nothing)) {
+      return Optional.empty();
+    }
+    if (response.statusCode() / 100 != 2) {
+      throw failed(response, Refusal.BAD_NAME);
+    }
+    if (!response.headers().firstValue("Content-Type").orElse("").equals(BYTES)) {
+      throw notOurs(null);
+    }
+    return Optional.of(response.body());
   }
 
   private <T> Call<T> sending(
@@ -100,11 +136,15 @@ final class Server implements AutoCloseable {
    * what became of that, and it will within the time the call has.
    */
   <T> T answer(Call<T> call) {
+    return read(call, awaited(call));
+  }
+
+  private HttpResponse<byte[]> awaited(Call<?> call) {
     boolean interrupted = false;
     try {
       while (true) {
         try {
-          return read(call, call.response().get());
+          return call.response().get();
         } catch (InterruptedException later) {
           interrupted = true;
         } catch (ExecutionException failed) {
@@ -133,10 +173,14 @@ final class Server implements AutoCloseable {
     try {
       return Wire.answer(response.body(), call.type());
     } catch (IOException unreadable) {
-      throw new IllegalStateException(
-          "what the server at %s answers is not what a Holdfast server says".formatted(url),
-          unreadable);
+      throw notOurs(unreadable);
     }
+  }
+
+  private IllegalStateException notOurs(@Nullable IOException unreadable) {
+    return new IllegalStateException(
+        "what the server at %s answers is not what a Holdfast server says".formatted(url),
+        unreadable);
   }
 
   private RuntimeException failed(HttpResponse<byte[]> response, Refusal refusal) {

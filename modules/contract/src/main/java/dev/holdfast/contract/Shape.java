@@ -10,11 +10,13 @@ import dev.holdfast.model.Failure;
 import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Statistics;
+import dev.holdfast.model.StepStatus;
 import dev.holdfast.model.Told;
 import dev.holdfast.model.WorkerStatus;
 import java.util.List;
@@ -66,6 +68,38 @@ public final class Shape {
         .put("sha256", artifact.sha256())
         .put("attempt", published.attempt())
         .put("publishedAt", published.publishedAt().toString());
+  }
+
+  public static ObjectNode step(StepStatus step) {
+    ObjectNode node =
+        Wire.object()
+            .put("stepId", step.id())
+            .put("stepIndex", step.index())
+            .put("state", step.state().name())
+            .put("attempt", step.attempt())
+            .put("resets", step.resets())
+            .put("patchBytes", step.patchBytes())
+            .put("startedAt", step.startedAt().toString())
+            .put("finishedAt", text(step.finishedAt()));
+    node.set("checkpoint", Wire.tree(step.checkpoint()));
+    return node;
+  }
+
+  public static ObjectNode control(LiveControl control) {
+    TaskControl asked = TaskControl.of(control);
+    TaskControl.Recovery recovery = asked.recovery();
+    ObjectNode node = Wire.object().put("paused", asked.paused()).put("takeover", asked.takeover());
+    if (recovery == null) {
+      return node.putNull("recovery");
+    }
+    node.putObject("recovery")
+        .put("action", recovery.action())
+        .put("stepId", recovery.stepId())
+        .put("strategy", recovery.strategy())
+        .put("requestedBy", recovery.requestedBy())
+        .put("reason", recovery.reason())
+        .put("updatedAt", recovery.updatedAt().toString());
+    return node;
   }
 
   public static ObjectNode event(JobEvent event) {

@@ -6,6 +6,7 @@ import dev.holdfast.model.Artifact;
 import dev.holdfast.model.Attempt;
 import dev.holdfast.model.AttemptOutcome;
 import dev.holdfast.model.Cancellation;
+import dev.holdfast.model.ControlAction;
 import dev.holdfast.model.Enqueued;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.FailureCategory;
@@ -15,12 +16,15 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Role;
 import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Statistics;
+import dev.holdfast.model.StepState;
+import dev.holdfast.model.StepStatus;
 import dev.holdfast.model.WhenMissed;
 import java.time.Duration;
 import java.time.Instant;
@@ -115,6 +119,35 @@ final class Shaped {
         "",
         instant(node, "publishedAt"),
         null);
+  }
+
+  static StepStatus step(JsonNode node) {
+    return new StepStatus(
+        text(node, "stepId"),
+        node.path("stepIndex").asInt(),
+        StepState.valueOf(text(node, "state")),
+        node.path("attempt").asInt(),
+        node.path("resets").asInt(),
+        json(node, "checkpoint"),
+        wholeOrNull(node, "patchBytes"),
+        instant(node, "startedAt"),
+        instantOrNull(node, "finishedAt"));
+  }
+
+  /** Nothing is asked of a job that has none. */
+  static LiveControl control(JsonNode node) {
+    JsonNode recovery = node.path("recovery");
+    return new LiveControl(
+        node.path("paused").asBoolean(),
+        node.path("takeover").asBoolean(),
+        recovery.isObject()
+            ? new LiveControl.Recovery(
+                ControlAction.of(text(recovery, "action")),
+                text(recovery, "stepId"),
+                text(recovery, "requestedBy"),
+                text(recovery, "reason"),
+                instant(recovery, "updatedAt"))
+            : null);
   }
 
   static QueueStatus queue(JsonNode node) {

@@ -1,6 +1,5 @@
 package dev.holdfast.contract;
 
-import dev.holdfast.model.Json;
 import dev.holdfast.model.Limits;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +24,7 @@ public record TaskHeartbeat(
    * What it is answered.
    *
    * @param taskToken a fresh one, when the one that was shown will not last much longer
+   * @param liveControl what operators ask of the task beyond cancelling it, if they do
    */
   public record Answer(
       boolean acknowledged,
@@ -33,5 +33,5 @@ public record TaskHeartbeat(
       Instant serverTime,
       @Nullable String taskToken,
       @Nullable Instant tokenExpiresAt,
-      @Nullable Json liveControl) {}
+      @Nullable TaskControl liveControl) {}
 }

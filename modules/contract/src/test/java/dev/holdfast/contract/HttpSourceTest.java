@@ -7,9 +7,13 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import com.sun.net.httpserver.HttpServer;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.Patch;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
+import dev.holdfast.model.StepState;
 import dev.holdfast.worker.SourceBusyException;
 import dev.holdfast.worker.SourceUnavailableException;
 import java.io.File;
@@ -20,6 +24,7 @@ import java.net.URI;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -117,6 +122,53 @@ class HttpSourceTest {
   @Test
   void a_server_may_say_more_than_its_worker_knows() {
     assertThat(answering(200, "{\"leases\":[],\"more\":{\"x\":1}}").heldBy("w")).isEmpty();
+  }
+
+  @Test
+  void a_request_that_came_later_than_its_worker_is_left_alone() {
+    Lease lease = new Lease(JobId.next(), 1);
+    HttpSource source =
+        answering(
+            200,
+            """
+            {"pulses":[{"taskId":"%s","attempt":1,"ack":"ACCEPTED","liveControl":{"paused":true,
+             "takeover":false,"recovery":{"action":"rewrite_step","stepId":"s","requestedBy":"ada",
+             "reason":"odd","updatedAt":"2026-11-15T10:00:00Z"}}}]}"""
+                .formatted(lease.job()));
+    assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(1)).getFirst().control())
+        .isEqualTo(new LiveControl(true, false, null));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"200, <html>Welcome</html>", "404, {}", "404, {\"error\":\"not_found\"}", "500, {}"})
+  void something_else_at_the_address_is_no_patch(int status, String body) {
+    assertThat(catchThrowable(() -> answering(status, body).patch(JobId.next(), "s")))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void a_step_without_a_patch_has_none() {
+    assertThat(failing(404, "no_patch").patch(JobId.next(), "s")).isEmpty();
+  }
+
+  @Test
+  void a_step_with_a_patch_that_is_not_answered_is_not_told() {
+    Report.Step step =
+        new Report.Step(
+            new Lease(JobId.next(), 1),
+            "s",
+            1,
+            StepState.DONE,
+            1,
+            false,
+            null,
+            Patch.of(new byte[] {1}),
+            null,
+            null,
+            List.of());
+    HttpSource source = answering(200, "{\"acks\":[]}");
+    assertThatThrownBy(() -> source.report(List.of(step)))
+        .isInstanceOf(IllegalStateException.class);
   }
 
   @Test

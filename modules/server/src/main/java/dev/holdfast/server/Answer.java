@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** What a request is answered: at once, or as a stream. */
 final class Answer {
   static final String JSON = "application/json";
+  static final String BYTES = "application/octet-stream";
 
   /** Writes as long as it likes. */
   @FunctionalInterface

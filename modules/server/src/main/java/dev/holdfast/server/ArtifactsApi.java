@@ -53,7 +53,7 @@ final class ArtifactsApi {
             .orElseThrow(() -> Problem.notFound("the job has published no '" + name + "'"));
     Path file = file(job, artifact);
     return Answer.stream(
-            "application/octet-stream",
+            Answer.BYTES,
             out -> {
               try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
                 in.transferTo(out);

@@ -126,6 +126,13 @@ final class Call {
     return bytes(true);
   }
 
+  /** Not JSON alone, and so not said to be. */
+  byte[] raw() {
+    byte[] bytes = request.content().hasEntity() ? read() : new byte[0];
+    mustBe(Answer.BYTES);
+    return bytes;
+  }
+
   private byte[] bytes(boolean needed) {
     byte[] bytes = request.content().hasEntity() ? read() : new byte[0];
     if (bytes.length == 0) {
@@ -134,12 +141,16 @@ final class Call {
       }
       return bytes;
     }
-    String type = header("Content-Type").orElse("");
-    if (!type.split(";", 2)[0].strip().toLowerCase(Locale.ROOT).equals(Answer.JSON)) {
-      throw new Problem(
-          415, "unsupported_media_type", "the body must be JSON: Content-Type: application/json");
-    }
+    mustBe(Answer.JSON);
     return bytes;
+  }
+
+  private void mustBe(String type) {
+    String given = header("Content-Type").orElse("");
+    if (!given.split(";", 2)[0].strip().toLowerCase(Locale.ROOT).equals(type)) {
+      throw new Problem(
+          415, "unsupported_media_type", "the body must be said to be: Content-Type: " + type);
+    }
   }
 
   private byte[] read() {

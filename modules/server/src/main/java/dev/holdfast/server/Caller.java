@@ -8,10 +8,11 @@ import org.jspecify.annotations.Nullable;
  * Who asks.
  *
  * @param key the id of the key that was shown; on a server without keys, nobody's
+ * @param name that of the key, for people
  */
-record Caller(String key, Role role, String tenant) {
+record Caller(String key, String name, Role role, String tenant) {
   /** On loopback, while there are no keys, everybody may do everything. */
-  static final Caller OWNER = new Caller("", Role.ADMIN, ApiKey.EVERY_TENANT);
+  static final Caller OWNER = new Caller("", "local", Role.ADMIN, ApiKey.EVERY_TENANT);
 
   boolean seesEveryTenant() {
     return tenant.equals(ApiKey.EVERY_TENANT);

@@ -2,6 +2,7 @@ package dev.holdfast.server;
 
 import dev.holdfast.contract.TaskTokens;
 import dev.holdfast.contract.TokenException;
+import dev.holdfast.model.ApiKey;
 import dev.holdfast.queue.KnownKey;
 import dev.holdfast.queue.Queue;
 import java.time.Duration;
@@ -64,7 +65,8 @@ final class Gate {
     if (!requests.allows(known.key().id())) {
       throw limited();
     }
-    return new Caller(known.key().id(), known.key().role(), known.key().tenant());
+    ApiKey key = known.key();
+    return new Caller(key.id(), key.name(), key.role(), key.tenant());
   }
 
   TaskTokens.Read token(Optional<String> authorization, String task) {

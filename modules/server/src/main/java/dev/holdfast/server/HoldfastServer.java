@@ -89,15 +89,17 @@ public final class HoldfastServer implements AutoCloseable {
     Problems problems = new Problems(queue, room, options.timings());
 
     List<Route> routes = new ArrayList<>();
+    Fence fence = new Fence(queue, (callback, lease) -> metrics.late(callback));
     routes.addAll(
-        new TasksApi(
-                queue, beats, tokens, options, clock, (callback, lease) -> metrics.late(callback))
+        new TasksApi(queue, beats, tokens, options, clock, fence)
             .whenEnded(pusher::taskEnded)
             .routes());
+    routes.addAll(new StepsApi(queue, fence, clock).routes());
     routes.addAll(new LeaseApi(room, wakeUps, envelopes, options.timings().lease()).routes());
     routes.addAll(new LeasesApi(queue, wakeUps).routes());
     routes.addAll(new SubmitApi(queue).routes());
     routes.addAll(new OperateApi(queue, options.timings().cancelGrace()).routes());
+    routes.addAll(new ControlApi(queue).routes());
     routes.addAll(new JobsApi(queue).routes());
     routes.addAll(new ArtifactsApi(queue, options.artifacts()).routes());
     routes.addAll(new QueuesApi(queue, allowList).routes());

@@ -10,6 +10,7 @@ import dev.holdfast.model.JobPage;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Limits;
+import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.Told;
 import dev.holdfast.queue.Queue;
 import java.util.EnumSet;
@@ -125,7 +126,14 @@ final class JobsApi {
   }
 
   private Answer show(Call call) {
-    return Answer.ok(Shape.job(job(queue, call)));
+    JobStatus job = job(queue, call);
+    ObjectNode node = Shape.job(job);
+    // A look more, and only where something can be asked.
+    LiveControl asked = job.state().isTerminal() ? LiveControl.NONE : queue.control(job.id());
+    if (!asked.equals(LiveControl.NONE)) {
+      node.set("liveControl", Shape.control(asked));
+    }
+    return Answer.ok(node);
   }
 
   private Answer timeline(Call call) {

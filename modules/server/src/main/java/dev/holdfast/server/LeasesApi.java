@@ -7,10 +7,13 @@ import dev.holdfast.contract.LeaseReport;
 import dev.holdfast.contract.LeaseSettle;
 import dev.holdfast.contract.QueueDepth;
 import dev.holdfast.contract.QueueWait;
+import dev.holdfast.contract.TaskSteps;
+import dev.holdfast.contract.Wire;
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.Limits;
+import dev.holdfast.model.Patch;
 import dev.holdfast.model.Publication;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Report;
@@ -18,8 +21,10 @@ import dev.holdfast.model.Settlement;
 import dev.holdfast.queue.Queue;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -29,6 +34,8 @@ import java.util.stream.Collectors;
  * tenant's task is answered as one that never was: lost.
  */
 final class LeasesApi {
+  private static final int ONE_STEP = Limits.PATCH_BYTES + Route.ONE_JOB;
+
   private final Queue queue;
   private final WakeUps wakeUps;
   private final Tenants tenants;
@@ -44,6 +51,9 @@ final class LeasesApi {
         Route.post("/v1/leases/heartbeat", Guard.WORK, this::heartbeat),
         Route.get("/v1/leases/signals", Guard.WORK, this::signals),
         Route.post("/v1/leases/report", Guard.WORK, this::report),
+        Route.post("/v1/leases/step", Guard.WORK, this::step).maxBody(ONE_STEP),
+        Route.get("/v1/leases/steps", Guard.WORK, this::steps),
+        Route.get("/v1/leases/patch", Guard.WORK, this::patch),
         Route.post("/v1/leases/publish", Guard.WORK, this::publish),
         Route.get("/v1/leases/artifacts", Guard.WORK, this::artifacts),
         Route.post("/v1/leases/settle", Guard.WORK, this::settle),
@@ -83,6 +93,38 @@ final class LeasesApi {
     List<Report> reports =
         call.body(LeaseReport.class).reports().stream().map(LeaseReport.Said::report).toList();
     return Answer.ok(new LeaseReport.Answer(acks(call, reports, Report::lease, queue::report)));
+  }
+
+  /**
+   * One report of a step, and right behind it the changes that the step made. They come in one
+   * request and are written in one transaction, so that no step is ever done without its patch.
+   */
+  private Answer step(Call call) {
+    call.onlyQueries("patchBytes");
+    byte[] body = call.raw();
+    int json = body.length - call.whole("patchBytes", 0, 0, Limits.PATCH_BYTES);
+    if (json <= 0) {
+      throw new Problem(400, "body_incomplete", "the body ends before the patch does");
+    }
+    LeaseReport.Said said = Wire.read(Arrays.copyOf(body, json), LeaseReport.Said.class);
+    Report report = said.report(Patch.of(Arrays.copyOfRange(body, json, body.length)));
+    return Answer.ok(
+        new LeaseReport.Answer(acks(call, List.of(report), Report::lease, queue::report)));
+  }
+
+  private Answer steps(Call call) {
+    call.onlyQueries("task");
+    JobId job = JobId.parse(call.query("task").orElse(""));
+    return Answer.ok(TaskSteps.of(sees(call, job) ? queue.steps(job) : List.of()));
+  }
+
+  private Answer patch(Call call) {
+    call.onlyQueries("task", "step");
+    JobId job = JobId.parse(call.query("task").orElse(""));
+    String step = Limits.stepId(call.query("step").orElse(""));
+    return (sees(call, job) ? queue.patch(job, step) : Optional.<Patch>empty())
+        .map(patch -> Answer.text(200, Answer.BYTES, patch.bytes()))
+        .orElseThrow(() -> new Problem(404, "no_patch", "step '" + step + "' has left no patch"));
   }
 
   private Answer settle(Call call) {

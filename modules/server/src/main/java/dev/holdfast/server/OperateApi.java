@@ -44,24 +44,28 @@ final class OperateApi {
   /** Why, and whether the job's children follow it. */
   record CancelRequest(@Nullable String reason, @Nullable Boolean cascade) {
     CancelRequest {
-      if (reason != null
-          && (reason.length() > Limits.REASON_CHARS
-              || reason.indexOf('\0') >= 0
-              || !Text.isWellFormed(reason))) {
-        throw new WireException(
-            WireException.Kind.WRONG_VALUE,
-            "field 'reason' must have %,d characters at most, and no NUL"
-                .formatted(Limits.REASON_CHARS));
-      }
-    }
-
-    String why() {
-      return reason == null ? REASON : reason;
+      checkReason(reason);
     }
 
     boolean cascades() {
       return cascade != null && cascade;
     }
+  }
+
+  static void checkReason(@Nullable String reason) {
+    if (reason != null
+        && (reason.length() > Limits.REASON_CHARS
+            || reason.indexOf('\0') >= 0
+            || !Text.isWellFormed(reason))) {
+      throw new WireException(
+          WireException.Kind.WRONG_VALUE,
+          "field 'reason' must have %,d characters at most, and no NUL"
+              .formatted(Limits.REASON_CHARS));
+    }
+  }
+
+  static String why(@Nullable String reason) {
+    return reason == null ? REASON : reason;
   }
 
   /** No fields. */
@@ -135,7 +139,11 @@ final class OperateApi {
     JobId id = call.id("id");
     List<Cancellation> all =
         queue.cancel(
-            List.of(id), request.cascades(), request.why(), grace, call.caller().onlyTenant());
+            List.of(id),
+            request.cascades(),
+            why(request.reason()),
+            grace,
+            call.caller().onlyTenant());
     Cancellation own =
         all.stream()
             .filter(each -> each.job().equals(id))
@@ -155,7 +163,8 @@ final class OperateApi {
     CancelRequest how = new CancelRequest(many.reason(), many.cascade());
     Page page = page(call, many, JobState.ACTIVE, JobState.ACTIVE);
     List<Cancellation> all =
-        queue.cancel(page.ids(), how.cascades(), how.why(), grace, call.caller().onlyTenant());
+        queue.cancel(
+            page.ids(), how.cascades(), why(how.reason()), grace, call.caller().onlyTenant());
     Set<JobId> asked = new LinkedHashSet<>(page.ids());
     all.forEach(each -> asked.remove(each.job()));
     ObjectNode node =

@@ -66,7 +66,7 @@ public final class ServerMetrics implements VerbObserver, AutoCloseable {
     new JvmThreadMetrics().bindTo(all);
     new ProcessorMetrics().bindTo(all);
     new UptimeMetrics().bindTo(all);
-    for (String callback : new String[] {"started", "heartbeat", "completed"}) {
+    for (String callback : new String[] {"started", "heartbeat", "completed", "steps", "step"}) {
       late(callback, 0);
     }
   }

@@ -1,8 +1,8 @@
 package dev.holdfast.server;
 
 import dev.holdfast.contract.TaskCompleted;
+import dev.holdfast.contract.TaskControl;
 import dev.holdfast.contract.TaskHeartbeat;
-import dev.holdfast.contract.TaskScope;
 import dev.holdfast.contract.TaskStarted;
 import dev.holdfast.contract.TaskTokens;
 import dev.holdfast.contract.TokenLifetime;
@@ -10,7 +10,6 @@ import dev.holdfast.contract.Wire;
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.Completion;
 import dev.holdfast.model.Failure;
-import dev.holdfast.model.Fate;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.Pulse;
@@ -22,42 +21,22 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.random.RandomGenerator;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The worker contract: started, heartbeat, completed. Each names an attempt, and takes effect only
  * while that attempt holds the task; sent twice, late or out of order, they do no harm.
  */
 final class TasksApi {
-  private static final Logger log = LoggerFactory.getLogger(TasksApi.class);
-
-  /** Ends that came because nobody was heard of the worker in time. */
-  private static final Set<String> OUT_OF_TIME =
-      Set.of(
-          Failure.HEARTBEAT_TIMEOUT,
-          Failure.TOXIC_JOB,
-          Failure.CANCEL_TIMEOUT,
-          Failure.DEADLINE_EXCEEDED,
-          Failure.ATTEMPT_TIMEOUT);
-
   private final Queue queue;
   private final Beats beats;
   private final TaskTokens tokens;
   private final TokenLifetime lifetime;
   private final RetryPolicy retry;
   private final InstantSource clock;
-  private final Late late;
+  private final Fence fence;
   private Runnable ended = () -> {};
-
-  /** Is told of what came too late. */
-  interface Late {
-    void refused(String callback, Lease lease);
-  }
 
   TasksApi(
       Queue queue,
@@ -65,14 +44,14 @@ final class TasksApi {
       TaskTokens tokens,
       ServerOptions options,
       InstantSource clock,
-      Late late) {
+      Fence fence) {
     this.queue = queue;
     this.beats = beats;
     this.tokens = tokens;
     this.lifetime = options.tokens();
     this.retry = options.retry();
     this.clock = clock;
-    this.late = late;
+    this.fence = fence;
   }
 
   TasksApi whenEnded(Runnable action) {
@@ -90,15 +69,15 @@ final class TasksApi {
 
   private Answer started(Call call) {
     TaskStarted started = call.body(TaskStarted.class);
-    Lease lease = guarded(call.token(), started.attempt());
+    Lease lease = fence.guarded(call.token(), started.attempt());
     Pulse pulse = beats.beat(new Beats.Beat(lease, null));
     if (pulse.ack() == Ack.LEASE_LOST) {
-      throw lost("started", lease);
+      throw fence.lost("started", lease);
     }
     if (pulse.cancelRequested()) {
       // Nothing has been done yet, so there is nothing to wait for.
       queue.settle(new Settlement.Cancel(lease, null));
-      throw terminal(JobState.CANCELLED, "the task was cancelled before its worker started");
+      throw Fence.terminal(JobState.CANCELLED, "the task was cancelled before its worker started");
     }
     return Answer.ok(new TaskStarted.Answer(true, now()));
   }
@@ -106,14 +85,14 @@ final class TasksApi {
   private Answer heartbeat(Call call) {
     TaskHeartbeat heartbeat = call.body(TaskHeartbeat.class);
     TaskTokens.Read token = call.token();
-    Lease lease = guarded(token, heartbeat.attempt());
+    Lease lease = fence.guarded(token, heartbeat.attempt());
     Report.Progress progress =
         heartbeat.progressPct() == null
             ? null
             : new Report.Progress(lease, heartbeat.progressPct(), heartbeat.message());
     Pulse pulse = beats.beat(new Beats.Beat(lease, progress));
     if (pulse.ack() == Ack.LEASE_LOST) {
-      throw lost("heartbeat", lease);
+      throw fence.lost("heartbeat", lease);
     }
     Instant now = now();
     TaskTokens.Signed fresh = lifetime.isWorn(token, now) ? tokens.sign(token.scope(), null) : null;
@@ -125,21 +104,21 @@ final class TasksApi {
             now,
             fresh == null ? null : fresh.text(),
             fresh == null ? null : fresh.expiresAt(),
-            null));
+            TaskControl.ifAsked(pulse.control())));
   }
 
   private Answer completed(Call call) {
     byte[] body = call.bytes();
     TaskCompleted completed = Wire.read(body, TaskCompleted.class);
-    Lease lease = guarded(call.token(), completed.attempt());
+    Lease lease = fence.guarded(call.token(), completed.attempt());
     Completion.Verdict verdict = queue.complete(completion(lease, completed));
     return switch (verdict) {
       case Completion.Verdict.Accepted(var finalState) -> {
         ended.run();
         yield Answer.ok(new TaskCompleted.Answer(true, finalState, now()));
       }
-      case Completion.Verdict.Different different -> throw lost("completed", lease);
-      case Completion.Verdict.Late tooLate -> throw lost("completed", lease);
+      case Completion.Verdict.Different different -> throw fence.lost("completed", lease);
+      case Completion.Verdict.Late tooLate -> throw fence.lost("completed", lease);
     };
   }
 
@@ -182,47 +161,6 @@ final class TasksApi {
     RandomGenerator random = ThreadLocalRandom.current();
     // The attempt counts releases too; for how long to wait it is near enough.
     return retry.delay(Math.min(lease.attempt(), 20), random);
-  }
-
-  /** The token is for one attempt, and so is what comes with it. */
-  private static Lease guarded(TaskTokens.Read token, int attempt) {
-    TaskScope scope = token.scope();
-    if (scope.attempt() != attempt) {
-      throw new Problem(
-          403,
-          "token_scope",
-          "this token is for attempt %d, not %d".formatted(scope.attempt(), attempt));
-    }
-    return scope.lease();
-  }
-
-  /** Why an attempt does not hold its task. */
-  private Problem lost(String callback, Lease lease) {
-    late.refused(callback, lease);
-    @Nullable Fate fate = queue.fates(List.of(lease.job())).stream().findFirst().orElse(null);
-    log.info("{} of {} came too late: {}", callback, lease, fate);
-    if (fate == null) {
-      return Problem.notFound("there is no such task any more");
-    }
-    if (fate.attempt() != lease.attempt()) {
-      return new Problem(
-              409, "attempt_mismatch", "attempt %d is the current one".formatted(fate.attempt()))
-          .with("expectedAttempt", fate.attempt())
-          .with("receivedAttempt", lease.attempt());
-    }
-    boolean expired =
-        !fate.state().isTerminal()
-            || (fate.failureCode() != null && OUT_OF_TIME.contains(fate.failureCode()));
-    if (expired && !callback.equals("completed")) {
-      return new Problem(410, "task_expired", "the task exceeded its heartbeat timeout");
-    }
-    return fate.state().isTerminal()
-        ? terminal(fate.state(), "the task has ended already")
-        : new Problem(410, "task_expired", "the task exceeded its heartbeat timeout");
-  }
-
-  private static Problem terminal(JobState state, String message) {
-    return new Problem(409, "task_already_terminal", message).with("state", state.name());
   }
 
   private Instant now() {

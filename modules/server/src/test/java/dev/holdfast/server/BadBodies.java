@@ -26,6 +26,8 @@ final class BadBodies {
     bodies.completions();
     bodies.leases();
     bodies.jobs();
+    bodies.steps();
+    bodies.controls();
     return bodies.cases;
   }
 
@@ -262,6 +264,101 @@ final class BadBodies {
         422,
         "bad_name",
         () -> b.post("/v1/queues/" + "q".repeat(49) + "/lease", "{\"workerId\":\"w\"}", b.admin));
+  }
+
+  /** A step that has begun, and something more or else. */
+  private void step(String name, int status, String error, String fields) {
+    add(
+        "step: " + name,
+        status,
+        error,
+        () ->
+            b.step(
+                task(b.running, "steps/build"),
+                "{\"attempt\":1,\"stepAttempt\":1," + fields + "}",
+                token(b.running)));
+  }
+
+  private void steps() {
+    String done = "\"stepIndex\":1,\"state\":\"DONE\",";
+    String failed = "\"stepIndex\":1,\"state\":\"FAILED\",";
+    String running = "\"stepIndex\":1,\"state\":\"RUNNING\",";
+    step("no state", 422, "missing_field", "\"stepIndex\":1");
+    step("no index", 422, "invalid_value", "\"state\":\"RUNNING\"");
+    step("index 1001", 422, "invalid_value", "\"stepIndex\":1001,\"state\":\"RUNNING\"");
+    step("an unknown state", 422, "invalid_value", "\"stepIndex\":1,\"state\":\"LOST\"");
+    step("interrupted", 422, "invalid_value", "\"stepIndex\":1,\"state\":\"INTERRUPTED\"");
+    step("an unknown field", 422, "unknown_field", done + "\"patch\":\"x\"");
+    step("a result before the end", 422, "invalid_value", running + "\"result\":1");
+    step("a result of a failure", 422, "invalid_value", failed + "\"result\":1");
+    step(
+        "a failure of a success",
+        422,
+        "invalid_value",
+        done + "\"failureClass\":\"transient_runtime\"");
+    step("an unknown class", 422, "invalid_value", failed + "\"failureClass\":\"bad_luck\"");
+    step("an unknown strategy", 422, "invalid_value", failed + "\"strategy\":\"hope\"");
+    step("a hash that is none", 422, "invalid_value", done + "\"diffHash\":\"xyz\"");
+    step("a summary with NUL", 422, "invalid_value", done + "\"summary\":\"\\u0000\"");
+    step(
+        "a signature of 1001 characters",
+        422,
+        "invalid_value",
+        failed + "\"failureSignature\":\"" + "s".repeat(1_001) + "\"");
+    step(
+        "honoured at the end",
+        422,
+        "invalid_value",
+        done + "\"honoured\":\"2025-01-15T10:00:00Z\"");
+    step("honoured tomorrow", 422, "invalid_value", running + "\"honoured\":\"tomorrow\"");
+    step(
+        "a result over 1 MiB",
+        413,
+        "result_too_large",
+        done + "\"result\":\"" + "x".repeat((1 << 20) + 1) + "\"");
+    step("a result with NUL", 422, "result_not_json", done + "\"result\":\"a\\u0000b\"");
+    step("a result with half a pair", 422, "result_not_json", done + "\"result\":\"\\udc00\"");
+    add(
+        "step: an attempt of the future",
+        403,
+        "token_scope",
+        () ->
+            b.step(
+                task(b.running, "steps/build"),
+                Bench.STEP.replace("\"attempt\":1", "\"attempt\":2"),
+                token(b.running)));
+  }
+
+  private void control(String name, int status, String error, String body) {
+    add(
+        "control: " + name,
+        status,
+        error,
+        () -> b.post("/v1/jobs/" + b.pending + "/control", body, b.operator));
+  }
+
+  private void controls() {
+    control("no body", 400, "body_missing", "");
+    control("no action", 422, "missing_field", "{\"reason\":\"r\"}");
+    control("an unknown action", 422, "bad_name", "{\"action\":\"explode\"}");
+    control("an action by number", 422, "invalid_value", "{\"action\":0}");
+    control("a step missing", 422, "bad_name", "{\"action\":\"retry_step\"}");
+    control("a step too many", 422, "bad_name", "{\"action\":\"pause\",\"stepId\":\"s\"}");
+    control("a step of signs", 422, "bad_name", "{\"action\":\"retry_step\",\"stepId\":\"../s\"}");
+    control(
+        "an unknown step",
+        404,
+        "no_such_step",
+        "{\"action\":\"retry_step\",\"stepId\":\"nonsense\"}");
+    control("a takeover of nothing", 409, "job_not_running", "{\"action\":\"takeover\"}");
+    control("an unknown field", 422, "unknown_field", "{\"action\":\"pause\",\"by\":\"me\"}");
+    control(
+        "a reason with NUL", 422, "invalid_value", "{\"action\":\"pause\",\"reason\":\"\\u0000\"}");
+    control(
+        "a reason of 1001 characters",
+        422,
+        "invalid_value",
+        "{\"action\":\"pause\",\"reason\":\"" + "r".repeat(1_001) + "\"}");
   }
 
   private void jobs() {

@@ -26,6 +26,7 @@ final class BadRequests {
     requests.parameters();
     requests.headers();
     requests.artifacts();
+    requests.steps();
     requests.bulk();
     requests.dispatches();
     requests.settings();
@@ -56,7 +57,15 @@ final class BadRequests {
     get("/v1/jobs/%ff%fe", 400, "bad_request");
     String nowhere = "/v1/jobs/" + JobId.next();
     for (String path :
-        List.of("", "/timeline", "/attempts", "/result", "/artifacts", "/artifacts/a")) {
+        List.of(
+            "",
+            "/timeline",
+            "/attempts",
+            "/result",
+            "/artifacts",
+            "/artifacts/a",
+            "/steps",
+            "/steps/s/patch")) {
       add("GET of no job" + path, 404, "not_found", () -> b.get(nowhere + path, b.admin));
     }
     add("cancel of no job", 404, "not_found", () -> b.post(nowhere + "/cancel", "{}", b.admin));
@@ -169,6 +178,54 @@ final class BadRequests {
     get(folder + "..%252f..%252fetc", 422, "bad_name");
     get(folder + "%c0%ae%c0%ae", 400, "bad_request");
     get(folder + "a/../../b", 404, "not_found");
+  }
+
+  private void steps() {
+    String steps = "/v1/jobs/" + b.pending + "/steps/";
+    get(steps + "nonsense/patch", 404, "not_found");
+    for (String name : List.of("..", "%2e%2e%2fetc", "a%00b", "-o", "a%0ab", "a%20b")) {
+      get(steps + name + "/patch", 422, "bad_name");
+    }
+    get(steps + "x".repeat(101) + "/patch", 422, "bad_name");
+    get("/v1/leases/steps", 400, "bad_id");
+    get("/v1/leases/steps?job=" + b.pending, 422, "unknown_parameter");
+    get("/v1/leases/patch?task=" + b.pending, 422, "bad_name");
+    get("/v1/leases/patch?task=" + b.pending + "&step=a", 404, "no_patch");
+    String mine = task(b.running, "steps");
+    add(
+        "steps with a parameter",
+        422,
+        "unknown_parameter",
+        () -> b.get(mine + "?state=DONE", token(b.running)));
+    add(
+        "a step of a name of signs",
+        422,
+        "bad_name",
+        () -> b.step(mine + "/a%00b", Bench.STEP, token(b.running)));
+    patch("a patch that is not whole", 400, "body_incomplete", "?patchBytes=1000", 10);
+    patch("a patch of less than nothing", 422, "invalid_value", "?patchBytes=-1", 10);
+    patch("a patch over 20 MiB", 422, "invalid_value", "?patchBytes=20971521", 10);
+    patch("a report that is none", 400, "malformed_json", "?patchBytes=0", 10);
+    patch("a body over the limit", 413, "body_too_large", "", 24 << 20);
+    add(
+        "a patch said to be JSON",
+        415,
+        "unsupported_media_type",
+        () -> b.post("/v1/leases/step", "{}", b.admin));
+  }
+
+  private void patch(String name, int status, String error, String query, int bytes) {
+    add(
+        name,
+        status,
+        error,
+        () ->
+            b.send(
+                "/v1/leases/step" + query,
+                b.admin,
+                r ->
+                    r.header("Content-Type", Answer.BYTES)
+                        .POST(BodyPublishers.ofByteArray(new byte[bytes]))));
   }
 
   private void bulk() {

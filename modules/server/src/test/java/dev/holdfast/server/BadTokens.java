@@ -146,6 +146,25 @@ final class BadTokens {
                 "/v1/tasks/" + nowhere + "/heartbeat",
                 BEAT,
                 b.forged(t -> t.withSubject(nowhere.toString()))));
+    String step = task(b.running, "steps/build");
+    step("with another task's token", 403, "token_scope", step, token(b.another));
+    step(
+        "with a token for another attempt",
+        403,
+        "token_scope",
+        step,
+        b.forged(t -> t.withClaim("attempt", 2)));
+    step("with an API key", 401, "token_invalid", step, b.admin);
+    add(
+        "steps with another task's token",
+        403,
+        "token_scope",
+        () -> b.get(task(b.running, "steps"), token(b.another)));
+    add(
+        "steps with a token for another attempt",
+        409,
+        "attempt_mismatch",
+        () -> b.get(task(b.running, "steps"), b.forged(t -> t.withClaim("attempt", 2))));
     for (String path : List.of("/v1/jobs", "/v1/jobs/" + b.pending)) {
       add(
           "a task's token on " + path.replace(b.pending.toString(), "{id}"),
@@ -160,7 +179,13 @@ final class BadTokens {
         () -> b.post("/v1/queues/pending/lease", "{\"workerId\":\"w\"}", token(b.running)));
   }
 
+  private void step(String name, int status, String error, String path, String token) {
+    add("a step " + name, status, error, () -> b.step(path, Bench.STEP, token));
+  }
+
   private void late() {
+    step("of a stale attempt", 409, "attempt_mismatch", task(b.stale, "steps/s"), token(b.stale));
+    step("after the end", 409, "task_already_terminal", task(b.ended, "steps/s"), token(b.ended));
     for (String callback : List.of("started", "heartbeat")) {
       add(
           callback + " of a stale attempt",
@@ -201,6 +226,11 @@ final class BadTokens {
         "job_already_terminal",
         () -> b.post(ended + "/cancel", "{}", b.admin));
     add(
+        "control of a finished job",
+        409,
+        "job_already_terminal",
+        () -> b.post(ended + "/control", "{\"action\":\"pause\"}", b.admin));
+    add(
         "retry of a finished job",
         409,
         "job_not_retryable",
@@ -228,6 +258,10 @@ final class BadTokens {
     String cancel = "/v1/jobs/" + b.pending + "/cancel";
     forbidden("viewer", "submit", () -> b.post("/v1/jobs", "{\"kind\":\"k\"}", b.viewer));
     forbidden("viewer", "cancel", () -> b.post(cancel, "{}", b.viewer));
+    String control = "/v1/jobs/" + b.pending + "/control";
+    forbidden("viewer", "pause", () -> b.post(control, "{\"action\":\"pause\"}", b.viewer));
+    forbidden("worker", "pause", () -> b.post(control, "{\"action\":\"pause\"}", b.worker));
+    forbidden("worker", "see steps", () -> b.get("/v1/jobs/" + b.pending + "/steps", b.worker));
     forbidden("submitter", "cancel", () -> b.post(cancel, "{}", b.submitter));
     forbidden(
         "submitter",
@@ -250,6 +284,12 @@ final class BadTokens {
         404,
         "not_found",
         () -> b.post(other + "/cancel", "{}", b.acme));
+    add(
+        "control of another tenant's job",
+        404,
+        "not_found",
+        () -> b.post(other + "/control", "{\"action\":\"pause\"}", b.acme));
+    add("another tenant's steps", 404, "not_found", () -> b.get(other + "/steps", b.acme));
     add(
         "retry of another tenant's job",
         404,

@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 /** Jobs in every situation, keys of every role, and everything needed to send what is wrong. */
 final class Bench {
   static final String BEAT = "{\"attempt\":1,\"workerId\":\"w1\"}";
+  static final String STEP =
+      "{\"attempt\":1,\"stepIndex\":1,\"state\":\"RUNNING\",\"stepAttempt\":1}";
   static final String DONE = "{\"attempt\":1,\"workerId\":\"w1\",\"outcome\":\"SUCCEEDED\"}";
 
   final ServerTest test;
@@ -91,7 +93,9 @@ final class Bench {
   String everything() {
     return test.db.query("SELECT j::text FROM holdfast.job j ORDER BY id")
         + " "
-        + test.db.query("SELECT e::text FROM holdfast.event e ORDER BY 1");
+        + test.db.query("SELECT e::text FROM holdfast.event e ORDER BY 1")
+        + test.db.query("SELECT s::text FROM holdfast.step s ORDER BY 1")
+        + test.db.query("SELECT c::text FROM holdfast.control c ORDER BY 1");
   }
 
   static String task(JsonNode task, String callback) {
@@ -131,6 +135,10 @@ final class Bench {
 
   Client.Reply done(String body) {
     return post(task(running, "completed"), body, token(running));
+  }
+
+  Client.Reply step(String path, String body, String token) {
+    return send("PUT", path, body.getBytes(StandardCharsets.UTF_8), token);
   }
 
   Client.Reply withToken(String token) {

@@ -251,6 +251,13 @@ class LeasesTest extends ServerTest {
           report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1}]}
           report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"progressPct":101}]}
           report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"type":"done"}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"type":"task.step.attempt.started"}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"progressPct":1,"step":{"stepId":"s","stepIndex":1,"state":"RUNNING","stepAttempt":1,"reset":false,"events":[]}}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"step":{"stepId":"a b","stepIndex":1,"state":"RUNNING","stepAttempt":1,"reset":false,"events":[]}}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"step":{"stepId":"s","stepIndex":0,"state":"RUNNING","stepAttempt":1,"reset":false,"events":[]}}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"step":{"stepId":"s","stepIndex":1,"stepAttempt":1,"reset":false,"events":[]}}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"step":{"stepId":"s","stepIndex":1,"state":"RUNNING","stepAttempt":1,"reset":false}}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"step":{"stepId":"s","stepIndex":1,"state":"RUNNING","stepAttempt":1,"reset":false,"events":[{"type":"done","data":{}}]}}]}
           publish   | {"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"store":"s","artifacts":[]}
           publish   | {"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"store":"s","artifacts":[{"name":"../a","size":1,"sha256":"%s"}]}
           publish   | {"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"store":"s","artifacts":[{"name":"a","size":1,"sha256":"xyz"}]}

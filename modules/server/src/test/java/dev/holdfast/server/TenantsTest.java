@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.model.ApiKey;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.Role;
 import dev.holdfast.testkit.TestDatabase;
 import java.util.List;
@@ -42,7 +43,15 @@ class TenantsTest extends ServerTest {
   void a_foreign_job_looks_like_one_that_is_not_there() {
     JobId unknown = JobId.next();
     for (String part :
-        List.of("", "/timeline", "/attempts", "/result", "/artifacts", "/artifacts/out.bin")) {
+        List.of(
+            "",
+            "/timeline",
+            "/attempts",
+            "/result",
+            "/artifacts",
+            "/artifacts/out.bin",
+            "/steps",
+            "/steps/build/patch")) {
       assertUnknown(
           client.get("/v1/jobs/" + foreign + part, key),
           client.get("/v1/jobs/" + unknown + part, key),
@@ -54,6 +63,12 @@ class TenantsTest extends ServerTest {
           client.post("/v1/jobs/" + unknown + verb, key),
           unknown);
     }
+    Map<String, String> pause = Map.of("action", "pause");
+    assertUnknown(
+        client.post("/v1/jobs/" + foreign + "/control", pause, key),
+        client.post("/v1/jobs/" + unknown + "/control", pause, key),
+        unknown);
+    assertThat(holdfast.queue().control(foreign)).isEqualTo(LiveControl.NONE);
     assertThat(state(foreign)).isEqualTo("PENDING");
     client.get("/v1/jobs/" + own, key).ok();
   }

@@ -1,0 +1,68 @@
+package dev.holdfast.contract;
+
+import dev.holdfast.model.ControlAction;
+import dev.holdfast.model.LiveControl;
+import java.time.Instant;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What operators ask of a task at this moment.
+ *
+ * @param paused no further attempt of a step is to begin
+ * @param takeover work is to stop; the operator does it by hand
+ */
+public record TaskControl(boolean paused, boolean takeover, @Nullable Recovery recovery) {
+  /**
+   * A step to be done again, once.
+   *
+   * @param strategy in the same workspace, or in a new one
+   * @param updatedAt names this very request: whoever has honoured it says so with this
+   */
+  public record Recovery(
+      String action,
+      String stepId,
+      @Nullable String strategy,
+      String requestedBy,
+      String reason,
+      Instant updatedAt) {
+    private static Recovery of(LiveControl.Recovery asked) {
+      return new Recovery(
+          asked.action().text(),
+          asked.stepId(),
+          asked.action() == ControlAction.RETRY_STEP ? "soft_reset" : "hard_reset",
+          asked.requestedBy(),
+          asked.reason(),
+          asked.updatedAt());
+    }
+
+    /** A server may be newer than its workers: what they cannot do, they leave alone. */
+    private LiveControl.@Nullable Recovery known() {
+      return Stream.of(ControlAction.values())
+          .filter(each -> each.isRecovery() && each.text().equals(action))
+          .map(each -> new LiveControl.Recovery(each, stepId, requestedBy, reason, updatedAt))
+          .findFirst()
+          .orElse(null);
+    }
+  }
+
+  public static TaskControl of(LiveControl control) {
+    LiveControl.Recovery asked = control.recovery();
+    return new TaskControl(
+        control.paused(), control.takeover(), asked == null ? null : Recovery.of(asked));
+  }
+
+  /** Nothing where nothing is asked. */
+  public static @Nullable TaskControl ifAsked(LiveControl control) {
+    return control.equals(LiveControl.NONE) ? null : of(control);
+  }
+
+  static LiveControl control(@Nullable TaskControl asked) {
+    return asked == null
+        ? LiveControl.NONE
+        : new LiveControl(
+            asked.paused(),
+            asked.takeover(),
+            asked.recovery() == null ? null : asked.recovery().known());
+  }
+}

@@ -1,0 +1,108 @@
+package dev.holdfast.server;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.contract.Shape;
+import dev.holdfast.contract.Wire;
+import dev.holdfast.model.ControlAction;
+import dev.holdfast.model.ControlCommand;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.Limits;
+import dev.holdfast.model.Patch;
+import dev.holdfast.queue.Queue;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The steps of jobs as operators see them, and what they ask of them. */
+final class ControlApi {
+  private final Queue queue;
+
+  ControlApi(Queue queue) {
+    this.queue = queue;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.get("/v1/jobs/{id}/steps", Guard.READ, this::steps),
+        Route.get("/v1/jobs/{id}/steps/{stepId}/patch", Guard.READ, this::patch),
+        Route.post("/v1/jobs/{id}/control", Guard.OPERATE, this::control).maxBody(Route.SMALL));
+  }
+
+  /** What, of which step, and why. */
+  record ControlRequest(String action, @Nullable String stepId, @Nullable String reason) {
+    ControlRequest {
+      Wire.present("action", action);
+      if (stepId != null) {
+        Limits.stepId(stepId);
+      }
+      OperateApi.checkReason(reason);
+    }
+
+    ControlCommand command(Caller caller) {
+      return new ControlCommand(
+          ControlAction.of(action), stepId, caller.name(), OperateApi.why(reason));
+    }
+  }
+
+  private Answer steps(Call call) {
+    JobId job = JobsApi.job(queue, call).id();
+    ObjectNode node = Wire.object();
+    node.putArray("steps").addAll(queue.steps(job).stream().map(Shape::step).toList());
+    return Answer.ok(node);
+  }
+
+  private Answer patch(Call call) {
+    String step = Limits.stepId(call.value("stepId"));
+    JobId job = JobsApi.job(queue, call).id();
+    Patch patch =
+        queue
+            .patch(job, step)
+            .orElseThrow(() -> Problem.notFound("step '" + step + "' has left no patch"));
+    // A step's id is letters, digits and a few signs; of these, two mean something in a path.
+    String name = step.replace('/', '-').replace(':', '-') + ".patch";
+    return Answer.text(200, "text/x-patch", patch.bytes())
+        .header("Content-Disposition", "attachment; filename=\"" + name + "\"");
+  }
+
+  private Answer control(Call call) {
+    ControlRequest request = call.body(ControlRequest.class);
+    JobId id = call.id("id");
+    ControlCommand command = request.command(call.caller());
+    ControlCommand.Answer answer = queue.control(id, command, call.caller().onlyTenant());
+    String step = "step '" + request.stepId() + "'";
+    switch (answer) {
+      case ACCEPTED -> {}
+      case NO_SUCH_JOB -> throw JobsApi.unknown(id);
+      case ALREADY_TERMINAL -> {
+        String state = JobsApi.job(queue, call).state().name();
+        throw new Problem(
+                409,
+                "job_already_terminal",
+                "the job has already ended: %s; put it back with POST /v1/jobs/%s/retry first"
+                    .formatted(state, id))
+            .with("state", state);
+      }
+      case NOT_RUNNING ->
+          throw new Problem(
+              409,
+              "job_not_running",
+              "nobody runs the job, so there is nothing to take over: pause it instead");
+      case NO_SUCH_STEP ->
+          throw new Problem(
+              404,
+              "no_such_step",
+              "the job has no %s: GET /v1/jobs/%s/steps lists those that have begun"
+                  .formatted(step, id));
+      case STEP_NOT_REACHED ->
+          throw new Problem(
+              409,
+              "step_not_reached",
+              step + " has steps before it that are not done: name the first of those");
+      case STEP_DONE ->
+          throw new Problem(
+              409,
+              "step_done",
+              step + " is done: to do it and all after it again, ask for resume_from_step");
+    }
+    return Answer.ok(Shape.control(queue.control(id)));
+  }
+}

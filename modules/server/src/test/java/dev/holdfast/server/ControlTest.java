@@ -1,0 +1,181 @@
+package dev.holdfast.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.ApiKey;
+import dev.holdfast.model.ControlAction;
+import dev.holdfast.model.EventType;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobEvent;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.Patch;
+import dev.holdfast.model.Report;
+import dev.holdfast.model.Role;
+import dev.holdfast.model.Settlement;
+import dev.holdfast.model.StepState;
+import dev.holdfast.testkit.TestDatabase;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** What operators see of steps, and what they ask of jobs. */
+class ControlTest extends ServerTest {
+  private static final String DIFF = "diff --git a/ä b/ä\n+<script>alert(1)</script>\n";
+
+  ControlTest(TestDatabase db) {
+    super(db);
+  }
+
+  private Lease running() {
+    JobId job =
+        holdfast
+            .enqueue(
+                Job.of("echo", Map.of("steps", List.of(Map.of("id", "a"), Map.of("id", "b/1"))))
+                    .queue(QUEUE))
+            .id();
+    holdfast.queue().claim(QUEUE, 1, "w1", Duration.ofMinutes(5));
+    return new Lease(job, 1);
+  }
+
+  private void step(Lease lease, String id, int index, StepState state) {
+    holdfast
+        .queue()
+        .report(
+            List.of(
+                new Report.Step(
+                    lease,
+                    id,
+                    index,
+                    state,
+                    1,
+                    false,
+                    state == StepState.DONE ? new Json("{\"made\": 1}") : null,
+                    state == StepState.DONE
+                        ? Patch.of(DIFF.getBytes(StandardCharsets.UTF_8))
+                        : null,
+                    null,
+                    null,
+                    List.of())));
+  }
+
+  private Client.Reply ask(JobId job, ControlAction action, @Nullable String step) {
+    return ask(job, action, step, null);
+  }
+
+  private Client.Reply ask(
+      JobId job, ControlAction action, @Nullable String step, @Nullable String key) {
+    Map<String, Object> body = new HashMap<>();
+    body.put("action", action.text());
+    body.put("reason", "it looks odd");
+    if (step != null) {
+      body.put("stepId", step);
+    }
+    return client.post("/v1/jobs/" + job + "/control", body, key);
+  }
+
+  @Test
+  void steps_are_shown_with_what_they_left() {
+    Lease lease = running();
+    String steps = "/v1/jobs/" + lease.job() + "/steps";
+    assertThat(client.get(steps, null).ok().get("steps")).isEmpty();
+    step(lease, "a", 1, StepState.DONE);
+    step(lease, "b/1", 2, StepState.RUNNING);
+    JsonNode shown = client.get(steps, null).ok().get("steps");
+    assertThat(shown).hasSize(2);
+    assertThat(shown.get(0).get("checkpoint").get("made").asInt()).isEqualTo(1);
+    assertThat(shown.get(0).get("patchBytes").asInt())
+        .isEqualTo(DIFF.getBytes(StandardCharsets.UTF_8).length);
+    assertThat(shown.get(1).get("stepId").asText()).isEqualTo("b/1");
+    assertThat(shown.get(1).get("finishedAt").isNull()).isTrue();
+  }
+
+  @Test
+  void a_patch_is_a_download_that_no_browser_makes_more_of() {
+    Lease lease = running();
+    step(lease, "a", 1, StepState.DONE);
+    step(lease, "b/1", 2, StepState.DONE);
+    String steps = "/v1/jobs/" + lease.job() + "/steps/";
+    HttpResponse<String> response = client.get(steps + "b%2F1/patch", null).response();
+    assertThat(response.statusCode()).isEqualTo(200);
+    assertThat(response.body()).isEqualTo(DIFF);
+    assertThat(response.headers().firstValue("Content-Type")).contains("text/x-patch");
+    assertThat(response.headers().firstValue("Content-Disposition"))
+        .contains("attachment; filename=\"b-1.patch\"");
+    assertThat(response.headers().firstValue("X-Content-Type-Options")).contains("nosniff");
+    client.get(steps + "c/patch", null).is(404, "not_found");
+    client.get(steps + "b/1/patch", null).is(404, "not_found");
+  }
+
+  @Test
+  void a_pause_is_in_force_until_it_is_resumed() {
+    JobId job = running().job();
+    assertThat(client.get("/v1/jobs/" + job, null).ok().has("liveControl")).isFalse();
+    JsonNode paused = ask(job, ControlAction.PAUSE, null).ok();
+    assertThat(paused.get("paused").asBoolean()).isTrue();
+    assertThat(paused.get("takeover").asBoolean()).isFalse();
+    assertThat(paused.get("recovery").isNull()).isTrue();
+    assertThat(client.get("/v1/jobs/" + job, null).ok().get("liveControl")).isEqualTo(paused);
+    assertThat(ask(job, ControlAction.TAKEOVER, null).ok().get("takeover").asBoolean()).isTrue();
+    JsonNode resumed = ask(job, ControlAction.RESUME, null).ok();
+    assertThat(resumed.get("paused").asBoolean()).isFalse();
+    assertThat(resumed.get("takeover").asBoolean()).isFalse();
+    assertThat(client.get("/v1/jobs/" + job, null).ok().has("liveControl")).isFalse();
+  }
+
+  @Test
+  void whose_key_it_is_has_asked() {
+    Lease lease = running();
+    step(lease, "a", 1, StepState.FAILED);
+    ask(lease.job(), ControlAction.RETRY_STEP, "a").ok();
+    assertThat(requestedBy(lease.job())).isEqualTo("local");
+    String key = key(Role.OPERATOR, ApiKey.EVERY_TENANT);
+    JsonNode recovery =
+        ask(lease.job(), ControlAction.HARD_RESET_STEP, "a", key).ok().get("recovery");
+    assertThat(requestedBy(lease.job())).isEqualTo("test");
+    assertThat(recovery.get("action").asText()).isEqualTo("hard_reset_step");
+    assertThat(recovery.get("strategy").asText()).isEqualTo("hard_reset");
+    assertThat(recovery.get("stepId").asText()).isEqualTo("a");
+    assertThat(recovery.get("reason").asText()).isEqualTo("it looks odd");
+    JobEvent told = holdfast.queue().timeline(lease.job()).getLast();
+    assertThat(told.type()).isEqualTo(EventType.CONTROL + "hard_reset_step");
+    assertThat(told.data().text()).contains("\"requestedBy\": \"test\"", "it looks odd");
+  }
+
+  private String requestedBy(JobId job) {
+    LiveControl.Recovery asked = holdfast.queue().control(job).recovery();
+    return Objects.requireNonNull(asked).requestedBy();
+  }
+
+  @Test
+  void what_cannot_be_asked_is_refused_with_what_to_do() {
+    Lease lease = running();
+    JobId job = lease.job();
+    ask(job, ControlAction.RETRY_STEP, "nonsense").is(404, "no_such_step");
+    ask(job, ControlAction.RESUME_FROM_STEP, "b/1").is(409, "step_not_reached");
+    step(lease, "a", 1, StepState.DONE);
+    assertThat(message(ask(job, ControlAction.RETRY_STEP, "a").is(409, "step_done")))
+        .contains("resume_from_step");
+    ask(job, ControlAction.RESUME_FROM_STEP, "b/1").ok();
+    assertThat(message(ask(enqueued(), ControlAction.TAKEOVER, null).is(409, "job_not_running")))
+        .contains("pause");
+    ask(JobId.next(), ControlAction.PAUSE, null).is(404, "not_found");
+    holdfast.queue().settle(new Settlement.Succeed(lease, null));
+    Client.Reply ended = ask(job, ControlAction.PAUSE, null).is(409, "job_already_terminal");
+    assertThat(ended.body().get("state").asText()).isEqualTo("SUCCEEDED");
+    assertThat(client.get("/v1/jobs/" + job, null).ok().has("liveControl")).isFalse();
+  }
+
+  private static String message(Client.Reply reply) {
+    return reply.body().get("message").asText();
+  }
+}
