@@ -5,6 +5,7 @@ import dev.holdfast.contract.TokenLifetime;
 import dev.holdfast.model.ApiKey;
 import dev.holdfast.model.Attempt;
 import dev.holdfast.model.Cancellation;
+import dev.holdfast.model.ControlCommand;
 import dev.holdfast.model.Enqueued;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobEvent;
@@ -12,12 +13,14 @@ import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Limits;
+import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Role;
 import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Statistics;
+import dev.holdfast.model.StepStatus;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.server.Secrets;
 import java.time.Duration;
@@ -76,6 +79,21 @@ final class DirectControl implements Control {
   @Override
   public List<PublishedArtifact> artifacts(JobId job) {
     return queue.artifacts(job);
+  }
+
+  @Override
+  public List<StepStatus> steps(JobId job) {
+    return queue.steps(job);
+  }
+
+  @Override
+  public LiveControl control(JobId job) {
+    return queue.control(job);
+  }
+
+  @Override
+  public ControlCommand.Answer control(JobId job, ControlCommand command) {
+    return queue.control(job, command, null);
   }
 
   @Override

@@ -8,17 +8,19 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** Jobs: list, show, watch, cancel, retry. */
+/** Jobs: list, show, watch, cancel, retry, and their steps. */
 @Command(
     name = "jobs",
-    description = "List jobs, look into one, cancel and retry them.",
+    description = "List jobs, look into one, cancel, retry and control them.",
     mixinStandardHelpOptions = true,
     subcommands = {
       JobsListCommand.class,
       JobsShowCommand.class,
+      JobsStepsCommand.class,
       JobsCommand.WatchCommand.class,
       JobsCancelCommand.class,
-      JobsRetryCommand.class
+      JobsRetryCommand.class,
+      JobsControlCommand.class
     },
     synopsisSubcommandLabel = "COMMAND")
 final class JobsCommand {

@@ -10,6 +10,7 @@ import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.PublishedArtifact;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,14 +37,18 @@ final class JobsShowCommand implements Callable<Integer> {
       List<JobEvent> timeline = control.timeline(wanted);
       List<Attempt> attempts = control.attempts(wanted);
       List<PublishedArtifact> artifacts = control.artifacts(wanted);
+      LiveControl asked = job.state().isTerminal() ? LiveControl.NONE : control.control(wanted);
       if (output.json) {
         ObjectNode node = Shape.job(job);
+        if (!asked.equals(LiveControl.NONE)) {
+          node.set("liveControl", Shape.control(asked));
+        }
         node.putArray("attempts").addAll(attempts.stream().map(Shape::attempt).toList());
         node.putArray("artifacts").addAll(artifacts.stream().map(Shape::artifact).toList());
         node.putArray("timeline").addAll(timeline.stream().map(Shape::event).toList());
         Shown.print(node);
       } else {
-        print(job, attempts, artifacts, timeline);
+        print(job, asked, attempts, artifacts, timeline);
       }
       return ExitCode.OK;
     }
@@ -51,6 +56,7 @@ final class JobsShowCommand implements Callable<Integer> {
 
   private static void print(
       JobStatus job,
+      LiveControl asked,
       List<Attempt> attempts,
       List<PublishedArtifact> artifacts,
       List<JobEvent> timeline) {
@@ -71,6 +77,9 @@ final class JobsShowCommand implements Callable<Integer> {
         "%d of %d attempts failed, %d crashes (%d are forgiven)"
             .formatted(job.failures(), job.maxAttempts(), job.crashes(), job.maxCrashes()));
     line("cancel", job.cancelReason());
+    if (!asked.equals(LiveControl.NONE)) {
+      JobsControlCommand.lines(asked).forEach(each -> line("control", each));
+    }
     line("unique", job.uniqueKey());
     line("payload", job.payload());
     line("result", job.result());

@@ -7,7 +7,13 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.holdfast.Holdfast;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.Patch;
+import dev.holdfast.model.Report;
 import dev.holdfast.model.RetryPolicy;
+import dev.holdfast.model.Settlement;
+import dev.holdfast.model.StepState;
 import dev.holdfast.queue.TokenKey;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
@@ -18,6 +24,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -190,6 +197,126 @@ class CommandsTest {
     assertThat(complained()).contains("is SUCCEEDED");
     assertThat(run("jobs", "retry")).isEqualTo(ExitCode.USAGE);
     assertThat(run("jobs", "retry", "--state", "RUNNING")).isEqualTo(ExitCode.USAGE);
+  }
+
+  private Lease running() {
+    JobId job = holdfast.enqueue(Job.of("build")).id();
+    holdfast.queue().claim("default", 1, "w1", Duration.ofMinutes(5));
+    return new Lease(job, 1);
+  }
+
+  private void step(Lease lease, int index, StepState state) {
+    Json checkpoint = new Json("{\"changedFiles\": [\"a\", \"b\"]}");
+    boolean done = state == StepState.DONE;
+    holdfast
+        .queue()
+        .report(
+            List.of(
+                new Report.Step(
+                    lease,
+                    "s" + index,
+                    index,
+                    state,
+                    1,
+                    false,
+                    done ? checkpoint : null,
+                    done ? Patch.of(new byte[1_200]) : null,
+                    null,
+                    null,
+                    List.of())));
+  }
+
+  @Test
+  void the_steps_of_a_job_are_shown_with_what_they_changed() throws IOException {
+    Lease lease = running();
+    String job = lease.job().toString();
+    assertThat(run("jobs", "steps", job)).isZero();
+    assertThat(said()).contains("no step has begun");
+    step(lease, 1, StepState.DONE);
+    step(lease, 2, StepState.RUNNING);
+    assertThat(run("jobs", "steps", job)).isZero();
+    assertThat(said().lines().toList()).hasSize(3);
+    assertThat(said().lines().toList().get(0))
+        .matches("INDEX +STEP +STATE +ATTEMPTS +RESETS +TOOK +CHANGED");
+    assertThat(said().lines().toList().get(1))
+        .matches("1 +s1 +DONE +1 +0 +\\d+ ms +2 files, 1\\.2 kB");
+    assertThat(said().lines().toList().get(2)).matches("2 +s2 +RUNNING +1 +0");
+    assertThat(run("jobs", "steps", job, "--json")).isZero();
+    assertThat(json().get(0).get("stepId").asText()).isEqualTo("s1");
+    assertThat(json().get(0).get("checkpoint").get("changedFiles")).hasSize(2);
+    assertThat(json().get(1).get("finishedAt").isNull()).isTrue();
+    assertThat(run("jobs", "steps", JobId.next().toString())).isEqualTo(ExitCode.NOT_FOUND);
+  }
+
+  /** Who asks: on the database, whoever is logged in. */
+  String asker() {
+    return System.getProperty("user.name", "");
+  }
+
+  @Test
+  void a_job_is_paused_taken_over_and_resumed() throws IOException {
+    String job = running().job().toString();
+    assertThat(run("jobs", "control", job, "pause", "--reason", "a moment")).isZero();
+    assertThat(said()).contains(job).contains("paused");
+    assertThat(run("jobs", "show", job)).isZero();
+    assertThat(said()).contains("paused: no further attempt");
+    assertThat(run("jobs", "control", job, "takeover", "--json")).isZero();
+    assertThat(json().get("paused").asBoolean()).isTrue();
+    assertThat(json().get("takeover").asBoolean()).isTrue();
+    assertThat(run("jobs", "show", job)).isZero();
+    assertThat(said()).contains("taken over").contains("a moment");
+    assertThat(run("jobs", "show", job, "--json")).isZero();
+    assertThat(json().get("liveControl").get("takeover").asBoolean()).isTrue();
+    assertThat(run("jobs", "control", job, "resume")).isZero();
+    assertThat(said()).contains("nothing is asked");
+    assertThat(run("jobs", "show", job, "--json")).isZero();
+    assertThat(json().has("liveControl")).isFalse();
+  }
+
+  @Test
+  void a_step_is_asked_to_be_done_again() throws IOException {
+    Lease lease = running();
+    String job = lease.job().toString();
+    step(lease, 1, StepState.DONE);
+    step(lease, 2, StepState.FAILED);
+    assertThat(run("jobs", "control", job, "hard_reset_step", "--step", "s2", "-r", "odd"))
+        .isZero();
+    assertThat(said()).contains("hard_reset_step of 's2' is asked for by " + asker() + ": odd");
+    assertThat(run("jobs", "control", job, "retry_step", "--step", "s1"))
+        .isEqualTo(ExitCode.REFUSED);
+    assertThat(complained()).contains("resume_from_step");
+    assertThat(run("jobs", "control", job, "resume_from_step", "--step", "s1", "--json")).isZero();
+    assertThat(json().get("recovery").get("strategy").asText()).isEqualTo("hard_reset");
+    assertThat(json().get("recovery").get("requestedBy").asText()).isEqualTo(asker());
+  }
+
+  @Test
+  void what_cannot_be_asked_of_a_job_is_one_line_that_says_what_can() throws IOException {
+    Lease lease = running();
+    String job = lease.job().toString();
+    assertThat(run("jobs", "control", job, "explode")).isEqualTo(ExitCode.USAGE);
+    assertThat(complained()).contains("resume_from_step");
+    assertThat(run("jobs", "control", job)).isEqualTo(ExitCode.USAGE);
+    assertThat(run("jobs", "control", job, "retry_step")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("jobs", "control", job, "pause", "--step", "s1")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("jobs", "control", job, "retry_step", "--step", "s9"))
+        .isEqualTo(ExitCode.NOT_FOUND);
+    assertThat(complained()).contains("jobs steps " + job);
+    assertThat(run("jobs", "control", job, "retry_step", "--step", "a b"))
+        .isEqualTo(ExitCode.REFUSED);
+    step(lease, 2, StepState.RUNNING);
+    assertThat(run("jobs", "control", job, "retry_step", "--step", "s2"))
+        .isEqualTo(ExitCode.REFUSED);
+    assertThat(run("jobs", "control", JobId.next().toString(), "pause"))
+        .isEqualTo(ExitCode.NOT_FOUND);
+    holdfast.queue().settle(new Settlement.Succeed(lease, null));
+    assertThat(run("jobs", "control", job, "pause")).isEqualTo(ExitCode.REFUSED);
+    assertThat(complained()).contains("jobs retry").doesNotContain("\tat ");
+    assertThat(complained().lines()).hasSize(1);
+    String waiting = holdfast.enqueue(Job.of("build")).id().toString();
+    assertThat(run("jobs", "control", waiting, "takeover")).isEqualTo(ExitCode.REFUSED);
+    assertThat(complained()).contains("pause");
+    assertThat(run("jobs", "control", waiting, "pause")).isZero();
   }
 
   @Test
@@ -382,5 +509,6 @@ class CommandsTest {
     Path script = Files.writeString(folder.resolve("completion.sh"), said());
     assertThat(new ProcessBuilder("bash", "-n", script.toString()).start().waitFor()).isZero();
     assertThat(said()).contains("enqueue").contains("--concurrency-key");
+    assertThat(said()).contains("hard_reset_step").contains("--step");
   }
 }

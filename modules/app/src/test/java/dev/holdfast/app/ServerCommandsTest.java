@@ -41,6 +41,12 @@ class ServerCommandsTest extends CommandsTest {
     return through(admin);
   }
 
+  /** Through a server, whose key it is. */
+  @Override
+  String asker() {
+    return "test";
+  }
+
   private String through(String key) {
     return "server: {url: '%s/', apiKey: '%s'}".formatted(server.url(), key);
   }

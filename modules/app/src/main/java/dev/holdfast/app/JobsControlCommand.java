@@ -1,0 +1,151 @@
+package dev.holdfast.app;
+
+import dev.holdfast.contract.Control;
+import dev.holdfast.contract.Shape;
+import dev.holdfast.model.ControlAction;
+import dev.holdfast.model.ControlCommand;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.Limits;
+import dev.holdfast.model.LiveControl;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Asks something of a job that runs in steps. */
+@Command(
+    name = "control",
+    description = {
+      "Ask something of a job that runs in steps; its worker hears it with the next heartbeat.",
+      "pause lets no further attempt of a step begin, takeover stops the work at once; both last"
+          + " until resume. retry_step does a step again, hard_reset_step in a new workspace,"
+          + " resume_from_step with all after it."
+    })
+final class JobsControlCommand implements Callable<Integer> {
+  @Mixin final Reach reach = new Reach();
+  @Mixin final JsonOption output = new JsonOption();
+
+  @Parameters(index = "0", paramLabel = "ID", description = "the job's id")
+  String id = "";
+
+  @Parameters(
+      index = "1",
+      paramLabel = "ACTION",
+      completionCandidates = Actions.class,
+      description = "one of ${COMPLETION-CANDIDATES}")
+  String action = "";
+
+  @Option(names = "--step", paramLabel = "ID", description = "the step, for actions on one")
+  @Nullable String step;
+
+  @Option(
+      names = {"-r", "--reason"},
+      paramLabel = "TEXT",
+      description = "kept in the timeline")
+  String reason = "requested on the command line";
+
+  /** The names of the actions, for help and completion. */
+  static final class Actions extends ArrayList<String> {
+    private static final long serialVersionUID = 1L;
+
+    Actions() {
+      super(Stream.of(ControlAction.values()).map(ControlAction::text).toList());
+    }
+  }
+
+  @Override
+  public Integer call() {
+    JobId job = JobId.parse(id);
+    ControlCommand command = command();
+    try (Control control = reach.open()) {
+      ControlCommand.Answer answer = control.control(job, command);
+      if (answer != ControlCommand.Answer.ACCEPTED) {
+        throw refused(job, answer);
+      }
+      LiveControl now = control.control(job);
+      if (output.json) {
+        Shown.print(Shape.control(now));
+      } else {
+        System.out.println(job + "  " + String.join("; ", lines(now)));
+      }
+      return ExitCode.OK;
+    }
+  }
+
+  private ControlCommand command() {
+    if (!new Actions().contains(action)) {
+      throw new CommandException(
+          ExitCode.USAGE, "ACTION must be one of " + String.join(", ", new Actions()));
+    }
+    ControlAction wanted = ControlAction.of(action);
+    if (wanted.isRecovery() != (step != null)) {
+      throw new CommandException(
+          ExitCode.USAGE,
+          step == null
+              ? action + " needs --step"
+              : action + " is for a whole job: leave --step out");
+    }
+    if (step != null) {
+      Limits.stepId(step);
+    }
+    return new ControlCommand(wanted, step, System.getProperty("user.name", "unknown"), reason);
+  }
+
+  private CommandException refused(JobId job, ControlCommand.Answer answer) {
+    return switch (answer) {
+      case ACCEPTED -> throw new IllegalArgumentException("accepted");
+      case NO_SUCH_JOB -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + job);
+      case ALREADY_TERMINAL ->
+          new CommandException(
+              ExitCode.REFUSED,
+              "the job has already ended: put it back with 'holdfast jobs retry "
+                  + job
+                  + "' first");
+      case NOT_RUNNING ->
+          new CommandException(
+              ExitCode.REFUSED,
+              "nobody runs the job, so there is nothing to take over: pause it instead");
+      case NO_SUCH_STEP ->
+          new CommandException(
+              ExitCode.NOT_FOUND,
+              "the job has no step '%s': 'holdfast jobs steps %s' shows those that have begun"
+                  .formatted(step, job));
+      case STEP_NOT_REACHED ->
+          new CommandException(
+              ExitCode.REFUSED,
+              "step '%s' has steps before it that are not done: name the first of those"
+                  .formatted(step));
+      case STEP_DONE ->
+          new CommandException(
+              ExitCode.REFUSED,
+              "step '%s' is done: to do it and all after it again, use resume_from_step"
+                  .formatted(step));
+    };
+  }
+
+  /** What is asked of a job, for people. */
+  static List<String> lines(LiveControl control) {
+    List<String> lines = new ArrayList<>();
+    if (control.takeover()) {
+      lines.add("taken over: its worker leaves it alone until resume");
+    } else if (control.paused()) {
+      lines.add("paused: no further attempt of a step begins until resume");
+    }
+    LiveControl.Recovery recovery = control.recovery();
+    if (recovery != null) {
+      lines.add(
+          "%s of '%s' is asked for by %s: %s"
+              .formatted(
+                  recovery.action().text(),
+                  recovery.stepId(),
+                  recovery.requestedBy(),
+                  Failures.oneLine(recovery.reason())));
+    }
+    return lines.isEmpty() ? List.of("nothing is asked of it") : lines;
+  }
+}
