@@ -3,7 +3,10 @@ package dev.holdfast.queue;
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.Limits;
 import dev.holdfast.model.Patch;
+import dev.holdfast.model.Refusal;
+import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.StepState;
 import dev.holdfast.model.StepStatus;
@@ -43,6 +46,9 @@ final class Steps {
           OR ((s.job_attempt, s.attempt) = (excluded.job_attempt, excluded.attempt)
               AND s.state = 'RUNNING' AND excluded.state <> 'RUNNING')
       """;
+
+  private static final String OTHERS =
+      "SELECT count(*) FROM holdfast.step WHERE job_id = ? AND step_id <> ?";
 
   private static final String FORGET =
       """
@@ -104,6 +110,11 @@ final class Steps {
     Lease lease = step.lease();
     if (Rows.list(connection, row -> "", HOLD, lease.job(), lease.attempt()).isEmpty()) {
       return Ack.LEASE_LOST;
+    }
+    if (Rows.list(connection, row -> row.getInt(1), OTHERS, lease.job(), step.stepId()).getFirst()
+        >= Limits.STEPS) {
+      throw new RefusedException(
+          Refusal.BAD_LIMIT, "a job has %,d steps at most".formatted(Limits.STEPS));
     }
     Patch patch = step.patch();
     int written =

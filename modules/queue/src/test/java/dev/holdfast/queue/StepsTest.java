@@ -8,6 +8,7 @@ import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.Patch;
+import dev.holdfast.model.Refusal;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.StepState;
 import dev.holdfast.model.StepStatus;
@@ -168,6 +169,17 @@ class StepsTest extends QueueFixture {
     assertThat(failed.data().text())
         .contains("\"stepId\": \"step-2\"", "\"attempt\": 3", "transient_runtime");
     assertThat(events(claimOne().job())).endsWith(EventType.STEP_FAILED, EventType.PROCESSING);
+  }
+
+  @Test
+  void a_job_has_no_more_steps_than_anybody_would_read() {
+    Lease lease = running();
+    db.sql(
+        "INSERT INTO holdfast.step (job_id, step_id, step_index, state, attempt, job_attempt, started_at)"
+            + " SELECT ?, 'step-' || n, n, 'RUNNING', 1, 1, now() FROM generate_series(1, 1000) n",
+        lease.job().value());
+    assertThat(tell(told(lease, 1_000, StepState.DONE, 1))).isEqualTo(Ack.ACCEPTED);
+    assertRefused(Refusal.BAD_LIMIT, () -> tell(told(lease, 1_001, StepState.RUNNING, 1)));
   }
 
   private void reap(Lease lease) {

@@ -80,12 +80,12 @@ final class Call {
   }
 
   int whole(String name, int unlessGiven, int least, int most) {
-    Optional<String> text = query(name);
-    if (text.isEmpty()) {
-      return unlessGiven;
-    }
+    return query(name).isEmpty() ? unlessGiven : whole(name, least, most);
+  }
+
+  int whole(String name, int least, int most) {
     try {
-      int value = Integer.parseInt(text.get());
+      int value = Integer.parseInt(query(name).orElse(""));
       if (value >= least && value <= most) {
         return value;
       }

@@ -102,7 +102,7 @@ final class LeasesApi {
   private Answer step(Call call) {
     call.onlyQueries("patchBytes");
     byte[] body = call.raw();
-    int json = body.length - call.whole("patchBytes", 0, 0, Limits.PATCH_BYTES);
+    int json = body.length - call.whole("patchBytes", 0, Limits.PATCH_BYTES);
     if (json <= 0) {
       throw new Problem(400, "body_incomplete", "the body ends before the patch does");
     }

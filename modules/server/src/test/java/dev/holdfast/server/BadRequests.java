@@ -203,6 +203,7 @@ final class BadRequests {
         "bad_name",
         () -> b.step(mine + "/a%00b", Bench.STEP, token(b.running)));
     patch("a patch that is not whole", 400, "body_incomplete", "?patchBytes=1000", 10);
+    patch("a patch of any size", 422, "invalid_value", "", 10);
     patch("a patch of less than nothing", 422, "invalid_value", "?patchBytes=-1", 10);
     patch("a patch over 20 MiB", 422, "invalid_value", "?patchBytes=20971521", 10);
     patch("a report that is none", 400, "malformed_json", "?patchBytes=0", 10);
