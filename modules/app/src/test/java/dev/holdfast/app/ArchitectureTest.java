@@ -33,7 +33,7 @@ class ArchitectureTest {
           "worker", Set.of("model", "process", "steps"),
           "holdfast", Set.of("model", "queue", "worker", "steps"),
           "contract", Set.of("model", "worker"),
-          "server", Set.of("model", "queue", "worker", "contract", "holdfast"),
+          "server", Set.of("model", "queue", "worker", "steps", "contract", "holdfast"),
           "app",
               Set.of(
                   "model",

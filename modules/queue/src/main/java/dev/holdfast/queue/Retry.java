@@ -34,6 +34,11 @@ final class Retry {
       ), told AS (
         INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
         SELECT id, events, 'retried', attempt, clock_timestamp(), '{}' FROM moved
+      ), freed AS (
+        -- What was asked of its last run is over, and so is what that has spent.
+        DELETE FROM holdfast.control c USING moved m WHERE c.job_id = m.id
+      ), refreshed AS (
+        UPDATE holdfast.step s SET resets = 0 FROM moved m WHERE s.job_id = m.id AND s.resets > 0
       )
       SELECT id, queue FROM moved
       """;

@@ -25,8 +25,7 @@ final class Steps {
       """;
 
   // What was told before changes nothing, however late it comes again: an attempt of a step goes
-  // from
-  // RUNNING to its end, and never back over that or over an attempt that came after it.
+  // from RUNNING to its end, and never back over that or over an attempt that came after it.
   private static final String WRITE =
       """
       INSERT INTO holdfast.step AS s

@@ -6,6 +6,8 @@ import dev.holdfast.model.ControlAction;
 import dev.holdfast.model.ControlCommand;
 import dev.holdfast.model.ControlCommand.Answer;
 import dev.holdfast.model.EventType;
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
@@ -112,6 +114,20 @@ class ControlTest extends QueueFixture {
     LiveControl control = heard(lease);
     assertThat(control.holds()).isFalse();
     assertThat(control.recovery()).isNotNull();
+  }
+
+  @Test
+  void a_job_that_is_retried_by_hand_begins_with_nothing_asked_and_nothing_spent() {
+    Lease lease = running();
+    queue.report(
+        List.of(
+            new Report.Step(
+                lease, "s1", 1, StepState.FAILED, 1, true, null, null, null, null, List.of())));
+    ask(lease.job(), ControlAction.PAUSE, null);
+    queue.settle(fail(lease, Failure.of(FailureCategory.CONFIGURATION, "BROKEN", "for good")));
+    queue.retry(List.of(lease.job()));
+    assertThat(queue.control(lease.job())).isEqualTo(LiveControl.NONE);
+    assertThat(queue.steps(lease.job()).getFirst().resets()).isZero();
   }
 
   @Test

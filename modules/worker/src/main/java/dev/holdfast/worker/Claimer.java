@@ -27,7 +27,7 @@ final class Claimer {
 
   private static final Duration UNTIL_A_SLOT_IS_FREE = Duration.ofSeconds(10);
   private static final Duration DUE = Duration.ofMillis(1);
-  private static final int LOOKS = 20;
+  private static final Duration SOON = Duration.ofSeconds(2);
 
   /** Takes over what was claimed. */
   interface Starter {
@@ -123,7 +123,8 @@ final class Claimer {
       releaseUnknown();
     }
     Round round = round();
-    for (int again = 0; again < LOOKS && round.claimed() == 0 && round.isDue(); again++) {
+    long until = System.nanoTime() + SOON.toNanos();
+    while (round.claimed() == 0 && round.isDue() && System.nanoTime() < until) {
       Thread.sleep(DUE);
       round = round();
     }

@@ -81,9 +81,8 @@ final class CodeSteps {
   <T extends @Nullable Object> T run(String id, Class<T> type, Budgets budgets, Callable<T> body)
       throws InterruptedException {
     StepStatus before = begin(Limits.stepId(id));
-    Json done = before.isDone() ? before.checkpoint() : null;
-    if (done != null && !isAskedFor(before)) {
-      return decoded(done, type);
+    if (before.isDone() && !isAskedFor(before)) {
+      return decoded(before.checkpoint(), type);
     }
     try {
       return loop().run(new CodeStep<>(before, body), budgets);
@@ -93,8 +92,8 @@ final class CodeSteps {
   }
 
   @SuppressWarnings("NullAway") // A step without a result has none to decode.
-  private <T extends @Nullable Object> T decoded(Json checkpoint, Class<T> type) {
-    return checkpoint.equals(NOTHING) ? null : codec.decode(checkpoint, type);
+  private <T extends @Nullable Object> T decoded(@Nullable Json checkpoint, Class<T> type) {
+    return checkpoint == null || checkpoint.equals(NOTHING) ? null : codec.decode(checkpoint, type);
   }
 
   /** For whoever runs a job's steps himself. */
