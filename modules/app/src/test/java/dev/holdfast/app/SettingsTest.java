@@ -55,6 +55,12 @@ class SettingsTest {
     "SCRATCH_FOLDER, ''",
     "KEEP_SCRATCH_ON_SUCCESS, false",
     "ARTIFACTS_FOLDER, ''",
+    "STEP_MAX_ATTEMPTS, 3",
+    "STEP_TIMEOUT_SECONDS, 900",
+    "STEP_IDLE_TIMEOUT_SECONDS, 300",
+    "STEP_NO_PROGRESS_LIMIT, 2",
+    "JOB_SELF_HEAL_MAX_RESETS, 1",
+    "CACHE_FOLDER, ''",
     "MAX_ATTEMPTS, 3",
     "RETAIN_SUCCEEDED, 7d",
     "RETAIN_CANCELLED, 30d",
@@ -80,6 +86,42 @@ class SettingsTest {
   void the_defaults_are(Setting setting, String value) {
     assertThat(with(Map.of()).text(setting)).isEqualTo(value);
     assertThat(with(Map.of()).value(setting).origin()).isEqualTo("default");
+  }
+
+  @Test
+  void runtimes_see_what_they_are_passed_and_their_secrets_are_known() throws IOException {
+    Settings settings =
+        file(
+            """
+            runtimes:
+              agent:
+                command: [./agent.sh, --quiet]
+                pass: [LANG]
+                secrets: [API_TOKEN, NOT_SET]
+                environment: {MODE: fast}
+            """);
+    RuntimeSettings agent = settings.runtimes().getFirst();
+    Map<String, String> variables = Map.of("LANG", "C", "API_TOKEN", "s3cret", "OTHER", "x");
+    assertThat(agent.name()).isEqualTo("agent");
+    assertThat(agent.toCommand(variables::get).environment())
+        .containsExactlyInAnyOrderEntriesOf(
+            Map.of("LANG", "C", "API_TOKEN", "s3cret", "MODE", "fast"));
+    assertThat(agent.toCommand(variables::get).command().getFirst())
+        .isEqualTo(folder.resolve("agent.sh").toString());
+    assertThat(agent.secretValues(variables::get)).containsExactly("s3cret");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "runtimes: 5 | runtimes must hold a program for each name",
+        "runtimes: {agent: {}} | runtimes.agent.command is missing",
+        "runtimes: {agent: {command: [x], args: 1}} | runtimes.agent.args is unknown",
+        "runtimes: {'a b': {command: [x]}} | runtimes.a b"
+      })
+  void wrong_runtimes_are_refused_in_words(String yaml, String message) {
+    assertThatThrownBy(() -> file(yaml)).hasMessageContaining(message);
   }
 
   @Test
