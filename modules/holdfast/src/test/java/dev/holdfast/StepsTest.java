@@ -24,11 +24,14 @@ import dev.holdfast.steps.StepLoop;
 import dev.holdfast.worker.Handler;
 import dev.holdfast.worker.Healing;
 import dev.holdfast.worker.Worker;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -139,14 +142,18 @@ class StepsTest extends LibraryTest {
               });
         };
     JobId id = enqueued();
-    working(handler);
+    Worker first = working(handler);
     until(stuck);
     takeAway(id);
-    working(handler);
+    Worker second = working(handler);
     await(id, JobState.SUCCEEDED);
     assertThat(result(id)).isEqualTo("\"kept and used\"");
     assertThat(runs("first")).isEqualTo(1);
     assertThat(data(id, EventType.STEP_FAILED)).contains("\"stepId\": \"second\"", "lost");
+    // By whichever of the two has it now.
+    assertThat(Stream.of(first, second).flatMap(one -> one.metrics().snapshot().keySet().stream()))
+        .anyMatch(
+            name -> name.startsWith(StepLoop.ATTEMPTS) && name.contains("outcome=\"interrupted\""));
   }
 
   @Test
@@ -306,6 +313,32 @@ class StepsTest extends LibraryTest {
     until(interrupted);
     assertThat(steps(id)).containsExactly("started", "failed");
     assertThat(holdfast.queue().steps(id).getFirst().state()).isEqualTo(StepState.INTERRUPTED);
+  }
+
+  @Test
+  void a_program_that_hangs_in_a_step_ends_with_it() throws Exception {
+    Path pid = Files.createTempDirectory("steps").resolve("pid");
+    JobId id = enqueued();
+    working(
+        healing(new Budgets(3, LONG, Duration.ofSeconds(1), 2, 1)),
+        (payload, context) ->
+            context.step(
+                "run",
+                Integer.class,
+                () -> {
+                  ran.add("run");
+                  return context.run(
+                      List.of(
+                          "/bin/sh",
+                          "-c",
+                          runs("run") == 1 ? "echo $$ > " + pid + "; exec sleep 1000" : "true"),
+                      line -> {},
+                      line -> {});
+                }));
+    await(id, JobState.SUCCEEDED);
+    long hung = Long.parseLong(Files.readString(pid).strip());
+    until(() -> ProcessHandle.of(hung).isEmpty());
+    assertThat(steps(id)).contains("self_heal.triggered");
   }
 
   // ---- operators

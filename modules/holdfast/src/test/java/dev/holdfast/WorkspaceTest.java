@@ -27,12 +27,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -393,6 +395,40 @@ class WorkspaceTest extends LibraryTest {
     assertThat(Files.readAllLines(folder.resolve("ran")))
         .containsExactly("one", "two", "three", "two", "three");
     assertThat(steps(id)).contains("resume.from_step", "control.recovery.ack");
+  }
+
+  @Test
+  void a_paused_job_does_after_the_pause_what_was_asked_meanwhile() throws Exception {
+    runtimes.put(
+        "edit",
+        "[ $HOLDFAST_STEP_ATTEMPT -gt 1 ] || { echo x > junk; touch $MARKS/begun;"
+            + " while [ ! -e $MARKS/go ]; do sleep 0.05; done; exit 1; }; echo ok > good");
+    JobId id = enqueued("edit");
+    working();
+    until(() -> Files.exists(folder.resolve("begun")));
+    ask(id, ControlAction.PAUSE, null);
+    // Heard with the next heartbeat; the attempt under way goes on until it fails by itself.
+    Instant paused = Instant.now();
+    until(() -> paused.isBefore(Objects.requireNonNull(job(id).heartbeatAt())));
+    Files.createFile(folder.resolve("go"));
+    until(() -> steps(id).contains("self_heal.triggered"));
+    ask(id, ControlAction.HARD_RESET_STEP, "edit");
+    assertThat(steps(id)).doesNotContain("control.recovery.ack");
+    ask(id, ControlAction.RESUME, null);
+    await(id, JobState.SUCCEEDED);
+    assertThat(steps(id))
+        .containsExactly(
+            "started",
+            "control.pause",
+            "failed",
+            "self_heal.triggered",
+            "control.hard_reset_step",
+            "control.resume",
+            "resume.from_step",
+            "control.recovery.ack",
+            "started",
+            "finished");
+    assertThat(patch(id, "edit")).contains("good").doesNotContain("junk");
   }
 
   // ---- secrets

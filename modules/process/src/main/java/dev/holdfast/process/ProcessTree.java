@@ -131,6 +131,30 @@ public final class ProcessTree {
     return exit;
   }
 
+  /**
+   * The same, but an interrupt asks it to end, and kills it if it has not after {@code grace}. The
+   * interrupt is kept.
+   */
+  public int awaitOrStop(Duration grace) {
+    try {
+      process.waitFor();
+    } catch (InterruptedException stop) {
+      terminate();
+      long until = System.nanoTime() + grace.toNanos();
+      uninterruptibly(
+          () -> process.waitFor(until - System.nanoTime(), TimeUnit.NANOSECONDS) ? 0 : 1);
+      int exit = killed();
+      Thread.currentThread().interrupt();
+      return exit;
+    }
+    return await();
+  }
+
+  private int killed() {
+    kill();
+    return await();
+  }
+
   /** The whole group in one call: nobody in it can fork his way out. */
   private void signal(String signal) {
     if (SETSID == null) {

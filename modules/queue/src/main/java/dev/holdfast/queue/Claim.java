@@ -101,6 +101,8 @@ final class Claim {
     }
   }
 
+  private static final Duration IN_A_MOMENT = Duration.ofMillis(10);
+
   private final Database database;
   private final ClaimByRules byRules = new ClaimByRules();
   private final Map<String, Floors> floors = new ConcurrentHashMap<>();
@@ -128,6 +130,7 @@ final class Claim {
       return Claimed.NOTHING;
     }
     boolean more = survey.retryDue() && !Promote.due(database, queue).isEmpty();
+    boolean elsewhere = survey.retryDue() && !more;
     more |= survey.hasWaiting() && !Unblock.ready(database, queue).isEmpty();
     if (more) {
       jobs = take(queue, most, worker, lease, tenant, known, known.next());
@@ -138,7 +141,11 @@ final class Claim {
           database.transactOnce(
               "claim", connection -> byRules.take(connection, queue, most, worker, lease, tenant));
     }
-    return new Claimed(jobs, jobs.isEmpty() ? survey.nextDue() : null);
+    if (!jobs.isEmpty()) {
+      return new Claimed(jobs, null);
+    }
+    // A retry that is due and could not be had: somebody else is just making it claimable.
+    return new Claimed(jobs, elsewhere ? IN_A_MOMENT : survey.nextDue());
   }
 
   private List<LeasedJob> take(

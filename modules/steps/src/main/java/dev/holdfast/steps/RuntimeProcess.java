@@ -11,8 +11,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A runtime at work. What it prints is a sign of life, is scrubbed and goes to a bounded log. When
@@ -69,35 +67,11 @@ final class RuntimeProcess {
   }
 
   private int ended(ProcessTree tree) throws InterruptedException {
-    CountDownLatch gone = new CountDownLatch(1);
-    ProcessHandle.of(tree.pid())
-        .ifPresentOrElse(
-            handle -> {
-              var unused = handle.onExit().thenRun(gone::countDown);
-            },
-            gone::countDown);
-    try {
-      gone.await();
-    } catch (InterruptedException stop) {
-      tree.terminate();
-      awaitEnd(gone);
-      tree.kill();
-      tree.await();
-      throw stop;
+    int exit = tree.awaitOrStop(grace);
+    if (Thread.interrupted()) {
+      throw new InterruptedException("stopped");
     }
-    return tree.await();
-  }
-
-  private void awaitEnd(CountDownLatch gone) {
-    long until = System.nanoTime() + grace.toNanos();
-    boolean ended = false;
-    while (!ended && System.nanoTime() < until) {
-      try {
-        ended = gone.await(until - System.nanoTime(), TimeUnit.NANOSECONDS);
-      } catch (InterruptedException impatient) {
-        return;
-      }
-    }
+    return exit;
   }
 
   private void keep(RollingFile file, String text) {

@@ -3,15 +3,6 @@ package dev.holdfast.steps;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
-import com.fasterxml.jackson.databind.json.JsonMapper;
-import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
-import dev.holdfast.model.Codec;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Refusal;
-import dev.holdfast.model.RefusedException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,37 +12,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class PatchesTest {
-  private static final Codec CODEC =
-      new Codec() {
-        private final ObjectMapper mapper =
-            JsonMapper.builder()
-                .addModule(new JavaTimeModule())
-                .disable(SerializationFeature.WRITE_DATES_AS_TIMESTAMPS)
-                .build();
-
-        @Override
-        public Json encode(Object value) {
-          try {
-            return new Json(mapper.writeValueAsString(value));
-          } catch (JsonProcessingException impossible) {
-            throw new AssertionError(impossible);
-          }
-        }
-
-        @Override
-        public <T> T decode(Json json, Class<T> type) {
-          try {
-            return mapper.readValue(json.text(), type);
-          } catch (JsonProcessingException damaged) {
-            throw new RefusedException(Refusal.PAYLOAD_MISMATCH, damaged.getOriginalMessage());
-          }
-        }
-      };
-
   @TempDir Path folder;
 
   private Patches patches() {
-    return new Patches(folder, CODEC);
+    return new Patches(folder, TestCodec.CODEC);
   }
 
   private Checkpoint write(int index, String text) throws IOException {

@@ -33,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class CodeSteps {
   private static final Json NOTHING = new Json("null");
+  private static final Map<String, String> CUT_OFF =
+      Map.of("class", "transient_runtime", "strategy", "queue_retry", "outcome", "interrupted");
 
   /** Reads what an attempt before this one has done. */
   interface Source {
@@ -150,6 +152,10 @@ final class CodeSteps {
     known.clear();
     source.steps().forEach(step -> known.put(step.id(), step));
     if (loop == null) {
+      // Whoever ran these could not count them any more.
+      known.values().stream()
+          .filter(step -> step.state() == StepState.INTERRUPTED)
+          .forEach(step -> journal.count(StepLoop.ATTEMPTS, CUT_OFF));
       int resets = known.values().stream().mapToInt(StepStatus::resets).sum();
       loop = new StepLoop(grace, resets, journal, interventions, scrub);
     }

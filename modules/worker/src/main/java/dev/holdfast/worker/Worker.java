@@ -252,7 +252,7 @@ public final class Worker implements AutoCloseable {
 
     @Override
     public Workplace workplace(Lease lease) {
-      return new Workplace(lease, options.scratch(), publisher);
+      return new Workplace(lease, options.scratch(), publisher, options.timings().cancelGrace());
     }
 
     @Override

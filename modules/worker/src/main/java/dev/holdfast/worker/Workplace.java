@@ -11,6 +11,7 @@ import dev.holdfast.process.NoSuchProgramException;
 import dev.holdfast.process.ProcessTree;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,14 +27,19 @@ final class Workplace {
   private final Lease lease;
   private final Scratch scratch;
   private final Publisher publisher;
+  private final Duration grace;
   private final Set<ProcessTree> running = ConcurrentHashMap.newKeySet();
   private Scratch.@Nullable Open open;
   private volatile boolean published;
 
-  Workplace(Lease lease, Scratch scratch, Publisher publisher) {
+  /**
+   * @param grace for a program that was asked to end
+   */
+  Workplace(Lease lease, Scratch scratch, Publisher publisher, Duration grace) {
     this.lease = lease;
     this.scratch = scratch;
     this.publisher = publisher;
+    this.grace = grace;
   }
 
   synchronized Path scratch() {
@@ -68,7 +74,8 @@ final class Workplace {
       if (context.isCancelled()) {
         tree.kill(); // whoever said so may have looked before it was in the set
       }
-      int exit = tree.await();
+      // An interrupt may be for a step alone; the attempt goes on without it.
+      int exit = tree.awaitOrStop(grace);
       context.checkCancelled();
       return exit;
     } finally {

@@ -79,7 +79,7 @@ final class Samples {
 
   /** An attempt's place on this machine. */
   static Workplace workplace(Lease lease, MemorySource source) {
-    return new Workplace(lease, SCRATCH, publisher(source));
+    return new Workplace(lease, SCRATCH, publisher(source), TIMINGS.cancelGrace());
   }
 
   static Publisher publisher(MemorySource source) {

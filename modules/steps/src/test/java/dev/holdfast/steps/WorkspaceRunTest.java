@@ -1,0 +1,192 @@
+package dev.holdfast.steps;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.model.EventType;
+import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.Patch;
+import dev.holdfast.model.StepState;
+import dev.holdfast.model.StepStatus;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What reaches a job while its workspace is being rebuilt. */
+@Timeout(60)
+class WorkspaceRunTest {
+  private static final int STEPS = 5;
+  private static final Budgets CALM =
+      new Budgets(3, Duration.ofMinutes(1), Duration.ofMinutes(1), 2, 1);
+
+  @TempDir Path folder;
+  private final Map<String, Journal.Line> rows = new LinkedHashMap<>();
+  private final Map<String, Patch> patches = new HashMap<>();
+  private final List<String> events = new CopyOnWriteArrayList<>();
+  private final Interventions interventions = new Interventions();
+  private Runnable beforeThirdPatch = () -> {};
+  private int rebuilt;
+
+  @BeforeEach
+  void makeRepository() throws Exception {
+    Process made =
+        new ProcessBuilder(
+                "/bin/sh",
+                "-ec",
+                "git init -q -b main repo; cd repo; echo 0 > log; git add -A;"
+                    + " git -c user.name=t -c user.email=t@localhost commit -q -m start")
+            .directory(folder.toFile())
+            .start();
+    assertThat(made.waitFor()).isZero();
+  }
+
+  private final class Memory implements Journal {
+    @Override
+    public void write(Line line) {
+      rows.put(line.stepId(), line);
+      if (line.patch() != null) {
+        patches.put(line.stepId(), line.patch());
+      }
+      line.events().forEach(event -> events.add(event.type()));
+    }
+
+    @Override
+    public void count(String metric, Map<String, String> tags) {}
+
+    @Override
+    public void time(String metric, Map<String, String> tags, Duration took) {}
+  }
+
+  /** As another worker would run it: it knows what the database knows. */
+  private WorkspaceRun.Result run(String name, String script) throws Exception {
+    WorkspaceJob job =
+        new WorkspaceJob(
+            "five lines",
+            new WorkspaceJob.Source(folder.resolve("repo").toString(), "main"),
+            IntStream.rangeClosed(1, STEPS)
+                .mapToObj(i -> new WorkspaceJob.Task("s" + i, null, null, "edit"))
+                .toList(),
+            null,
+            null);
+    List<StepStatus> known = new ArrayList<>();
+    rows.forEach(
+        (id, line) ->
+            known.add(
+                new StepStatus(
+                    id,
+                    line.index(),
+                    line.state(),
+                    line.attempt(),
+                    0,
+                    line.checkpoint(),
+                    null,
+                    Instant.EPOCH,
+                    null)));
+    Path place = folder.resolve(name);
+    return new WorkspaceRun(
+            job,
+            new WorkspaceRun.Site(
+                place,
+                folder.resolve("cache"),
+                Git.installed(folder.resolve("home"), Map.of()),
+                Map.of(
+                    "edit",
+                    new RuntimeCommand(
+                        List.of("/bin/sh", "-ec", script), Map.of("MARKS", folder.toString()))),
+                Map.of("PATH", "/usr/bin:/bin"),
+                Duration.ofSeconds(1)),
+            TestCodec.CODEC,
+            Scrubber.knowing(List.of()),
+            new StepLoop(Duration.ofSeconds(5), 0, new Memory(), interventions, text -> text),
+            interventions,
+            new Host())
+        .run(known, CALM);
+  }
+
+  private final class Host implements WorkspaceRun.Host {
+    @Override
+    public Optional<Patch> patch(String step) {
+      if (step.equals("s3")) {
+        rebuilt++;
+        if (rebuilt == 1) {
+          beforeThirdPatch.run();
+        }
+      }
+      return Optional.ofNullable(patches.get(step));
+    }
+
+    @Override
+    public void alive() {}
+
+    @Override
+    public void progress(int percent, String message) {}
+  }
+
+  private static final String EDIT =
+      "echo $HOLDFAST_STEP_INDEX >> log; [ $HOLDFAST_STEP_INDEX -lt 5 ] || [ -e $MARKS/go ]";
+
+  private String undisturbedTree() throws Exception {
+    return new ProcessBuilder(
+            "/bin/sh",
+            "-ec",
+            "cp -r repo other; cd other; for i in 1 2 3 4 5; do echo $i >> log; done;"
+                + " git add -A; git write-tree")
+        .directory(folder.toFile())
+        .start()
+        .inputReader()
+        .readLine();
+  }
+
+  @Test
+  void a_pause_stops_the_rebuild_and_costs_nothing() throws Exception {
+    beforeThirdPatch =
+        () -> {
+          interventions.heard(new LiveControl(true, false, null));
+          Thread.ofVirtual().start(this::resumeOnceItIsHeldUp);
+        };
+    WorkspaceRun.Result result =
+        run(
+            "one",
+            "[ $HOLDFAST_STEP_INDEX -lt 5 ] || [ $HOLDFAST_STEP_ATTEMPT -gt 2 ]"
+                + " || { echo always; exit 1; }; echo $HOLDFAST_STEP_INDEX >> log");
+    assertThat(rebuilt).as("begun, stopped, and begun again").isEqualTo(2);
+    assertThat(result.tree()).isEqualTo(undisturbedTree());
+    // Two failed alike, one was held up; that one spent nothing.
+    assertThat(events.stream().filter(EventType.STEP_FAILED::equals)).hasSize(3);
+    assertThat(events.stream().filter(EventType.HEAL_TRIGGERED::equals)).hasSize(1);
+    assertThat(events).doesNotContain(EventType.HEAL_EXHAUSTED);
+  }
+
+  private void resumeOnceItIsHeldUp() {
+    while (events.stream().filter(EventType.STEP_FAILED::equals).count() < 3) {
+      Thread.onSpinWait();
+    }
+    interventions.heard(LiveControl.NONE);
+  }
+
+  @Test
+  void a_job_that_is_stopped_in_the_middle_of_a_rebuild_goes_on_elsewhere() throws Exception {
+    Thread handler = Thread.currentThread();
+    beforeThirdPatch = handler::interrupt;
+    String fails = EDIT + " || { echo always; exit 1; }";
+    assertThatThrownBy(() -> run("one", fails)).isInstanceOf(InterruptedException.class);
+    assertThat(Thread.interrupted()).isFalse();
+    assertThat(Objects.requireNonNull(rows.get("s5")).state()).isEqualTo(StepState.INTERRUPTED);
+    Files.createFile(folder.resolve("go"));
+    assertThat(run("two", fails).tree()).isEqualTo(undisturbedTree());
+  }
+}
