@@ -145,6 +145,7 @@ public final class Bench implements Callable<Integer> {
       Map<String, Callable<List<Sample>>> own = new LinkedHashMap<>();
       own.putAll(new OwnTrials(holdfast, meter, jobs, finished).all());
       own.putAll(new HttpTrials(holdfast, meter).all());
+      own.putAll(new HealTrials().all());
       for (Map.Entry<String, Callable<List<Sample>>> trial : own.entrySet()) {
         if (wants(trial.getKey())) {
           say(trial.getKey(), "holdfast", 1, trial.getValue().call());

@@ -32,6 +32,7 @@ final class WakeUps implements AutoCloseable {
   private record Ring(long at, Set<String> told) {}
 
   private final Bell bell;
+  private final Duration soon;
   private final Object lock = new Object();
   private final Set<Waiter> inOrder = new LinkedHashSet<>();
   private final Set<Line> known = new HashSet<>();
@@ -43,7 +44,15 @@ final class WakeUps implements AutoCloseable {
   private boolean closed;
 
   WakeUps(Bell bell) {
+    this(bell, SOON);
+  }
+
+  /**
+   * @param soon how long whoever was woken has to claim before the next one is woken
+   */
+  WakeUps(Bell bell, Duration soon) {
     this.bell = bell;
+    this.soon = soon;
     bell.tell(this::rung);
   }
 
@@ -116,7 +125,7 @@ final class WakeUps implements AutoCloseable {
       if (waiter.lines().contains(line) && ring.told().add(waiter.name())) {
         inOrder.remove(waiter);
         waiter.woken().complete(line);
-        var unused = later.schedule(() -> handOn(line), SOON.toMillis(), TimeUnit.MILLISECONDS);
+        var unused = later.schedule(() -> handOn(line), soon.toMillis(), TimeUnit.MILLISECONDS);
         return;
       }
     }
@@ -151,7 +160,7 @@ final class WakeUps implements AutoCloseable {
   private void handOnMore(Line line) {
     long now = System.nanoTime();
     Long before = handedOnAt.get(line);
-    if (before == null || now - before > SOON.toNanos()) {
+    if (before == null || now - before > soon.toNanos()) {
       handedOnAt.put(line, now);
       ring(line);
     }

@@ -1,15 +1,53 @@
 package dev.holdfast.steps;
 
+import dev.holdfast.model.ControlAction;
+import dev.holdfast.model.LiveControl;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
- * What comes after a failed attempt. A pure function: the loop only carries it out.
+ * What comes before an attempt, and after a failed one. Pure functions: the loop only carries them
+ * out.
  *
  * @param failureClass that of the attempt, or {@link FailureClass#STUCK_NO_PROGRESS} when it fails
  *     like those before it
  * @param because for people
  */
 public record Decision(Strategy strategy, FailureClass failureClass, String because) {
+
+  /** How the next attempt begins. */
+  public enum Opening {
+    /** Not while a pause or a takeover lasts. */
+    WAIT,
+    /** By itself. */
+    BEGIN,
+    /** For an operator, in the same workspace, with budgets untouched. */
+    RETRY,
+    /** For an operator, from a clean start. */
+    RESET,
+    /** An operator wants to go on at an earlier step. */
+    ELSEWHERE
+  }
+
+  /**
+   * What operators ask comes before what the loop would do by itself; what they ask of a later step
+   * waits for it.
+   *
+   * @param isEarlier whether a step comes before this one
+   */
+  public static Opening before(LiveControl asked, String step, Predicate<String> isEarlier) {
+    LiveControl.Recovery recovery = asked.recovery();
+    if (asked.holds()) {
+      return Opening.WAIT;
+    }
+    if (recovery == null) {
+      return Opening.BEGIN;
+    }
+    if (recovery.stepId().equals(step)) {
+      return recovery.action() == ControlAction.RETRY_STEP ? Opening.RETRY : Opening.RESET;
+    }
+    return isEarlier.test(recovery.stepId()) ? Opening.ELSEWHERE : Opening.BEGIN;
+  }
 
   /**
    * @param failed the step's failed attempts in this workspace, oldest first; at least one

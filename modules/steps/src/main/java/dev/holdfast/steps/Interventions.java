@@ -43,13 +43,16 @@ public final class Interventions {
     return now.takeover() || (asked != null && urgent.concerns().test(asked));
   }
 
-  /** Returns once no pause and no takeover holds the job up. */
-  void awaitFree() throws InterruptedException {
+  /** What is asked and was not yet honoured, once it is such that one can go on. */
+  LiveControl await(Predicate<LiveControl> goesOn) throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      while (now.holds()) {
+      LiveControl asked = new LiveControl(now.paused(), now.takeover(), asked());
+      while (!goesOn.test(asked)) {
         changed.await();
+        asked = new LiveControl(now.paused(), now.takeover(), asked());
       }
+      return asked;
     } finally {
       lock.unlock();
     }

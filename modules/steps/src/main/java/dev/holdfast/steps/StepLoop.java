@@ -1,8 +1,8 @@
 package dev.holdfast.steps;
 
-import dev.holdfast.model.ControlAction;
 import dev.holdfast.model.EventType;
 import dev.holdfast.model.Failure;
+import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.LiveControl.Recovery;
 import dev.holdfast.model.StepState;
 import dev.holdfast.model.Text;
@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -104,8 +103,7 @@ public final class StepLoop {
 
     T run() throws InterruptedException {
       while (true) {
-        interventions.awaitFree();
-        begin();
+        begin(interventions.await(asked -> opening(asked) != Decision.Opening.WAIT));
         Instant from = Instant.now();
         long begun = System.nanoTime();
         Attempt<T> trial =
@@ -141,22 +139,24 @@ public final class StepLoop {
       }
     }
 
+    private Decision.Opening opening(LiveControl asked) {
+      return Decision.before(asked, step.id(), step::comesAfter);
+    }
+
     /** Honours what an operator has asked, and says that another attempt begins. */
-    private void begin() throws InterruptedException {
+    private void begin(LiveControl asked) throws InterruptedException {
       List<Journal.Event> events = new ArrayList<>();
-      Optional<Recovery> asked = interventions.pending().filter(this::concerns);
-      Integer forgetFrom = null;
-      if (asked.isPresent()) {
-        Recovery recovery = asked.get();
-        if (!recovery.stepId().equals(step.id())) {
+      Decision.Opening opening = opening(asked);
+      Recovery recovery = opening == Decision.Opening.BEGIN ? null : asked.recovery();
+      if (recovery != null) {
+        if (opening == Decision.Opening.ELSEWHERE) {
           throw new RedirectException(recovery);
         }
         failed.clear();
-        if (recovery.action() != ControlAction.RETRY_STEP) {
+        if (opening == Decision.Opening.RESET) {
           step.hardReset();
           last = null;
           lastOf.remove(step.id());
-          forgetFrom = step.index();
           events.add(event(EventType.RESUME_FROM_STEP, about(null, null, Strategy.HARD_RESET)));
         }
         interventions.honour(recovery);
@@ -168,8 +168,8 @@ public final class StepLoop {
           StepState.RUNNING,
           false,
           null,
-          forgetFrom,
-          asked.map(Recovery::updatedAt).orElse(null),
+          opening == Decision.Opening.RESET ? step.index() : null,
+          recovery == null ? null : recovery.updatedAt(),
           events);
     }
 

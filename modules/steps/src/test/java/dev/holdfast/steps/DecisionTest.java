@@ -12,12 +12,17 @@ import static dev.holdfast.steps.Strategy.SOFT_RESET;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.model.ControlAction;
+import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.RefusedException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class DecisionTest {
@@ -120,6 +125,37 @@ class DecisionTest {
     assertThat(decision.strategy()).isEqualTo(each.next());
     assertThat(decision.failureClass()).isEqualTo(each.kind());
     assertThat(decision.because()).isNotBlank();
+  }
+
+  /** What is asked, of step "two" of "one", "two", "three". */
+  @ParameterizedTest
+  @CsvSource({
+    "false, false, , , BEGIN",
+    "true, false, , , WAIT",
+    "false, true, , , WAIT",
+    "true, true, , , WAIT",
+    "false, false, RETRY_STEP, two, RETRY",
+    "false, false, HARD_RESET_STEP, two, RESET",
+    "false, false, RESUME_FROM_STEP, two, RESET",
+    "false, false, RETRY_STEP, one, ELSEWHERE",
+    "false, false, RESUME_FROM_STEP, one, ELSEWHERE",
+    "false, false, HARD_RESET_STEP, three, BEGIN",
+    "false, false, RETRY_STEP, three, BEGIN",
+    "true, false, HARD_RESET_STEP, two, WAIT",
+    "false, true, RESUME_FROM_STEP, one, WAIT"
+  })
+  void what_operators_ask_comes_first(
+      boolean paused,
+      boolean takeover,
+      @Nullable ControlAction action,
+      @Nullable String step,
+      Decision.Opening opening) {
+    LiveControl.Recovery recovery =
+        action == null || step == null
+            ? null
+            : new LiveControl.Recovery(action, step, "ada", "why not", Instant.EPOCH);
+    assertThat(Decision.before(new LiveControl(paused, takeover, recovery), "two", "one"::equals))
+        .isEqualTo(opening);
   }
 
   @Test
