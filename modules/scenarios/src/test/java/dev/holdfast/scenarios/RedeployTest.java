@@ -114,7 +114,7 @@ class RedeployTest {
     // One Ctrl-C may arrive twice at once; a person is slower than that.
     Thread.sleep(Duration.ofMillis(100));
     impatient.signal(second);
-    assertThat(impatient.awaitExit(Duration.ofSeconds(5))).isEqualTo(code);
+    assertThat(impatient.awaitExit(SOON)).isEqualTo(code);
 
     world.open(gate);
     world.worker().start();

@@ -35,7 +35,7 @@ class SelfHealTest {
       Path.of("..", "..", "examples", "repository-task").toAbsolutePath().normalize();
   private static final long SEED = 20_261_115;
   private static final int JOBS = 20;
-  private static final int AT_ONCE = 13;
+  private static final int AT_ONCE = 8;
   private static final int POINTS = 50;
   private static final Duration LONG = Duration.ofMinutes(3);
 
