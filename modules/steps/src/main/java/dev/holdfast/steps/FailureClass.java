@@ -1,5 +1,6 @@
 package dev.holdfast.steps;
 
+import java.util.Arrays;
 import java.util.Locale;
 
 /** What kind of trouble ended an attempt of a step, and so whether another one can help. */
@@ -23,6 +24,14 @@ public enum FailureClass {
 
   public boolean isRetryable() {
     return retryable;
+  }
+
+  /** Whoever says something else has said nothing of use: it may well work the next time. */
+  static FailureClass of(String text) {
+    return Arrays.stream(values())
+        .filter(one -> one.text().equals(text))
+        .findFirst()
+        .orElse(TRANSIENT_RUNTIME);
   }
 
   /** The name in events, metrics and files. */

@@ -71,10 +71,6 @@ public final class StepLoop {
     }
   }
 
-  public int resets() {
-    return resets;
-  }
-
   /**
    * @throws dev.holdfast.model.FailedException when it cannot be healed here
    * @throws RedirectException when an operator wants to go on at another step

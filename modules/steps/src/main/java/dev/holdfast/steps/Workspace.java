@@ -1,5 +1,6 @@
 package dev.holdfast.steps;
 
+import dev.holdfast.model.Limits;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import java.io.IOException;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * <p>One process at a time. Long calls end soon after an interrupt, or when the git's hook says so.
  */
 public final class Workspace {
-  public static final long MOST_PATCH_BYTES = 20L << 20;
+  public static final long MOST_PATCH_BYTES = Limits.PATCH_BYTES;
 
   private static final int NAMES_SHOWN = 10;
 

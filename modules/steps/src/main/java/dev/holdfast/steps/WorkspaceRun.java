@@ -14,7 +14,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -337,7 +336,8 @@ public final class WorkspaceRun {
       if (ended.exit() == 0 && kind == null) {
         return;
       }
-      FailureClass failureClass = kind == null ? Classifier.ofExit(ended.exit()) : named(kind);
+      FailureClass failureClass =
+          kind == null ? Classifier.ofExit(ended.exit()) : FailureClass.of(kind);
       String how =
           ended.exit() > 128 && ended.exit() < 160
               ? "was killed by signal " + (ended.exit() - 128)
@@ -347,15 +347,6 @@ public final class WorkspaceRun {
           failureClass,
           "%s %s: %s".formatted(task.runtime(), how, message == null ? ended.lastLine() : message),
           ended.lastLines());
-    }
-
-    private FailureClass named(String text) {
-      for (FailureClass one : FailureClass.values()) {
-        if (one.text().equals(text)) {
-          return one;
-        }
-      }
-      return FailureClass.TRANSIENT_RUNTIME;
     }
 
     private Changes changes(Workspace open) throws IOException {
@@ -463,17 +454,5 @@ public final class WorkspaceRun {
       // Rebuilt when the next attempt begins, under its clock; until then the old one stays.
       workspace = null;
     }
-  }
-
-  /** All folders that were made, newest last; for tests. */
-  List<Path> folders() throws IOException {
-    List<Path> all = new ArrayList<>();
-    for (int i = 1; i <= workspaces; i++) {
-      Path folder = site.folder().resolve("workspace-" + i);
-      if (Files.exists(folder)) {
-        all.add(folder);
-      }
-    }
-    return all;
   }
 }
