@@ -284,9 +284,10 @@ public final class Worker implements AutoCloseable {
 
     @Override
     public void ended(JobRun run, @Nullable Settlement settlement, Ack ack) {
+      // Counted before its place is free: who waits for the last job then sees it in the figures.
+      count(run, settlement, ack);
       free(run);
       cleaner.clean(run.workplace(), settlement, ack);
-      count(run, settlement, ack);
       if (settlement == null && ack == Ack.LEASE_LOST) {
         tell(listener -> listener.lost(run.job()));
       } else {
