@@ -120,7 +120,8 @@ final class Claim {
     double[] from = known.next();
     List<LeasedJob> jobs = take(queue, most, worker, lease, tenant, known, from);
     if (jobs.isEmpty() && known.shouldLookAgain(from)) {
-      jobs = take(queue, most, worker, lease, tenant, known, known.next());
+      from = known.next();
+      jobs = take(queue, most, worker, lease, tenant, known, from);
     }
     if (!jobs.isEmpty()) {
       return new Claimed(jobs, null);
@@ -145,7 +146,12 @@ final class Claim {
       return new Claimed(jobs, null);
     }
     // A retry that is due and could not be had: somebody else is just making it claimable.
-    return new Claimed(jobs, elsewhere ? IN_A_MOMENT : survey.nextDue());
+    Duration next = elsewhere ? IN_A_MOMENT : survey.nextDue();
+    return new Claimed(jobs, sooner(next, known.nextFullLook(from)));
+  }
+
+  private static @Nullable Duration sooner(@Nullable Duration one, @Nullable Duration other) {
+    return one == null || (other != null && other.compareTo(one) < 0) ? other : one;
   }
 
   private List<LeasedJob> take(

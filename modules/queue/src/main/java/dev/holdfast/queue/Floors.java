@@ -4,16 +4,17 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where a claim begins to look, when looking from the start is slow.
  *
  * <p>Claimed jobs leave dead entries at the front of the claim index. They are cleared away in
  * passing, unless somebody holds an old snapshot: then each claim walks over all of them, further
- * every time. So after a slow claim the next ones begin where it found its last job, priority by
- * priority. What commits late with an earlier time, or goes back to its old place in the queue,
- * lies before that; it is found by a look from the start, which comes again after a while, and at
- * once when nothing else is found. While claims are quick nothing of this happens.
+ * every time. So after a few slow claims the next ones begin where the last one found its jobs,
+ * priority by priority. What commits late with an earlier time, or goes back to its old place in
+ * the queue, lies before that; it is found by a look from the start, which comes again after a
+ * while, and at once when nothing else is found. While claims are quick nothing of this happens.
  */
 final class Floors {
   static final double NONE = Double.NEGATIVE_INFINITY;
@@ -21,6 +22,9 @@ final class Floors {
 
   /** More than a claim of so many rows takes by itself. */
   private static final Duration SLOW = Duration.ofMillis(15);
+
+  /** One slow claim may be the machine's doing; so many in a row are not. */
+  static final int NO_CHANCE = 3;
 
   private static final Duration SLOW_PER_ROW = Duration.ofNanos(60_000);
 
@@ -37,6 +41,7 @@ final class Floors {
   private final LongSupplier nanos;
   private final double[] floors = new double[LANES];
   private boolean raised;
+  private int slowInARow;
   private long fullAt;
   private long fullCost;
 
@@ -61,7 +66,8 @@ final class Floors {
       fullCost = took;
     }
     boolean slow = took > SLOW.toNanos() + SLOW_PER_ROW.toNanos() * taken.size();
-    if (raised || (full && slow)) {
+    slowInARow = !full ? slowInARow : slow ? slowInARow + 1 : 0;
+    if (raised || slowInARow >= NO_CHANCE) {
       for (Claim.Taken job : taken) {
         raised = true;
         int lane = job.priority();
@@ -86,6 +92,11 @@ final class Floors {
 
   private long sinceFull() {
     return nanos.getAsLong() - fullAt;
+  }
+
+  /** When a claim that found nothing may look from the start; null when that is what it did. */
+  synchronized @Nullable Duration nextFullLook(double[] from) {
+    return isFull(from) ? null : Duration.ofNanos(Math.max(0, SOMETIMES * fullCost - sinceFull()));
   }
 
   private static boolean isFull(double[] from) {

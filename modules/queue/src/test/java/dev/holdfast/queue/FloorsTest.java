@@ -40,6 +40,14 @@ class FloorsTest {
     return new Claim.Taken(job, priority, due);
   }
 
+  /** Claims that have been slow for a while. */
+  private void slowly(Claim.Taken... taken) {
+    for (int i = 1; i < Floors.NO_CHANCE; i++) {
+      floors.claimed(floors.next(), List.of(), SLOW);
+    }
+    floors.claimed(floors.next(), List.of(taken), SLOW);
+  }
+
   private void pass(Duration time) {
     nanos.addAndGet(time.toNanos());
   }
@@ -53,8 +61,17 @@ class FloorsTest {
   }
 
   @Test
-  void after_a_slow_one_the_next_begins_at_its_last_job_of_each_priority() {
-    floors.claimed(floors.next(), List.of(taken(5, 1_000), taken(5, 1_001), taken(7, 900)), SLOW);
+  void one_slow_claim_says_nothing() {
+    floors.claimed(floors.next(), List.of(taken(5, 1_000)), SLOW);
+    floors.claimed(floors.next(), List.of(taken(5, 1_001)), SLOW);
+    floors.claimed(floors.next(), List.of(taken(5, 1_002)), QUICK);
+    floors.claimed(floors.next(), List.of(taken(5, 1_003)), SLOW);
+    assertThat(floors.next()).containsOnly(Floors.NONE);
+  }
+
+  @Test
+  void after_slow_ones_the_next_begins_at_its_last_job_of_each_priority() {
+    slowly(taken(5, 1_000), taken(5, 1_001), taken(7, 900));
     double[] from = floors.next();
     assertThat(from[5]).isBetween(1_000.9, 1_001.0);
     assertThat(from[7]).isBetween(899.9, 900.0);
@@ -65,7 +82,7 @@ class FloorsTest {
 
   @Test
   void the_start_is_looked_at_again_after_a_while() {
-    floors.claimed(floors.next(), List.of(taken(5, 1_000)), SLOW);
+    slowly(taken(5, 1_000));
     pass(Duration.ofMillis(1_900));
     assertThat(floors.next()[5]).isNotEqualTo(Floors.NONE);
     pass(Duration.ofMillis(200));
@@ -74,20 +91,22 @@ class FloorsTest {
 
   @Test
   void nothing_found_is_looked_for_from_the_start_but_not_all_the_time() {
-    floors.claimed(floors.next(), List.of(taken(5, 1_000)), SLOW);
+    slowly(taken(5, 1_000));
     double[] from = floors.next();
     floors.claimed(from, List.of(), QUICK);
     assertThat(floors.shouldLookAgain(from)).isFalse();
+    assertThat(floors.nextFullLook(from)).isEqualTo(Duration.ofNanos(2 * SLOW));
     pass(Duration.ofMillis(250));
     assertThat(floors.shouldLookAgain(from)).isTrue();
     double[] start = floors.next();
     assertThat(start).containsOnly(Floors.NONE);
     assertThat(floors.shouldLookAgain(start)).isFalse();
+    assertThat(floors.nextFullLook(start)).isNull();
   }
 
   @Test
   void when_the_start_is_quick_again_it_is_where_claims_begin() {
-    floors.claimed(floors.next(), List.of(taken(5, 1_000)), SLOW);
+    slowly(taken(5, 1_000));
     pass(Duration.ofSeconds(10));
     floors.claimed(floors.next(), List.of(taken(5, 1_010)), QUICK);
     assertThat(floors.next()).containsOnly(Floors.NONE);
