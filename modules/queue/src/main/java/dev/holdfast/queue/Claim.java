@@ -61,7 +61,7 @@ final class Claim {
          -- A queue with rules goes the longer way, see ClaimByRules.
          WHERE NOT EXISTS (
                  SELECT FROM holdfast.queue q
-                  WHERE q.name = ? AND (q.paused_at IS NOT NULL OR q.max_running IS NOT NULL
+                  WHERE q.name IN (?, '*') AND (q.paused_at IS NOT NULL OR q.max_running IS NOT NULL
                                       OR q.rate_limit IS NOT NULL))
            -- Not EXISTS: it ignores the order, and with statistics of a busier hour the planner
            -- then expects the first row it meets to match and reads the whole table.

@@ -74,6 +74,7 @@ public final class Queue implements AutoCloseable {
   private final Enqueue enqueue;
   private final Claim claim;
   private final Settle settle;
+  private final Health health;
 
   public Queue(DataSource dataSource, Codec codec, Options options) {
     this.dataSource = dataSource;
@@ -84,6 +85,7 @@ public final class Queue implements AutoCloseable {
     this.enqueue = new Enqueue(database, doorbell, codec);
     this.claim = new Claim(database);
     this.settle = new Settle(database);
+    this.health = new Health(database, doorbell);
   }
 
   /**
@@ -261,6 +263,28 @@ public final class Queue implements AutoCloseable {
         database.run("resume", connection -> Queues.resume(connection, Limits.queue(queue)));
     doorbell.ring(List.of(queue));
     return resumed;
+  }
+
+  /** No worker takes a job of any queue; what runs goes on. */
+  public void pauseAll() {
+    database.run("pause", connection -> Queues.pause(connection, Queues.EVERY));
+  }
+
+  /** Ends that; queues that are paused by themselves stay so. False when it was not so. */
+  public boolean resumeAll() {
+    boolean resumed = database.run("resume", connection -> Queues.resume(connection, Queues.EVERY));
+    doorbell.ring(queues().stream().filter(each -> each.due() > 0).map(QueueStatus::name).toList());
+    return resumed;
+  }
+
+  /** Since when every queue is paused; empty when they are not. */
+  public Optional<Instant> allPausedSince() {
+    return database.run("paused", Queues::allPausedSince);
+  }
+
+  /** Worker processes. */
+  public Health health() {
+    return health;
   }
 
   /** How many jobs of the queue may run at once over all workers; null lifts the limit. */

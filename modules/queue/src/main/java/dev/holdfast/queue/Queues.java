@@ -4,7 +4,9 @@ import dev.holdfast.model.QueueStatus;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Queues and their settings. A queue without settings has no row. */
@@ -34,6 +36,12 @@ final class Queues {
              tokens = NULL, tokens_at = NULL
       """;
 
+  /** Stands for all queues; no queue can have this name. */
+  static final String EVERY = "*";
+
+  private static final String PAUSED_SINCE =
+      "SELECT paused_at FROM holdfast.queue WHERE name = ? AND paused_at IS NOT NULL";
+
   // Each part has the condition of an index, so that finished jobs cost nothing here either.
   private static final String PARTS =
       """
@@ -43,7 +51,7 @@ final class Queues {
              coalesce(j.retrying, 0) AS retrying, coalesce(j.waiting, 0) AS waiting,
              coalesce(j.running, 0) AS running,
              extract(epoch FROM statement_timestamp() - j.oldest) * 1000 AS oldest_ms
-        FROM holdfast.queue q
+        FROM (SELECT * FROM holdfast.queue WHERE name <> '*') AS q
         FULL JOIN (
           SELECT queue, sum(due) AS due, sum(delayed) AS delayed, sum(retrying) AS retrying,
                  sum(waiting) AS waiting, sum(running) AS running, min(oldest) AS oldest
@@ -121,6 +129,13 @@ final class Queues {
 
   static boolean resume(Connection connection, String queue) throws SQLException {
     return Rows.update(connection, RESUME, queue) > 0;
+  }
+
+  /** Since when every queue is paused. */
+  static Optional<Instant> allPausedSince(Connection connection) throws SQLException {
+    return Rows.list(connection, row -> Rows.instant(row, "paused_at"), PAUSED_SINCE, EVERY)
+        .stream()
+        .findFirst();
   }
 
   static boolean limit(Connection connection, String queue, @Nullable Integer maxRunning)

@@ -27,6 +27,10 @@ final class Retry {
                -- A deadline that has passed would fail the job again before it could run.
                deadline = CASE WHEN j.deadline > clock_timestamp() THEN j.deadline END,
                unique_states = holdfast.unique_after(j.unique_states, 'PENDING'),
+               concurrency_limit = CASE WHEN starts_with(j.concurrency_key, 'crashed:')
+                                        THEN NULL ELSE j.concurrency_limit END,
+               concurrency_key = CASE WHEN starts_with(j.concurrency_key, 'crashed:')
+                                      THEN NULL ELSE j.concurrency_key END,
                events = j.events + 1
           FROM held
          WHERE j.id = held.id AND j.state IN ('FAILED', 'CANCELLED')

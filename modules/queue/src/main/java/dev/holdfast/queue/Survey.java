@@ -25,7 +25,8 @@ record Survey(
     @Nullable Duration nextDue) {
   private static final String SQL =
       """
-      SELECT q.paused_at IS NOT NULL AS paused,
+      SELECT q.paused_at IS NOT NULL OR (
+               SELECT e.paused_at FROM holdfast.queue e WHERE e.name = '*') IS NOT NULL AS paused,
              q.max_running IS NOT NULL OR q.rate_limit IS NOT NULL OR (
                SELECT k.queue FROM holdfast.job k
                 WHERE k.queue = name.queue AND k.state = 'PENDING'

@@ -1,0 +1,42 @@
+package dev.holdfast.model;
+
+import java.time.Instant;
+import java.util.Locale;
+
+/** What an operator asks of one worker process, and who and why. */
+public record WorkerOrder(
+    long id,
+    String supervisor,
+    String component,
+    Action action,
+    String requestedBy,
+    String reason,
+    Instant requestedAt) {
+  /** What can be asked. */
+  public enum Action {
+    /** It takes no new jobs; those it has are finished. */
+    PAUSE,
+    /** Ends a pause; one that was stopped or has failed is started. */
+    RESUME,
+    /** Its process ends as at a stop, and another one takes its place. */
+    RESTART,
+    /** Its process ends, and none takes its place. */
+    STOP;
+
+    public String text() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+
+    public static Action of(String text) {
+      for (Action action : values()) {
+        if (action.text().equals(text)) {
+          return action;
+        }
+      }
+      throw new RefusedException(
+          Refusal.BAD_NAME,
+          "action '%s' is none of pause, resume, restart, stop"
+              .formatted(Text.excerpt(text, Limits.NAME_CHARS)));
+    }
+  }
+}

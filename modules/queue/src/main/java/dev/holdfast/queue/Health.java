@@ -1,0 +1,305 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.HealthStatus;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.WorkerHealth;
+import dev.holdfast.model.WorkerOrder;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Worker processes: how they are doing, what becomes of them, and what is asked of them. A process
+ * and its supervisor write to its row by turns, the process only while its incarnation is the
+ * row's.
+ */
+public final class Health {
+  private static final String ROWS =
+      """
+      SELECT *, extract(epoch FROM clock_timestamp() - last_seen) * 1000 AS silent_ms
+        FROM holdfast.health
+      """;
+
+  private static final String ALL = ROWS + " ORDER BY component, supervisor LIMIT 10000";
+  private static final String OF_ONE = ROWS + " WHERE supervisor = ? ORDER BY component";
+
+  // What is known of the process before it stays, as the reason for this one.
+  private static final String STARTING =
+      """
+      INSERT INTO holdfast.health AS h
+             (supervisor, component, incarnation, status, last_seen, created_at, paused,
+              restart_count, last_restart)
+      VALUES (?, ?, ?, 'starting', clock_timestamp(), clock_timestamp(), ?, ?, NULL)
+      ON CONFLICT (supervisor, component) DO UPDATE
+         SET incarnation = excluded.incarnation, status = 'starting', pid = NULL,
+             process_started_at = NULL, last_seen = excluded.last_seen, current_job = NULL,
+             paused = excluded.paused, next_restart = NULL, details = '{}',
+             last_restart = CASE WHEN excluded.restart_count > h.restart_count
+                                 THEN clock_timestamp() ELSE h.last_restart END,
+             restart_count = excluded.restart_count
+      """;
+
+  private static final String SPAWNED =
+      """
+      UPDATE holdfast.health SET pid = ?, process_started_at = ?
+       WHERE supervisor = ? AND component = ? AND incarnation = ?
+      """;
+
+  private static final String BEAT =
+      """
+      UPDATE holdfast.health
+         SET last_seen = clock_timestamp(), status = ?, current_job = ?, details = ?::jsonb,
+             pid = ?,
+             reason = CASE WHEN status = 'starting' AND ? = 'healthy' THEN NULL ELSE reason END
+       WHERE supervisor = ? AND component = ? AND incarnation = ?
+         AND status IN ('starting', 'healthy', 'stopping')
+      """;
+
+  private static final String ENDED =
+      """
+      UPDATE holdfast.health
+         SET status = ?, pid = NULL, process_started_at = NULL, current_job = NULL,
+             exit_code = coalesce(?, exit_code), reason = ?,
+             next_restart = clock_timestamp() + ?::bigint * interval '1 millisecond'
+       WHERE supervisor = ? AND component = ? AND incarnation = ?
+      """;
+
+  private static final String FORGIVEN =
+      """
+      UPDATE holdfast.health SET restart_count = 0
+       WHERE supervisor = ? AND component = ? AND incarnation = ?
+      """;
+
+  private static final String PAUSED =
+      "UPDATE holdfast.health SET paused = ? WHERE supervisor = ? AND component = ?";
+
+  // Orders are kept for a while for those who ask who it was; the last one is still in force.
+  private static final String CLEAR =
+      """
+      WITH old AS (
+        DELETE FROM holdfast.worker_order o
+         WHERE o.supervisor = ? AND o.requested_at < clock_timestamp() - interval '30 days'
+           AND o.id < (SELECT max(l.id) FROM holdfast.worker_order l
+                        WHERE l.supervisor = o.supervisor AND l.component = o.component)
+      )
+      DELETE FROM holdfast.health WHERE supervisor = ?
+      """;
+
+  private static final String ORDER =
+      """
+      INSERT INTO holdfast.worker_order
+             (supervisor, component, action, requested_by, reason, requested_at)
+      SELECT h.supervisor, h.component, ?, ?, ?, clock_timestamp()
+        FROM holdfast.health h
+       WHERE h.component = ? AND (?::text IS NULL OR h.supervisor = ?::text)
+       ORDER BY h.supervisor
+      RETURNING *
+      """;
+
+  private static final String OPEN =
+      """
+      SELECT * FROM holdfast.worker_order
+       WHERE supervisor = ? AND done_at IS NULL
+       ORDER BY id
+       LIMIT 1000
+      """;
+
+  private static final String DONE =
+      "UPDATE holdfast.worker_order SET done_at = clock_timestamp() WHERE id = ?";
+
+  private static final String IN_FORCE =
+      """
+      SELECT DISTINCT ON (component) *
+        FROM holdfast.worker_order
+       WHERE supervisor = ? AND done_at IS NOT NULL
+       ORDER BY component, id DESC
+      """;
+
+  private final Database database;
+  private final Doorbell doorbell;
+
+  Health(Database database, Doorbell doorbell) {
+    this.database = database;
+    this.doorbell = doorbell;
+  }
+
+  /** Which process a supervisor or the process itself speaks of. */
+  public record Place(String supervisor, String component, int incarnation) {}
+
+  // ---- for whoever wants to know
+
+  public List<WorkerHealth> all() {
+    return database.run("health", connection -> Rows.list(connection, Health::read, ALL));
+  }
+
+  // ---- from a supervisor
+
+  public List<WorkerHealth> of(String supervisor) {
+    return database.run(
+        "health", connection -> Rows.list(connection, Health::read, OF_ONE, supervisor));
+  }
+
+  /** Before its process is started. */
+  public void starting(Place place, int restarts, boolean paused) {
+    update(STARTING, place.supervisor(), place.component(), place.incarnation(), paused, restarts);
+  }
+
+  /** The process is there; from now on it speaks for itself. */
+  public void spawned(Place place, long pid, @Nullable Instant startedAt) {
+    update(SPAWNED, pid, startedAt, place.supervisor(), place.component(), place.incarnation());
+  }
+
+  /**
+   * The process is gone.
+   *
+   * @param next stopping for one that is to stay away, crashed or failed
+   * @param restartIn null when nobody is going to start it again
+   */
+  public void ended(
+      Place place,
+      HealthStatus next,
+      @Nullable Integer exitCode,
+      String reason,
+      @Nullable Duration restartIn) {
+    update(
+        ENDED,
+        next.text(),
+        exitCode,
+        reason,
+        restartIn,
+        place.supervisor(),
+        place.component(),
+        place.incarnation());
+  }
+
+  /** It has been well for long enough: its restarts count no more. */
+  public void forgiven(Place place) {
+    update(FORGIVEN, place.supervisor(), place.component(), place.incarnation());
+  }
+
+  public void paused(String supervisor, String component, boolean paused) {
+    update(PAUSED, paused, supervisor, component);
+  }
+
+  /** Forgets the processes of a supervisor: at its start, and at its end. */
+  public void clear(String supervisor) {
+    update(CLEAR, supervisor, supervisor);
+  }
+
+  /**
+   * Takes back at once what a process that is gone was running, the crash counted. Only for who
+   * knows that it is gone.
+   *
+   * @param namePrefix of the name under which it held its leases
+   */
+  public Swept recover(String namePrefix, String why) {
+    Swept swept =
+        Swept.of(database.transact("recover", connection -> Reap.of(connection, namePrefix, why)));
+    doorbell.ring(swept.requeuedIn());
+    return swept;
+  }
+
+  /** What operators asked for and nobody has done yet. */
+  public List<WorkerOrder> open(String supervisor) {
+    return database.run(
+        "orders", connection -> Rows.list(connection, Health::order, OPEN, supervisor));
+  }
+
+  public void done(WorkerOrder order) {
+    update(DONE, order.id());
+  }
+
+  /** The last order of each component, for a supervisor that begins anew. */
+  public List<WorkerOrder> inForce(String supervisor) {
+    return database.run(
+        "orders", connection -> Rows.list(connection, Health::order, IN_FORCE, supervisor));
+  }
+
+  // ---- from the process
+
+  /** False when it was given up: another one has its place, or will have. */
+  public boolean beat(
+      Place place, HealthStatus status, long pid, @Nullable JobId currentJob, Json details) {
+    return update(
+            BEAT,
+            status.text(),
+            currentJob,
+            details,
+            pid,
+            status.text(),
+            place.supervisor(),
+            place.component(),
+            place.incarnation())
+        > 0;
+  }
+
+  // ---- from an operator
+
+  /**
+   * Asks something of a worker.
+   *
+   * @param supervisor null for all that have such a component
+   * @return an order for each that there is
+   */
+  public List<WorkerOrder> order(
+      String component,
+      @Nullable String supervisor,
+      WorkerOrder.Action action,
+      String requestedBy,
+      String reason) {
+    return database.run(
+        "order",
+        connection ->
+            Rows.list(
+                connection,
+                Health::order,
+                ORDER,
+                action.text(),
+                requestedBy,
+                reason,
+                component,
+                supervisor,
+                supervisor));
+  }
+
+  private int update(String sql, @Nullable Object... values) {
+    return database.run("health", connection -> Rows.update(connection, sql, values));
+  }
+
+  private static WorkerHealth read(ResultSet row) throws SQLException {
+    return new WorkerHealth(
+        row.getString("supervisor"),
+        row.getString("component"),
+        row.getInt("incarnation"),
+        HealthStatus.of(row.getString("status")),
+        row.getObject("pid", Long.class),
+        Rows.instantOrNull(row, "process_started_at"),
+        Rows.instant(row, "last_seen"),
+        Objects.requireNonNull(Rows.millisOrNull(row, "silent_ms")),
+        Rows.idOrNull(row, "current_job"),
+        row.getBoolean("paused"),
+        row.getInt("restart_count"),
+        Rows.instantOrNull(row, "last_restart"),
+        Rows.instantOrNull(row, "next_restart"),
+        Rows.intOrNull(row, "exit_code"),
+        row.getString("reason"),
+        new Json(row.getString("details")),
+        Rows.instant(row, "created_at"));
+  }
+
+  private static WorkerOrder order(ResultSet row) throws SQLException {
+    return new WorkerOrder(
+        row.getLong("id"),
+        row.getString("supervisor"),
+        row.getString("component"),
+        WorkerOrder.Action.of(row.getString("action")),
+        row.getString("requested_by"),
+        row.getString("reason"),
+        Rows.instant(row, "requested_at"));
+  }
+}
