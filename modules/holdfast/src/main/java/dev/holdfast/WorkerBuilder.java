@@ -1,8 +1,10 @@
 package dev.holdfast;
 
 import dev.holdfast.model.Codec;
+import dev.holdfast.model.Machine;
 import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.model.Timings;
+import dev.holdfast.model.WorkerHealth;
 import dev.holdfast.worker.ArtifactStore;
 import dev.holdfast.worker.Backpressure;
 import dev.holdfast.worker.FolderStore;
@@ -15,8 +17,6 @@ import dev.holdfast.worker.Metrics;
 import dev.holdfast.worker.Scratch;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.WorkerOptions;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,6 +34,7 @@ public final class WorkerBuilder {
   private final Map<String, Kind<?>> kinds = new LinkedHashMap<>();
   private final List<JobListener> listeners = new ArrayList<>();
   private String component;
+  private boolean paused;
   private int concurrency = WorkerOptions.DEFAULT_CONCURRENCY;
   private Timings timings = Timings.DEFAULT;
   private Duration poll = WorkerOptions.DEFAULT_POLL;
@@ -123,13 +124,23 @@ public final class WorkerBuilder {
     return this;
   }
 
+  /** Takes no jobs before {@link Worker#resume}. */
+  public WorkerBuilder paused(boolean value) {
+    paused = value;
+    return this;
+  }
+
   public WorkerBuilder listener(JobListener listener) {
     listeners.add(listener);
     return this;
   }
 
   public Worker start() {
-    return build().start();
+    Worker worker = build();
+    if (paused) {
+      worker.pause();
+    }
+    return worker.start();
   }
 
   /**
@@ -159,14 +170,7 @@ public final class WorkerBuilder {
 
   private String name() {
     String unique = Long.toString(ThreadLocalRandom.current().nextLong(36L * 36 * 36 * 36), 36);
-    return component + "@" + host() + "." + ProcessHandle.current().pid() + "." + unique;
-  }
-
-  private static String host() {
-    try {
-      return InetAddress.getLocalHost().getHostName();
-    } catch (UnknownHostException nameless) {
-      return "localhost";
-    }
+    return WorkerHealth.namePrefix(component, Machine.name(), ProcessHandle.current().pid())
+        + unique;
   }
 }

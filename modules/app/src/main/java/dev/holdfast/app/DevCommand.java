@@ -4,6 +4,7 @@ import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.queue.Migrations;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.ServerMetrics;
+import dev.holdfast.supervisor.Supervisor;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,13 +17,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Everything on one machine: database, schema, API, worker. */
+/** Everything on one machine: database, schema, API, workers under a supervisor. */
 @Command(
     name = "dev",
     description = {
-      "Run everything on this machine: PostgreSQL, schema, API and worker.",
-      "The database is an embedded PostgreSQL, or the one of HOLDFAST_DATABASE_URL. The worker"
-          + " has the example kinds and those on HOLDFAST_CLASSPATH."
+      "Run everything on this machine: PostgreSQL, schema, API and worker processes.",
+      "The database is an embedded PostgreSQL, or the one of HOLDFAST_DATABASE_URL. The workers"
+          + " have the example kinds and those on HOLDFAST_CLASSPATH."
     })
 final class DevCommand implements Callable<Integer> {
   @Mixin final Common common = new Common();
@@ -48,6 +49,7 @@ final class DevCommand implements Callable<Integer> {
             .with(Setting.SERVER_PORT, httpPort)
             .settings();
     WorkerProcess.check(settings);
+    Supervision.check(settings);
     Ports.check(ServerSettings.options(settings), "--http-port");
     if (settings.isGiven(Setting.DATABASE_URL)) {
       DatabaseUrl url = Access.locate(settings);
@@ -92,12 +94,18 @@ final class DevCommand implements Callable<Integer> {
       retention.start();
       try (HoldfastServer server =
               HoldfastServer.start(access.holdfast(), ServerSettings.options(settings), metrics);
-          WorkerProcess worker = WorkerProcess.start(settings, access, null, true)) {
-        metrics.addWorker(worker.metrics());
+          Supervisor supervisor =
+              Supervision.start(settings, access, url, true, DevCommand::echo)) {
+        boolean healthy =
+            SuperviseCommand.awaitHealthy(
+                supervisor, signals, settings.seconds(Setting.BOOT_TIMEOUT_SEC));
         System.out.println("holdfast " + Version.text());
         System.out.println("  database  " + where);
         System.out.println("  api       " + server.url());
-        System.out.println("  worker    " + worker.describe());
+        System.out.println(
+            "  workers   "
+                + Supervision.describe(settings)
+                + (healthy ? "" : " (not healthy yet: ./holdfast health)"));
         System.out.println("  try       ./holdfast enqueue sleep '{\"seconds\": 5}' --watch");
         System.out.println("            ./holdfast jobs list");
         System.out.println("            curl " + server.url() + "/v1/jobs");
@@ -115,5 +123,9 @@ final class DevCommand implements Callable<Integer> {
   private static Duration sinceStart() {
     Instant start = Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
     return Duration.between(start, Instant.now());
+  }
+
+  private static void echo(String line) {
+    System.err.println(line);
   }
 }

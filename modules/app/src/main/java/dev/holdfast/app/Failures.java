@@ -7,6 +7,7 @@ import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Text;
 import dev.holdfast.queue.DatabaseException;
 import dev.holdfast.server.ServerStartException;
+import dev.holdfast.supervisor.SupervisorRunsException;
 import dev.holdfast.worker.SourceUnavailableException;
 
 /** Turns what was thrown into one line and an exit code. */
@@ -19,6 +20,7 @@ final class Failures {
       case RefusedException refused -> ExitCode.REFUSED;
       case EmbeddedPostgresException embedded -> ExitCode.LOCAL_TROUBLE;
       case SourceUnavailableException server -> ExitCode.DATABASE_AWAY;
+      case SupervisorRunsException runs -> ExitCode.REFUSED;
       case KeyRefusedException key -> ExitCode.CONFIGURATION;
       case ControlException server ->
           switch (server.reason()) {

@@ -42,6 +42,77 @@ enum Setting {
       "30",
       "how long running jobs may take to finish at shutdown"),
 
+  WORKER_PROCESSES(
+      "worker.processes",
+      "HOLDFAST_WORKER_PROCESSES",
+      "1",
+      "worker processes a queue gets from a supervisor; queues.{queue}.processes wins over it"),
+  WORKER_JAVA_OPTIONS(
+      "worker.javaOptions",
+      "HOLDFAST_WORKER_JAVA_OPTS",
+      "",
+      "further options of Java for those processes, such as -Xmx512m"),
+
+  SUPERVISOR(
+      "supervisor.name",
+      "HOLDFAST_SUPERVISOR",
+      "",
+      "name of this machine's supervisor; the machine's unless given"),
+  HEALTH_INTERVAL_SEC(
+      "supervisor.healthIntervalSec",
+      "HOLDFAST_HEALTH_INTERVAL_SEC",
+      "5",
+      "how often a supervised worker says how it is doing"),
+  HEALTH_TIMEOUT_SEC(
+      "supervisor.healthTimeoutSec",
+      "HOLDFAST_HEALTH_TIMEOUT_SEC",
+      "30",
+      "after how long without that it counts as crashed"),
+  BOOT_TIMEOUT_SEC(
+      "supervisor.bootTimeoutSec",
+      "HOLDFAST_BOOT_TIMEOUT_SEC",
+      "60",
+      "how long it may take to become healthy"),
+  STOP_TIMEOUT_SEC(
+      "supervisor.stopTimeoutSec",
+      "HOLDFAST_STOP_TIMEOUT_SEC",
+      "10",
+      "how long its running jobs may take when it is stopped"),
+  RESTART_DELAY_SEC(
+      "supervisor.restartDelaySec",
+      "HOLDFAST_RESTART_DELAY_SEC",
+      "1",
+      "wait before its first restart; each further one waits twice as long"),
+  RESTART_DELAY_MAX_SEC(
+      "supervisor.restartDelayMaxSec",
+      "HOLDFAST_RESTART_DELAY_MAX_SEC",
+      "60",
+      "the longest of these waits"),
+  RESTART_LIMIT(
+      "supervisor.restartLimit",
+      "HOLDFAST_RESTART_LIMIT",
+      "5",
+      "restarts within the window after which it has failed"),
+  RESTART_WINDOW_SEC(
+      "supervisor.restartWindowSec", "HOLDFAST_RESTART_WINDOW_SEC", "300", "that window"),
+  RESTART_LIFETIME_LIMIT(
+      "supervisor.restartLifetimeLimit",
+      "HOLDFAST_RESTART_LIFETIME_LIMIT",
+      "20",
+      "restarts in all after which it has failed"),
+  RESTART_FORGIVEN_SEC(
+      "supervisor.restartForgivenSec",
+      "HOLDFAST_RESTART_FORGIVEN_SEC",
+      "300",
+      "healthy for so long, its restarts count no more"),
+  LOGS_FOLDER(
+      "supervisor.logsFolder",
+      "HOLDFAST_LOGS_FOLDER",
+      "",
+      "where the output of worker processes goes; 'logs' in the folder unless given"),
+  LOG_MEGABYTES(
+      "supervisor.logMegabytes", "HOLDFAST_LOG_MEGABYTES", "20", "how much of it is kept for each"),
+
   TIMINGS(
       "timings.preset",
       "HOLDFAST_TIMINGS",

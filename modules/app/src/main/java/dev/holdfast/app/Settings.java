@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -42,12 +43,17 @@ final class Settings {
   private final Map<Setting, Value> values;
   private final List<ProgramSettings> programs;
   private final List<RuntimeSettings> runtimes;
+  private final List<QueueSettings> queues;
 
   private Settings(
-      Map<Setting, Value> values, List<ProgramSettings> programs, List<RuntimeSettings> runtimes) {
+      Map<Setting, Value> values,
+      List<ProgramSettings> programs,
+      List<RuntimeSettings> runtimes,
+      List<QueueSettings> queues) {
     this.values = values;
     this.programs = programs;
     this.runtimes = runtimes;
+    this.queues = queues;
   }
 
   static Settings load(
@@ -60,7 +66,7 @@ final class Settings {
     read.values().forEach((setting, text) -> values.put(setting, new Value(text, "" + file)));
     environment.forEach((name, text) -> fromEnvironment(values, name, text));
     options.forEach((setting, text) -> values.put(setting, new Value(text, "option")));
-    Settings settings = new Settings(values, read.programs(), read.runtimes());
+    Settings settings = new Settings(values, read.programs(), read.runtimes(), read.queues());
     settings.applyPreset();
     return settings;
   }
@@ -77,6 +83,13 @@ final class Settings {
         throw new CommandException(ExitCode.CONFIGURATION, String.valueOf(unknown.getMessage()));
       }
     }
+  }
+
+  /** The same, with one setting as another is. */
+  Settings with(Setting setting, Setting like) {
+    Map<Setting, Value> changed = new EnumMap<>(values);
+    changed.put(setting, value(like));
+    return new Settings(changed, programs, runtimes, queues);
   }
 
   private void unlessGiven(Setting setting, Duration value, String origin) {
@@ -118,6 +131,23 @@ final class Settings {
   /** The commands that holdfast.yaml names as runtimes of steps. */
   List<RuntimeSettings> runtimes() {
     return runtimes;
+  }
+
+  /** What holdfast.yaml says about what a supervisor is to run for each queue. */
+  List<QueueSettings> queues() {
+    return queues;
+  }
+
+  /** The values that options of the command line gave, as another process finds them. */
+  Map<String, String> optionsAsVariables() {
+    Map<String, String> variables = new HashMap<>();
+    values.forEach(
+        (setting, value) -> {
+          if (value.origin().equals("option")) {
+            variables.put(setting.variable(), value.text());
+          }
+        });
+    return variables;
   }
 
   Value value(Setting setting) {

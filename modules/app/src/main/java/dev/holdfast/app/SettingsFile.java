@@ -19,20 +19,26 @@ import java.util.stream.StreamSupport;
 
 /**
  * holdfast.yaml: nested keys as in {@link Setting}, lists for what is several, programs that run
- * kinds under {@code handlers}, and those that run steps under {@code runtimes}.
+ * kinds under {@code handlers}, those that run steps under {@code runtimes}, and what a supervisor
+ * runs for each queue under {@code queues}.
  */
 record SettingsFile(
-    Map<Setting, String> values, List<ProgramSettings> programs, List<RuntimeSettings> runtimes) {
+    Map<Setting, String> values,
+    List<ProgramSettings> programs,
+    List<RuntimeSettings> runtimes,
+    List<QueueSettings> queues) {
   private static final long LARGEST = 1 << 20;
   private static final String HANDLERS = "handlers";
   private static final String RUNTIMES = "runtimes";
+  private static final String QUEUES = "queues";
 
-  static final SettingsFile NONE = new SettingsFile(Map.of(), List.of(), List.of());
+  static final SettingsFile NONE = new SettingsFile(Map.of(), List.of(), List.of(), List.of());
 
   static SettingsFile read(Path file) {
     Map<Setting, String> values = new EnumMap<>(Setting.class);
     List<ProgramSettings> programs = new ArrayList<>();
     List<RuntimeSettings> runtimes = new ArrayList<>();
+    List<QueueSettings> queues = new ArrayList<>();
     try {
       if (Files.size(file) > LARGEST) {
         throw wrong(file, "it is larger than a megabyte");
@@ -44,7 +50,8 @@ record SettingsFile(
         }
         programs.addAll(each(file, root, HANDLERS, ProgramSettings::read));
         runtimes.addAll(each(file, root, RUNTIMES, RuntimeSettings::read));
-        collect(file, "", ((ObjectNode) root).without(List.of(HANDLERS, RUNTIMES)), values);
+        queues.addAll(each(file, root, QUEUES, QueueSettings::read));
+        collect(file, "", ((ObjectNode) root).without(List.of(HANDLERS, RUNTIMES, QUEUES)), values);
       }
     } catch (JsonProcessingException malformed) {
       String where =
@@ -57,7 +64,7 @@ record SettingsFile(
     } catch (IOException unreadable) {
       throw wrong(file, "it cannot be read (" + unreadable.getMessage() + ")");
     }
-    return new SettingsFile(values, programs, runtimes);
+    return new SettingsFile(values, programs, runtimes, queues);
   }
 
   /** Reads one of several under a name. */
@@ -72,7 +79,7 @@ record SettingsFile(
       return read;
     }
     if (!all.isObject()) {
-      throw wrong(file, key + " must hold a program for each name");
+      throw wrong(file, key + " must hold something for each name");
     }
     Path folder = file.toAbsolutePath().getParent();
     try {

@@ -1,6 +1,8 @@
 package dev.holdfast.app;
 
 import dev.holdfast.contract.HttpSource;
+import dev.holdfast.queue.DatabaseException;
+import dev.holdfast.queue.Health;
 import dev.holdfast.server.ServerMetrics;
 import dev.holdfast.server.ServerOptions;
 import java.util.concurrent.Callable;
@@ -32,11 +34,27 @@ final class WorkerCommand implements Callable<Integer> {
   @Option(names = "--examples", description = "also run the example kinds of 'holdfast dev'")
   boolean examples;
 
+  @Option(
+      names = "--supervisor",
+      hidden = true,
+      description = "the supervisor whose process this is")
+  @Nullable String supervisor;
+
+  @Option(names = "--incarnation", hidden = true, description = "which process of its component")
+  int incarnation;
+
+  @Option(names = "--paused", hidden = true, description = "take no jobs yet")
+  boolean paused;
+
   @Override
   public Integer call() throws InterruptedException {
     Signals signals = Signals.install();
     choice.over(reach.common);
     Settings settings = reach.settings();
+    if (supervisor != null && component != null) {
+      supervised(signals, settings, new Health.Place(supervisor, component, incarnation));
+      return ExitCode.OK;
+    }
     WorkerProcess.check(settings);
     if (reach.isRemote(settings)) {
       try (HttpSource server =
@@ -54,6 +72,29 @@ final class WorkerCommand implements Callable<Integer> {
       }
     }
     return ExitCode.OK;
+  }
+
+  private void supervised(Signals signals, Settings given, Health.Place place)
+      throws InterruptedException {
+    Settings settings = given.with(Setting.SHUTDOWN_TIMEOUT_SEC, Setting.STOP_TIMEOUT_SEC);
+    try (UnderSupervision side = UnderSupervision.begin(signals, place, paused, settings)) {
+      WorkerProcess.check(settings);
+      try (Access access = Access.open(settings).checked();
+          Retention retention = Retention.of(settings, access.holdfast());
+          WorkerProcess worker =
+              WorkerProcess.start(settings, access, component, examples, side.isPaused())) {
+        retention.start();
+        side.serve(access.holdfast().queue().health(), worker);
+        serve(worker, settings, signals);
+        side.stopping();
+      } catch (CommandException | DatabaseException trouble) {
+        // 3 is what Java itself ends with when it is out of memory.
+        if (Failures.exitCode(trouble) == ExitCode.DATABASE_AWAY) {
+          throw new CommandException(ExitCode.DATABASE_UNFIT, String.valueOf(trouble.getMessage()));
+        }
+        throw trouble;
+      }
+    }
   }
 
   private static void serve(WorkerProcess worker, Settings settings, Signals signals)

@@ -6,6 +6,7 @@ import dev.holdfast.KindProvider;
 import dev.holdfast.WorkerBuilder;
 import dev.holdfast.contract.HttpSource;
 import dev.holdfast.model.Codec;
+import dev.holdfast.model.JobId;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Timings;
 import dev.holdfast.steps.Budgets;
@@ -46,19 +47,30 @@ final class WorkerProcess implements AutoCloseable {
           "GIT_SSL_CAINFO");
 
   private final Worker worker;
+  private final int places;
   private final String description;
 
-  private WorkerProcess(Worker worker, String description) {
+  private WorkerProcess(Worker worker, int places, String description) {
     this.worker = worker;
+    this.places = places;
     this.description = description;
   }
 
   /** On the database itself. */
   static WorkerProcess start(
       Settings settings, Access access, @Nullable String component, boolean examples) {
+    return start(settings, access, component, examples, false);
+  }
+
+  static WorkerProcess start(
+      Settings settings,
+      Access access,
+      @Nullable String component,
+      boolean examples,
+      boolean paused) {
     return start(
         settings,
-        access.holdfast().worker(queues(settings)),
+        access.holdfast().worker(queues(settings)).paused(paused),
         kinds(settings, provider -> provider.kinds(access.holdfast()), examples),
         component);
   }
@@ -86,6 +98,7 @@ final class WorkerProcess implements AutoCloseable {
     String names = kinds.stream().map(Kind::name).sorted().collect(Collectors.joining(", "));
     return new WorkerProcess(
         worker,
+        settings.whole(Setting.MAX_CONCURRENCY),
         "%s serves %s, %d places; kinds: %s"
             .formatted(
                 worker.name(),
@@ -264,6 +277,26 @@ final class WorkerProcess implements AutoCloseable {
 
   Metrics metrics() {
     return worker.metrics();
+  }
+
+  String name() {
+    return worker.name();
+  }
+
+  int places() {
+    return places;
+  }
+
+  List<JobId> running() {
+    return worker.running();
+  }
+
+  void pause() {
+    worker.pause();
+  }
+
+  void resume() {
+    worker.resume();
   }
 
   String describe() {

@@ -24,26 +24,32 @@ class ArchitectureTest {
   private static final String ROOT = "dev.holdfast";
 
   private static final Map<String, Set<String>> MAY_SEE =
-      Map.of(
-          "model", Set.of(),
-          "process", Set.of(),
-          "embedded", Set.of(),
-          "queue", Set.of("model"),
-          "steps", Set.of("model", "process"),
-          "worker", Set.of("model", "process", "steps"),
-          "holdfast", Set.of("model", "queue", "worker", "steps"),
-          "contract", Set.of("model", "worker"),
-          "server", Set.of("model", "queue", "worker", "steps", "contract", "holdfast"),
-          "app",
-              Set.of(
-                  "model",
-                  "queue",
-                  "worker",
-                  "steps",
-                  "holdfast",
-                  "embedded",
-                  "contract",
-                  "server"));
+      Map.ofEntries(
+          entry("model"),
+          entry("process"),
+          entry("embedded"),
+          entry("queue", "model"),
+          entry("steps", "model", "process"),
+          entry("worker", "model", "process", "steps"),
+          entry("supervisor", "model", "process", "queue"),
+          entry("holdfast", "model", "queue", "worker", "steps"),
+          entry("contract", "model", "worker"),
+          entry("server", "model", "queue", "worker", "steps", "contract", "holdfast"),
+          entry(
+              "app",
+              "model",
+              "queue",
+              "worker",
+              "steps",
+              "supervisor",
+              "holdfast",
+              "embedded",
+              "contract",
+              "server"));
+
+  private static Map.Entry<String, Set<String>> entry(String room, String... seen) {
+    return Map.entry(room, Set.of(seen));
+  }
 
   private static final JavaClasses CLASSES =
       new ClassFileImporter()
@@ -55,6 +61,7 @@ class ArchitectureTest {
               ROOT + ".embedded",
               ROOT + ".queue",
               ROOT + ".worker",
+              ROOT + ".supervisor",
               ROOT + ".contract",
               ROOT + ".server",
               ROOT + ".app",

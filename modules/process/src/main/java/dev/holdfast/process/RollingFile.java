@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A log that keeps what was written last: when it is half as large as it may be, it becomes {@code
- * name.1} and begins anew. A disk that takes no more costs the log, never the job.
+ * name.1} and begins anew, as what is there before it is opened does. A disk that takes no more
+ * costs the log, never the job.
  */
 public final class RollingFile implements AutoCloseable {
   private static final Logger log = System.getLogger(RollingFile.class.getName());
@@ -51,6 +52,8 @@ public final class RollingFile implements AutoCloseable {
     if (open != null) {
       open.close();
       open = null;
+    }
+    if (Files.exists(file)) {
       Files.move(
           file,
           file.resolveSibling(file.getFileName() + ".1"),

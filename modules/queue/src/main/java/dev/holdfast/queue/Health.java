@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,38 @@ import org.jspecify.annotations.Nullable;
  * row's.
  */
 public final class Health {
+  private static final String SUPERVISOR =
+      """
+      SELECT *, extract(epoch FROM clock_timestamp() - last_seen) * 1000 AS silent_ms
+        FROM holdfast.supervisor WHERE name = ?
+      """;
+
+  private static final String APPEAR =
+      """
+      INSERT INTO holdfast.supervisor (name, host, pid, process_started_at, last_seen)
+      VALUES (?, ?, ?, ?, clock_timestamp())
+      ON CONFLICT (name) DO NOTHING
+      """;
+
+  private static final String REPLACE =
+      """
+      UPDATE holdfast.supervisor
+         SET host = ?, pid = ?, process_started_at = ?, last_seen = clock_timestamp()
+       WHERE name = ? AND host = ? AND pid = ? AND process_started_at = ?
+      """;
+
+  private static final String WATCHING =
+      """
+      UPDATE holdfast.supervisor SET last_seen = clock_timestamp()
+       WHERE name = ? AND host = ? AND pid = ? AND process_started_at = ?
+      """;
+
+  private static final String LEAVE =
+      """
+      DELETE FROM holdfast.supervisor
+       WHERE name = ? AND host = ? AND pid = ? AND process_started_at = ?
+      """;
+
   private static final String ROWS =
       """
       SELECT *, extract(epoch FROM clock_timestamp() - last_seen) * 1000 AS silent_ms
@@ -131,13 +164,62 @@ public final class Health {
   /** Which process a supervisor or the process itself speaks of. */
   public record Place(String supervisor, String component, int incarnation) {}
 
+  /** The process that goes by a supervisor's name. */
+  public record Supervising(String name, String host, long pid, Instant processStartedAt) {}
+
+  /** One that was heard, and how long ago. */
+  public record Known(Supervising supervising, Duration silentFor) {}
+
   // ---- for whoever wants to know
 
   public List<WorkerHealth> all() {
     return database.run("health", connection -> Rows.list(connection, Health::read, ALL));
   }
 
+  /** Who goes by this name, if anybody, and how long ago he was heard. */
+  public Optional<Known> supervisor(String name) {
+    return database
+        .run("health", connection -> Rows.list(connection, Health::known, SUPERVISOR, name))
+        .stream()
+        .findFirst();
+  }
+
   // ---- from a supervisor
+
+  /** Takes a name that nobody has. False when somebody has it. */
+  public boolean appear(Supervising self) {
+    return update(APPEAR, self.name(), self.host(), self.pid(), self.processStartedAt()) > 0;
+  }
+
+  /** Takes the name from one that is gone. False when another was quicker. */
+  public boolean replace(Supervising gone, Supervising self) {
+    return update(
+            REPLACE,
+            self.host(),
+            self.pid(),
+            self.processStartedAt(),
+            gone.name(),
+            gone.host(),
+            gone.pid(),
+            gone.processStartedAt())
+        > 0;
+  }
+
+  /** Says that it is still there. False when another has taken its name. */
+  public boolean watching(Supervising self) {
+    return by(WATCHING, self);
+  }
+
+  /** Gives the name back; what is known of its processes is forgotten. */
+  public void leave(Supervising self) {
+    if (by(LEAVE, self)) {
+      clear(self.name());
+    }
+  }
+
+  private boolean by(String sql, Supervising self) {
+    return update(sql, self.name(), self.host(), self.pid(), self.processStartedAt()) > 0;
+  }
 
   public List<WorkerHealth> of(String supervisor) {
     return database.run(
@@ -290,6 +372,16 @@ public final class Health {
         row.getString("reason"),
         new Json(row.getString("details")),
         Rows.instant(row, "created_at"));
+  }
+
+  private static Known known(ResultSet row) throws SQLException {
+    return new Known(
+        new Supervising(
+            row.getString("name"),
+            row.getString("host"),
+            row.getLong("pid"),
+            Rows.instant(row, "process_started_at")),
+        Objects.requireNonNull(Rows.millisOrNull(row, "silent_ms")));
   }
 
   private static WorkerOrder order(ResultSet row) throws SQLException {

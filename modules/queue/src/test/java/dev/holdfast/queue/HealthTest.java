@@ -35,7 +35,7 @@ class HealthTest extends QueueFixture {
 
   @BeforeEach
   void clear() {
-    db.sql("TRUNCATE holdfast.health, holdfast.worker_order");
+    db.sql("TRUNCATE holdfast.health, holdfast.worker_order, holdfast.supervisor");
     health = queue.health();
   }
 
@@ -107,6 +107,28 @@ class HealthTest extends QueueFixture {
     assertThat(health.beat(place(1), HealthStatus.HEALTHY, 1, null, DETAILS)).isFalse();
     assertThat(row().status()).isEqualTo(HealthStatus.STARTING);
     assertThat(health.beat(place(2), HealthStatus.HEALTHY, 2, null, DETAILS)).isTrue();
+  }
+
+  @Test
+  void of_one_name_there_is_one_supervisor_at_a_time() {
+    Health.Supervising first = new Health.Supervising(HERE, "host", 1, Instant.EPOCH);
+    Health.Supervising second = new Health.Supervising(HERE, "host", 2, Instant.EPOCH);
+    assertThat(health.supervisor(HERE)).isEmpty();
+    assertThat(health.appear(first)).isTrue();
+    assertThat(health.appear(second)).isFalse();
+    assertThat(health.supervisor(HERE).orElseThrow().supervising()).isEqualTo(first);
+    assertThat(health.supervisor(HERE).orElseThrow().silentFor())
+        .isLessThan(Duration.ofSeconds(20));
+    assertThat(health.watching(first)).isTrue();
+    assertThat(health.replace(first, second)).isTrue();
+    assertThat(health.replace(first, second)).isFalse();
+    assertThat(health.watching(first)).isFalse();
+    start(1);
+    health.leave(first);
+    assertThat(health.of(HERE)).hasSize(1);
+    health.leave(second);
+    assertThat(health.of(HERE)).isEmpty();
+    assertThat(health.supervisor(HERE)).isEmpty();
   }
 
   @Test

@@ -45,6 +45,7 @@ final class Claimer {
   private final Starter starter;
   private final AtomicBoolean rung = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
+  private final AtomicBoolean paused = new AtomicBoolean();
   private final AtomicBoolean full = new AtomicBoolean();
   private volatile int enough = 1;
   private long claimedAt;
@@ -77,6 +78,11 @@ final class Claimer {
     rung.set(true);
   }
 
+  /** Claims nothing for as long as it is so. */
+  void pause(boolean now) {
+    paused.set(now);
+  }
+
   /** Claims nothing more. */
   void close() {
     closed.set(true);
@@ -84,7 +90,7 @@ final class Claimer {
 
   /** One round over the queues; the answer is how long to wait for the next. */
   Duration runOnce() {
-    if (closed.get()) {
+    if (closed.get() || paused.get()) {
       return UNTIL_A_SLOT_IS_FREE;
     }
     if (unsure) {

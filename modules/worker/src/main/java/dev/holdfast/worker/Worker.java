@@ -2,6 +2,7 @@ package dev.holdfast.worker;
 
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.Codec;
+import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Patch;
@@ -12,6 +13,7 @@ import dev.holdfast.model.Settlement;
 import dev.holdfast.model.StepStatus;
 import dev.holdfast.steps.Interventions;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -139,6 +141,24 @@ public final class Worker implements AutoCloseable {
 
   public String name() {
     return options.worker();
+  }
+
+  /** Takes no new jobs; those it has go on, and so do their heartbeats. */
+  public void pause() {
+    claimer.pause(true);
+  }
+
+  public void resume() {
+    claimer.pause(false);
+    claiming.wake();
+  }
+
+  /** The jobs it is at, the one it has been at longest first. */
+  public List<JobId> running() {
+    return slots.all().stream()
+        .sorted(Comparator.comparingLong(JobRun::claimedAt))
+        .map(run -> run.job().id())
+        .toList();
   }
 
   public Metrics metrics() {

@@ -1,5 +1,14 @@
 -- Worker processes: how each is doing, and what operators ask of them.
 
+-- Who looks after worker processes. Of one name there is one at a time.
+CREATE TABLE holdfast.supervisor (
+  name               text        PRIMARY KEY,
+  host               text        NOT NULL,
+  pid                bigint      NOT NULL,
+  process_started_at timestamptz NOT NULL,
+  last_seen          timestamptz NOT NULL
+);
+
 -- A row a component of a supervisor. While its process lives, the process says how it is doing;
 -- what becomes of the process, its supervisor says.
 CREATE TABLE holdfast.health (

@@ -1,0 +1,72 @@
+package dev.holdfast.app;
+
+import dev.holdfast.supervisor.Supervisor;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Worker processes, for as long as nobody says stop. */
+@Command(
+    name = "supervise",
+    description = {
+      "Run worker processes, watch them, and start those again that crash.",
+      "How many for which queue is said under 'queues' in holdfast.yaml. A signal stops them, each"
+          + " with the time its jobs may take; a second one ends the supervisor at once, and its"
+          + " workers notice."
+    })
+final class SuperviseCommand implements Callable<Integer> {
+  private static final long MOMENT_MILLIS = 200;
+
+  @Mixin final Common common = new Common();
+
+  @Mixin final WorkerChoice choice = new WorkerChoice();
+
+  @Option(names = "--examples", description = "also run the example kinds of 'holdfast dev'")
+  boolean examples;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    Signals signals = Signals.install();
+    Settings settings = choice.over(common).settings();
+    WorkerProcess.check(settings);
+    Supervision.check(settings);
+    DatabaseUrl url = Access.locate(settings);
+    try (Access access = Access.open(settings, url).checked();
+        Supervisor supervisor =
+            Supervision.start(settings, access, url, examples, SuperviseCommand::echo)) {
+      String about = Supervision.describe(settings);
+      Duration boot = settings.seconds(Setting.BOOT_TIMEOUT_SEC);
+      System.out.println(
+          (awaitHealthy(supervisor, signals, boot) ? "ready: " : "not all workers are healthy: ")
+              + about);
+      while (!signals.await(MOMENT_MILLIS)) {
+        if (supervisor.isReplaced()) {
+          throw new CommandException(
+              ExitCode.REFUSED,
+              "another supervisor has taken this one's name: give each its own with "
+                  + Setting.SUPERVISOR.variable());
+        }
+      }
+      System.out.println("stopping; a second signal ends it at once");
+    }
+    System.out.println("stopped");
+    return ExitCode.OK;
+  }
+
+  static boolean awaitHealthy(Supervisor supervisor, Signals signals, Duration patience)
+      throws InterruptedException {
+    long until = System.nanoTime() + patience.toNanos();
+    while (System.nanoTime() < until && !signals.await(1)) {
+      if (supervisor.awaitHealthy(Duration.ofMillis(MOMENT_MILLIS))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static void echo(String line) {
+    System.out.println(line);
+  }
+}

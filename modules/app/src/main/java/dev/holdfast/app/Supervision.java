@@ -1,0 +1,157 @@
+package dev.holdfast.app;
+
+import dev.holdfast.model.Machine;
+import dev.holdfast.model.WorkerHealth;
+import dev.holdfast.supervisor.RestartPolicy;
+import dev.holdfast.supervisor.Supervisor;
+import dev.holdfast.supervisor.SupervisorOptions;
+import dev.holdfast.supervisor.WorkerCommand;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/** Worker processes as the settings want them, each with this same program and its settings. */
+final class Supervision {
+  private static final int MEGABYTE = 1 << 20;
+
+  private Supervision() {}
+
+  /** What is to run for a queue. */
+  record Served(String queue, int processes, int concurrency) {}
+
+  /** The queues that holdfast.yaml describes; without any, those that a worker would serve. */
+  static List<Served> served(Settings settings) {
+    int processes = settings.whole(Setting.WORKER_PROCESSES);
+    int concurrency = settings.whole(Setting.MAX_CONCURRENCY);
+    if (processes < 0 || processes > QueueSettings.MOST_PROCESSES) {
+      throw new CommandException(
+          ExitCode.CONFIGURATION,
+          "%s is %d: it must lie between 0 and %,d"
+              .formatted(
+                  Setting.WORKER_PROCESSES.variable(), processes, QueueSettings.MOST_PROCESSES));
+    }
+    Map<String, Served> served = new LinkedHashMap<>();
+    boolean chosen =
+        settings.queues().isEmpty() || !settings.value(Setting.QUEUES).origin().equals("default");
+    if (chosen) {
+      settings
+          .list(Setting.QUEUES)
+          .forEach(queue -> served.put(queue, new Served(queue, processes, concurrency)));
+    }
+    for (QueueSettings queue : settings.queues()) {
+      if (settings.value(Setting.QUEUES).origin().equals("option")
+          && !served.containsKey(queue.queue())) {
+        continue;
+      }
+      served.put(
+          queue.queue(),
+          new Served(
+              queue.queue(),
+              queue.processes() == null ? processes : queue.processes(),
+              queue.concurrency() == null ? concurrency : queue.concurrency()));
+    }
+    return List.copyOf(served.values());
+  }
+
+  static String describe(Settings settings) {
+    StringBuilder text = new StringBuilder();
+    for (Served queue : served(settings)) {
+      text.append(text.isEmpty() ? "" : ", ")
+          .append(queue.queue())
+          .append(": ")
+          .append(queue.processes())
+          .append(queue.processes() == 1 ? " process of " : " processes of ")
+          .append(queue.concurrency());
+    }
+    return text.toString();
+  }
+
+  /** A value that cannot be is found before anything starts. */
+  static void check(Settings settings) {
+    options(settings);
+    if (served(settings).stream().allMatch(queue -> queue.processes() == 0)) {
+      throw new CommandException(
+          ExitCode.CONFIGURATION, "there is no worker to run: name queues in holdfast.yaml");
+    }
+  }
+
+  static Supervisor start(
+      Settings settings, Access access, DatabaseUrl url, boolean examples, Consumer<String> echo) {
+    List<WorkerCommand> commands = new ArrayList<>();
+    Map<String, String> environment = new HashMap<>(settings.optionsAsVariables());
+    environment.put(Setting.DATABASE_URL.variable(), url.jdbc());
+    environment.put(Setting.DATABASE_USER.variable(), url.user());
+    environment.put(Setting.DATABASE_PASSWORD.variable(), url.password());
+    environment.put(Setting.SERVER_URL.variable(), "");
+    for (Served queue : served(settings)) {
+      for (int number = 0; number < queue.processes(); number++) {
+        commands.add(
+            new WorkerCommand(
+                WorkerHealth.component(queue.queue(), number),
+                arguments(settings, queue, examples),
+                environment));
+      }
+    }
+    return Supervisor.start(access.holdfast().queue().health(), options(settings), commands, echo);
+  }
+
+  private static List<String> arguments(Settings settings, Served queue, boolean examples) {
+    List<String> arguments = new ArrayList<>();
+    arguments.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        .filter(Supervision::isForWorkersToo)
+        .forEach(arguments::add);
+    arguments.add("-XX:+ExitOnOutOfMemoryError");
+    Stream.of(settings.text(Setting.WORKER_JAVA_OPTIONS).strip().split("\\s+", -1))
+        .filter(option -> !option.isEmpty())
+        .forEach(arguments::add);
+    arguments.addAll(
+        List.of("-cp", System.getProperty("java.class.path"), Main.class.getName(), "worker"));
+    arguments.addAll(
+        List.of("--queue", queue.queue(), "--concurrency", Integer.toString(queue.concurrency())));
+    if (examples) {
+      arguments.add("--examples");
+    }
+    return arguments;
+  }
+
+  /** What Java itself was started with, apart from what would be written or opened twice. */
+  private static boolean isForWorkersToo(String option) {
+    return !option.contains("AutoCreateSharedArchive")
+        && !option.contains("AOTCacheOutput")
+        && !option.startsWith("-agent")
+        && !option.startsWith("-javaagent")
+        && !option.startsWith("-Dholdfast.terminal");
+  }
+
+  private static SupervisorOptions options(Settings settings) {
+    String name = settings.text(Setting.SUPERVISOR).strip();
+    return new SupervisorOptions(
+        name.isEmpty() ? Machine.name() : name,
+        settings.seconds(Setting.BOOT_TIMEOUT_SEC),
+        settings.seconds(Setting.HEALTH_TIMEOUT_SEC),
+        SupervisorOptions.LOOK,
+        settings.seconds(Setting.STOP_TIMEOUT_SEC),
+        SupervisorOptions.TERMINATE,
+        new RestartPolicy(
+            settings.whole(Setting.RESTART_LIMIT),
+            settings.seconds(Setting.RESTART_WINDOW_SEC),
+            settings.whole(Setting.RESTART_LIFETIME_LIMIT),
+            settings.seconds(Setting.RESTART_FORGIVEN_SEC),
+            settings.seconds(Setting.RESTART_DELAY_SEC),
+            settings.seconds(Setting.RESTART_DELAY_MAX_SEC)),
+        Path.of("").toAbsolutePath(),
+        logs(settings),
+        (long) settings.whole(Setting.LOG_MEGABYTES) * MEGABYTE);
+  }
+
+  static Path logs(Settings settings) {
+    return settings.folder(Setting.LOGS_FOLDER, "logs");
+  }
+}

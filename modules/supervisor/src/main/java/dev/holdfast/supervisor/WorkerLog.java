@@ -1,0 +1,43 @@
+package dev.holdfast.supervisor;
+
+import dev.holdfast.process.RollingFile;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.Consumer;
+
+/** What the processes of one component write: into a file of its own, and on to whoever looks. */
+public final class WorkerLog implements AutoCloseable {
+  static final int LONGEST_LINE = 16 << 10;
+
+  private final String component;
+  private final RollingFile file;
+  private final Consumer<String> echo;
+
+  WorkerLog(String component, Path logs, long most, Consumer<String> echo) {
+    this.component = component;
+    try {
+      Files.createDirectories(logs);
+    } catch (IOException cannot) {
+      throw new UncheckedIOException("the folder of logs cannot be made: " + logs, cannot);
+    }
+    this.file = new RollingFile(file(logs, component), most);
+    this.echo = echo;
+  }
+
+  /** Where the log of a component lies; what was before lies beside it, as {@code .1}. */
+  public static Path file(Path logs, String component) {
+    return logs.resolve(component.replace(':', '-') + ".log");
+  }
+
+  void line(String line) {
+    file.line(line);
+    echo.accept(component + " | " + line);
+  }
+
+  @Override
+  public void close() {
+    file.close();
+  }
+}
