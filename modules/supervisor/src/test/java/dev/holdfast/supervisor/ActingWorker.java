@@ -1,0 +1,105 @@
+package dev.holdfast.supervisor;
+
+import dev.holdfast.model.Codec;
+import dev.holdfast.model.HealthStatus;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Machine;
+import dev.holdfast.model.WorkerHealth;
+import dev.holdfast.queue.Health;
+import dev.holdfast.queue.Queue;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/**
+ * A process that plays a worker: it says how it is doing, takes one job, and does what its part
+ * says. Parts: {@code good}, {@code exit=N}, {@code hang} (before it is healthy), {@code memory},
+ * {@code deaf} (does not stop).
+ */
+final class ActingWorker {
+  static final String PART = "PART";
+  static final String URL = "DATABASE";
+
+  private ActingWorker() {}
+
+  /** JSON only. */
+  static final class NoCodec implements Codec {
+    @Override
+    public Json encode(Object value) {
+      return (Json) value;
+    }
+
+    @Override
+    public <T> T decode(Json json, Class<T> type) {
+      return type.cast(json);
+    }
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    List<String> given = Arrays.asList(arguments);
+    String component = after(given, "--component");
+    Health.Place place =
+        new Health.Place(
+            after(given, "--supervisor"),
+            component,
+            Integer.parseInt(after(given, "--incarnation")));
+    String part = System.getenv(PART);
+    System.out.println("plays " + part + (given.contains("--paused") ? ", paused" : ""));
+    if (part.equals("hang")) {
+      new CountDownLatch(1).await();
+    }
+    PGSimpleDataSource database = new PGSimpleDataSource();
+    database.setUrl(System.getenv(URL));
+    Queue queue = new Queue(database, new NoCodec(), Queue.Options.DEFAULT);
+    Health health = queue.health();
+    long pid = ProcessHandle.current().pid();
+    queue.claim(
+        WorkerHealth.queueOf(component),
+        1,
+        WorkerHealth.namePrefix(component, Machine.name(), pid) + "x",
+        Duration.ofMinutes(5));
+    health.beat(place, HealthStatus.HEALTHY, pid, null, new Json("{}"));
+    System.out.println("healthy");
+    Thread.ofPlatform().daemon().start(() -> beat(health, place, pid));
+    if (part.startsWith("exit=")) {
+      System.exit(Integer.parseInt(part.substring("exit=".length())));
+    }
+    if (part.equals("memory")) {
+      List<byte[]> all = new ArrayList<>();
+      while (true) {
+        all.add(new byte[1 << 20]);
+        System.out.println(all.size() + " MB");
+      }
+    }
+    BufferedReader orders =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    for (String order = orders.readLine(); order != null; order = orders.readLine()) {
+      System.out.println("heard " + order);
+      if (order.equals("stop") && !part.equals("deaf")) {
+        health.beat(place, HealthStatus.STOPPING, pid, null, new Json("{}"));
+        System.exit(0);
+      }
+    }
+  }
+
+  private static void beat(Health health, Health.Place place, long pid) {
+    try {
+      while (true) {
+        Thread.sleep(200);
+        health.beat(place, HealthStatus.HEALTHY, pid, null, new Json("{}"));
+      }
+    } catch (InterruptedException | RuntimeException over) {
+      System.out.println("beats no more: " + over);
+    }
+  }
+
+  private static String after(List<String> arguments, String option) {
+    return arguments.get(arguments.indexOf(option) + 1);
+  }
+}

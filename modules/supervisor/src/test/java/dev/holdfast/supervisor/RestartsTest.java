@@ -1,0 +1,95 @@
+package dev.holdfast.supervisor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** How soon a crashed worker is started again, and when it no longer is. */
+class RestartsTest {
+  private static final RestartPolicy POLICY = RestartPolicy.DEFAULT;
+
+  private final Restarts restarts = new Restarts(POLICY);
+  private long now;
+
+  private void pass(Duration time) {
+    now += time.toNanos();
+  }
+
+  private Restarts.Next crash() {
+    Restarts.Next next = restarts.afterCrash(now);
+    if (next instanceof Restarts.Next.In(Duration delay)) {
+      pass(delay);
+      restarts.restarted(now);
+    }
+    return next;
+  }
+
+  @Test
+  void each_wait_is_twice_the_one_before_and_a_minute_at_most() {
+    List<Long> waits = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      waits.add(POLICY.delay(i).toSeconds());
+    }
+    assertThat(waits).containsExactly(1L, 2L, 4L, 8L, 16L, 32L, 60L, 60L);
+    assertThat(POLICY.delay(1_000_000)).isEqualTo(Duration.ofSeconds(60));
+  }
+
+  @Test
+  void crashes_far_apart_wait_longer_each_time() {
+    List<Restarts.Next> next = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      next.add(crash());
+      pass(Duration.ofMinutes(2));
+    }
+    assertThat(next).containsExactly(in(1), in(2), in(4), in(8), in(16), in(32), in(60), in(60));
+  }
+
+  private static Restarts.Next in(int seconds) {
+    return new Restarts.Next.In(Duration.ofSeconds(seconds));
+  }
+
+  @Test
+  void after_five_restarts_within_five_minutes_it_is_given_up() {
+    for (int i = 0; i < 5; i++) {
+      assertThat(crash()).isInstanceOf(Restarts.Next.In.class);
+    }
+    assertThat(crash()).isEqualTo(new Restarts.Next.GiveUp("5 restarts within 5 minutes"));
+    assertThat(restarts.count()).isEqualTo(5);
+  }
+
+  @Test
+  void once_the_window_has_passed_it_may_try_again_but_its_count_stays() {
+    for (int i = 0; i < 5; i++) {
+      crash();
+    }
+    pass(Duration.ofMinutes(5));
+    assertThat(crash()).isEqualTo(in(32));
+    assertThat(restarts.count()).isEqualTo(6);
+  }
+
+  @Test
+  void after_twenty_restarts_in_all_it_is_given_up_however_slowly_they_came() {
+    for (int i = 0; i < 20; i++) {
+      assertThat(crash()).isInstanceOf(Restarts.Next.In.class);
+      pass(Duration.ofMinutes(30));
+    }
+    assertThat(crash()).isEqualTo(new Restarts.Next.GiveUp("20 restarts in all"));
+    assertThat(crash()).isEqualTo(new Restarts.Next.GiveUp("20 restarts in all"));
+  }
+
+  @Test
+  void five_healthy_minutes_and_nothing_less_wear_the_restarts_off() {
+    for (int i = 0; i < 4; i++) {
+      crash();
+    }
+    assertThat(restarts.forgiven(Duration.ofSeconds(299))).isFalse();
+    assertThat(restarts.count()).isEqualTo(4);
+    assertThat(restarts.forgiven(Duration.ofMinutes(5))).isTrue();
+    assertThat(restarts.count()).isZero();
+    assertThat(restarts.forgiven(Duration.ofMinutes(5))).isFalse();
+    assertThat(crash()).isEqualTo(in(1));
+  }
+}

@@ -1,0 +1,431 @@
+package dev.holdfast.supervisor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.holdfast.model.HealthStatus;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Machine;
+import dev.holdfast.model.WorkerExit;
+import dev.holdfast.model.WorkerHealth;
+import dev.holdfast.model.WorkerOrder;
+import dev.holdfast.process.Companion;
+import dev.holdfast.queue.Health;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.Living;
+import dev.holdfast.testkit.TestDatabase;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Real processes, watched and started again: they crash, hang, fill their memory, do not listen.
+ */
+@ExtendWith(DatabaseExtension.class)
+class SupervisorTest {
+  private static final String NAME = "here";
+  private static final String TAG = "worker:tag:0";
+  private static final Duration LONG = Duration.ofMinutes(10);
+  private static final Duration SOON = Duration.ofSeconds(60);
+
+  /** Crashes are forgiven after ten minutes, and waits are of no length to speak of. */
+  private static final RestartPolicy QUICK =
+      new RestartPolicy(3, LONG, 20, LONG, Duration.ofMillis(10), Duration.ofMillis(40));
+
+  @TempDir Path folder;
+
+  private TestDatabase db;
+  private Queue queue;
+  private Health health;
+  private final List<Supervisor> supervisors = new ArrayList<>();
+
+  private Duration boot = LONG;
+  private Duration silence = LONG;
+  private Duration stop = LONG;
+  private RestartPolicy policy = QUICK;
+
+  @BeforeEach
+  void open(TestDatabase database) {
+    db = database;
+    queue = new Queue(db.dataSource(), new ActingWorker.NoCodec(), Queue.Options.DEFAULT);
+    health = queue.health();
+  }
+
+  @AfterEach
+  void close() {
+    supervisors.forEach(Supervisor::close);
+    queue.close();
+  }
+
+  private Supervisor supervise(String name, String... parts) {
+    List<WorkerCommand> commands = new ArrayList<>();
+    for (int i = 0; i < parts.length; i++) {
+      commands.add(
+          new WorkerCommand(
+              WorkerHealth.component("tag", i),
+              List.of(
+                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                  "-Xmx32m",
+                  "-XX:+UseSerialGC",
+                  "-XX:TieredStopAtLevel=1",
+                  "-XX:+ExitOnOutOfMemoryError",
+                  "-cp",
+                  Objects.requireNonNull(System.getProperty("java.class.path")),
+                  ActingWorker.class.getName()),
+              Map.of(ActingWorker.PART, parts[i], ActingWorker.URL, url())));
+    }
+    Supervisor supervisor =
+        Supervisor.start(
+            health,
+            new SupervisorOptions(
+                name,
+                boot,
+                silence,
+                Duration.ofMillis(50),
+                stop,
+                Duration.ofMillis(200),
+                policy,
+                folder,
+                folder.resolve("logs"),
+                1 << 20),
+            commands,
+            line -> {});
+    supervisors.add(supervisor);
+    return supervisor;
+  }
+
+  private String url() {
+    return db.url()
+        + (db.url().contains("?") ? "&" : "?")
+        + "user="
+        + db.user()
+        + "&password="
+        + db.password();
+  }
+
+  private WorkerHealth row() {
+    return health.of(NAME).stream()
+        .filter(row -> row.component().equals(TAG))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private WorkerHealth until(Predicate<WorkerHealth> condition) {
+    return await()
+        .atMost(SOON)
+        .pollInterval(Duration.ofMillis(20))
+        .ignoreExceptions()
+        .until(this::row, condition);
+  }
+
+  private WorkerHealth untilHealthy(int incarnation) {
+    return until(row -> row.status() == HealthStatus.HEALTHY && row.incarnation() == incarnation);
+  }
+
+  private static void until(Callable<Boolean> condition) {
+    await().atMost(SOON).pollInterval(Duration.ofMillis(20)).until(condition);
+  }
+
+  private static void signal(String signal, long pid) throws IOException, InterruptedException {
+    assertThat(
+            new ProcessBuilder("/bin/kill", "-" + signal, Long.toString(pid))
+                .inheritIO()
+                .start()
+                .waitFor())
+        .isZero();
+  }
+
+  private static long pid(WorkerHealth row) {
+    return Objects.requireNonNull(row.pid());
+  }
+
+  private String log() throws IOException {
+    return Files.readString(WorkerLog.file(folder.resolve("logs"), TAG));
+  }
+
+  private JobId add() {
+    return queue.enqueue(Job.of("work").queue("tag")).id();
+  }
+
+  private JobState state(JobId job) {
+    return queue.find(job).orElseThrow().state();
+  }
+
+  private void order(WorkerOrder.Action action) {
+    assertThat(health.order(TAG, null, action, "ada", "to see")).hasSize(1);
+  }
+
+  @Test
+  void a_worker_becomes_healthy_and_at_the_end_nothing_is_left() throws Exception {
+    Supervisor supervisor = supervise(NAME, "good", "good");
+    assertThat(supervisor.awaitHealthy(SOON)).isTrue();
+    assertThat(health.of(NAME))
+        .extracting(WorkerHealth::component)
+        .containsExactly(TAG, "worker:tag:1");
+    long pid = pid(row());
+    assertThat(row().restarts()).isZero();
+    assertThat(row().processStartedAt()).isNotNull();
+    supervisor.close();
+    assertThat(Living.is(pid)).isFalse();
+    assertThat(health.of(NAME)).isEmpty();
+    assertThat(health.supervisor(NAME)).isEmpty();
+    assertThat(log()).contains("plays good", "healthy", "heard stop", "--- ended: 0 (clean)");
+  }
+
+  @Test
+  void a_killed_one_gives_its_job_back_at_once_and_is_started_again_in_its_place()
+      throws Exception {
+    JobId job = add();
+    supervise(NAME, "good");
+    WorkerHealth first = untilHealthy(1);
+    assertThat(state(job)).isEqualTo(JobState.RUNNING);
+    signal("KILL", pid(first));
+    WorkerHealth second = untilHealthy(2);
+    assertThat(second.restarts()).isEqualTo(1);
+    assertThat(second.lastRestart()).isNotNull();
+    assertThat(second.exitCode()).isEqualTo(137);
+    assertThat(pid(second)).isNotEqualTo(pid(first));
+    // The lease was good for another five minutes.
+    until(() -> queue.attempts(job).size() == 2);
+    assertThat(queue.find(job).orElseThrow().crashes()).isEqualTo(1);
+  }
+
+  @Test
+  void one_that_ends_with_an_exit_code_is_named_and_given_up_after_its_restarts() throws Exception {
+    supervise(NAME, "exit=9");
+    WorkerHealth failed = until(row -> row.status() == HealthStatus.FAILED);
+    assertThat(failed.restarts()).isEqualTo(3);
+    assertThat(failed.incarnation()).isEqualTo(4);
+    assertThat(failed.exitCode()).isEqualTo(WorkerExit.HANDLERS);
+    assertThat(failed.reason()).contains("9 (handlers)", "3 restarts within 10 minutes");
+    assertThat(failed.pid()).isNull();
+    assertThat(failed.nextRestart()).isNull();
+    // A pause and a resume do not talk it down: it may try once, and has failed again.
+    order(WorkerOrder.Action.PAUSE);
+    order(WorkerOrder.Action.RESUME);
+    WorkerHealth again =
+        until(row -> row.status() == HealthStatus.FAILED && row.incarnation() == 5);
+    assertThat(again.restarts()).isEqualTo(3);
+  }
+
+  @Test
+  void a_worker_that_keeps_crashing_does_not_hurt_another() {
+    JobId job = add();
+    supervise(NAME, "exit=1", "good");
+    until(row -> row.status() == HealthStatus.FAILED);
+    assertThat(
+            health.of(NAME).stream()
+                .filter(row -> row.component().equals("worker:tag:1"))
+                .findFirst()
+                .orElseThrow()
+                .restarts())
+        .isZero();
+    assertThat(queue.find(job).orElseThrow().crashes()).isLessThanOrEqualTo(3);
+  }
+
+  @Test
+  void the_third_crash_makes_its_job_toxic_and_no_earlier_one() {
+    JobId job = add();
+    supervise(NAME, "exit=1");
+    until(row -> row.status() == HealthStatus.FAILED);
+    assertThat(state(job)).isEqualTo(JobState.FAILED);
+    assertThat(Objects.requireNonNull(queue.find(job).orElseThrow().failure()).code())
+        .isEqualTo("TOXIC_JOB");
+    assertThat(queue.find(job).orElseThrow().crashes()).isEqualTo(3);
+  }
+
+  @Test
+  void a_full_heap_ends_the_process_and_has_a_name() throws Exception {
+    supervise(NAME, "memory");
+    WorkerHealth crashed = until(row -> row.exitCode() != null);
+    assertThat(crashed.exitCode()).isEqualTo(WorkerExit.OUT_OF_MEMORY);
+    assertThat(log()).contains("OutOfMemoryError", "3 (out of memory)");
+  }
+
+  @Test
+  void one_that_never_becomes_healthy_is_caught_by_its_boot_deadline() {
+    boot = Duration.ofMillis(300);
+    supervise(NAME, "hang");
+    WorkerHealth failed = until(row -> row.status() == HealthStatus.FAILED);
+    assertThat(failed.reason()).contains("not healthy 0.3 s after its start");
+    assertThat(failed.exitCode()).isEqualTo(137);
+  }
+
+  @Test
+  void one_that_is_silent_counts_as_crashed_and_is_killed() throws Exception {
+    JobId job = add();
+    silence = Duration.ofSeconds(2);
+    supervise(NAME, "good");
+    WorkerHealth first = untilHealthy(1);
+    signal("STOP", pid(first));
+    until(row -> row.incarnation() == 2);
+    assertThat(Living.is(pid(first))).isFalse();
+    assertThat(queue.find(job).orElseThrow().crashes()).isEqualTo(1);
+    assertThat(log()).contains("not heard of for 2.0 s");
+  }
+
+  @Test
+  void health_for_long_enough_wears_the_restarts_off() throws Exception {
+    policy = new RestartPolicy(3, LONG, 20, Duration.ofMillis(500), Duration.ZERO, Duration.ZERO);
+    supervise(NAME, "good");
+    signal("KILL", pid(untilHealthy(1)));
+    untilHealthy(2);
+    until(row -> row.restarts() == 0 && row.incarnation() == 2);
+  }
+
+  @Test
+  void a_pause_is_told_and_lasts_over_a_crash_until_it_is_resumed() throws Exception {
+    supervise(NAME, "good");
+    WorkerHealth first = untilHealthy(1);
+    order(WorkerOrder.Action.PAUSE);
+    until(WorkerHealth::paused);
+    until(() -> log().contains("heard pause"));
+    assertThat(health.open(NAME)).isEmpty();
+    signal("KILL", pid(first));
+    assertThat(untilHealthy(2).paused()).isTrue();
+    assertThat(log()).contains("plays good, paused");
+    order(WorkerOrder.Action.RESUME);
+    until(row -> !row.paused());
+    until(() -> log().contains("heard resume"));
+    assertThat(row().restarts()).isEqualTo(1);
+  }
+
+  @Test
+  void a_stop_ends_the_process_for_good_and_a_resume_starts_another() {
+    supervise(NAME, "good");
+    long pid = pid(untilHealthy(1));
+    order(WorkerOrder.Action.STOP);
+    WorkerHealth stopped = until(WorkerHealth::isStopped);
+    assertThat(Living.is(pid)).isFalse();
+    assertThat(stopped.reason()).isEqualTo("stopped by ada: to see");
+    assertThat(stopped.exitCode()).isZero();
+    order(WorkerOrder.Action.RESUME);
+    assertThat(untilHealthy(2).restarts()).isZero();
+  }
+
+  @Test
+  void a_restart_replaces_the_process_and_counts_as_none() {
+    supervise(NAME, "good");
+    long pid = pid(untilHealthy(1));
+    order(WorkerOrder.Action.RESTART);
+    assertThat(untilHealthy(2).restarts()).isZero();
+    assertThat(Living.is(pid)).isFalse();
+  }
+
+  @Test
+  void one_that_does_not_listen_is_terminated_or_killed() throws Exception {
+    stop = Duration.ofMillis(100);
+    Supervisor supervisor = supervise(NAME, "deaf");
+    long pid = pid(untilHealthy(1));
+    signal("STOP", pid);
+    supervisor.close();
+    assertThat(Living.is(pid)).isFalse();
+    assertThat(log()).contains("--- ended: 137 (SIGKILL)");
+  }
+
+  @Test
+  void one_that_was_told_to_end_by_somebody_else_stays_away() throws Exception {
+    supervise(NAME, "good");
+    WorkerHealth first = untilHealthy(1);
+    // As a worker does at SIGTERM: it says that it stops, and ends with 0.
+    health.beat(
+        new Health.Place(NAME, TAG, 1), HealthStatus.STOPPING, pid(first), null, new Json("{}"));
+    order(WorkerOrder.Action.STOP);
+    assertThat(until(WorkerHealth::isStopped).exitCode()).isZero();
+  }
+
+  @Test
+  void orders_outlast_the_supervisor() {
+    Supervisor supervisor = supervise(NAME, "good", "good");
+    untilHealthy(1);
+    order(WorkerOrder.Action.PAUSE);
+    assertThat(health.order("worker:tag:1", null, WorkerOrder.Action.STOP, "ada", "to see"))
+        .hasSize(1);
+    until(() -> health.open(NAME).isEmpty());
+    supervisor.close();
+    supervise(NAME, "good", "good");
+    assertThat(untilHealthy(1).paused()).isTrue();
+    WorkerHealth other =
+        health.of(NAME).stream()
+            .filter(row -> row.component().equals("worker:tag:1"))
+            .findFirst()
+            .orElseThrow();
+    assertThat(other.isStopped()).isTrue();
+  }
+
+  @Test
+  void two_of_one_name_are_refused_and_two_of_different_names_leave_each_other_alone()
+      throws Exception {
+    supervise(NAME, "good");
+    long pid = pid(untilHealthy(1));
+    assertThatThrownBy(() -> supervise(NAME, "good"))
+        .isInstanceOf(SupervisorRunsException.class)
+        .hasMessageContaining("HOLDFAST_SUPERVISOR")
+        .hasMessageContaining("pid " + ProcessHandle.current().pid());
+    Supervisor other = supervise("there", "good");
+    assertThat(other.awaitHealthy(SOON)).isTrue();
+    assertThat(health.all()).extracting(WorkerHealth::component).containsExactly(TAG, TAG);
+    other.close();
+    assertThat(pid(row())).isEqualTo(pid);
+    assertThat(row().status()).isEqualTo(HealthStatus.HEALTHY);
+  }
+
+  @Test
+  void what_a_dead_supervisor_left_is_ended_and_its_jobs_go_back() throws Exception {
+    JobId job = add();
+    Process left = new ProcessBuilder("/bin/sleep", "600").redirectErrorStream(true).start();
+    try {
+      Health.Supervising dead =
+          new Health.Supervising(NAME, Machine.name(), Long.MAX_VALUE, Instant.EPOCH);
+      assertThat(health.appear(dead)).isTrue();
+      Health.Place place = new Health.Place(NAME, TAG, 7);
+      health.starting(place, 2, false);
+      health.spawned(place, left.pid(), left.info().startInstant().orElseThrow());
+      // A pid that is in use again, by somebody else.
+      Health.Place reused = new Health.Place(NAME, "worker:tag:1", 1);
+      health.starting(reused, 0, false);
+      health.spawned(reused, ProcessHandle.current().pid(), Instant.EPOCH);
+      queue.claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), left.pid()) + "x", LONG);
+      stop = Duration.ofMillis(50);
+      supervise(NAME, "good");
+      assertThat(left.waitFor(1, TimeUnit.MINUTES)).isTrue();
+      WorkerHealth row = untilHealthy(8);
+      assertThat(row.restarts()).isZero();
+      assertThat(queue.find(job).orElseThrow().crashes()).isEqualTo(1);
+      assertThat(Companion.isAlive(left.pid(), Instant.EPOCH)).isFalse();
+    } finally {
+      left.destroyForcibly();
+    }
+  }
+
+  @Test
+  void one_whose_name_was_taken_stops_its_workers() throws Exception {
+    Supervisor supervisor = supervise(NAME, "good");
+    long pid = pid(untilHealthy(1));
+    Health.Supervising self = health.supervisor(NAME).orElseThrow().supervising();
+    assertThat(health.replace(self, new Health.Supervising(NAME, "elsewhere", 1, Instant.EPOCH)))
+        .isTrue();
+    until(supervisor::isReplaced);
+    assertThat(Living.is(pid)).isFalse();
+    assertThat(health.supervisor(NAME)).isPresent();
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.holdfast.supervisor;
+
+import org.jspecify.annotations.NullMarked;
