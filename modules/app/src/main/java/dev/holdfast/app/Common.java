@@ -35,6 +35,7 @@ final class Common {
       description = "show this help")
   boolean help;
 
+  Map<String, String> environment = System.getenv();
   private final Map<Setting, String> options = new EnumMap<>(Setting.class);
 
   /** What a command's own option says about a setting. */
@@ -47,7 +48,7 @@ final class Common {
 
   Settings settings() {
     with(Setting.DATABASE_URL, database).with(Setting.FOLDER, folder);
-    Settings settings = Settings.load(options, System.getenv(), file());
+    Settings settings = Settings.load(options, environment, file());
     Logs.configure(settings);
     return settings;
   }
@@ -56,7 +57,7 @@ final class Common {
     if (config != null) {
       return config;
     }
-    String named = System.getenv("HOLDFAST_CONFIG");
+    String named = environment.get("HOLDFAST_CONFIG");
     if (named != null && !named.isBlank()) {
       return Path.of(named);
     }

@@ -3,15 +3,15 @@ package dev.holdfast.scenarios;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.embedded.EmbeddedPostgres;
-import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.TestServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -20,84 +20,67 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A database that is not there, not ours or not safe, and a folder or port that cannot be had. */
+/**
+ * Commands that cannot be carried out, as processes: each exit code once, and whatever is about a
+ * folder or a port. What each mistake is told is tested with the command line.
+ */
 @Timeout(60)
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
-class BadDatabaseTest {
-  private static final String LATER_MIGRATION =
-      """
-      INSERT INTO holdfast.flyway_schema_history
-             (installed_rank, version, description, type, script, installed_by, execution_time,
-              success)
-      VALUES (999, '999', 'later', 'SQL', 'V999__later.sql', 'somebody', 0, true)
-      """;
+class RefusedTest {
+  /** A command, a variable it finds in its environment, and how it ends. */
+  record Refused(int code, String message, Map<String, String> environment, List<String> command) {
+    static Refused of(int code, String message, String... command) {
+      return new Refused(code, message, Map.of(), List.of(command));
+    }
 
-  static List<WrongCommand> commands() {
-    List<WrongCommand> all = new ArrayList<>();
-    for (String command : List.of("migrate", "worker", "server", "enqueue echo")) {
-      String[] arguments = command.split(" ", -1);
-      all.add(
-          new WrongCommand(
-              "unreachable database: " + command,
-              3,
-              "cannot reach .*127.0.0.1:.*is the server running there\\?",
-              (launch, world, database) ->
-                  launch
-                      .arguments(arguments)
-                      .env("HOLDFAST_DATABASE_URL", "postgres://127.0.0.1:" + freePort() + "/x")));
-      all.add(
-          new WrongCommand(
-              "fsync=off: " + command,
-              4,
-              "fsync=off.*turn fsync on",
-              (launch, world, database) ->
-                  launch.arguments(arguments).env("HOLDFAST_ALLOW_UNSAFE_DATABASE", "0")));
-      all.add(
-          new WrongCommand(
-              "newer schema: " + command,
-              4,
-              "version 999, newer than .*: upgrade Holdfast",
-              (launch, world, database) -> {
-                database.sql(LATER_MIGRATION);
-                return launch.arguments(arguments);
-              }));
+    Refused with(String variable, String value) {
+      return new Refused(code, message, Map.of(variable, value), command);
     }
-    for (String command : List.of("worker", "server", "enqueue echo", "health")) {
-      all.add(
-          new WrongCommand(
-              "missing schema: " + command,
-              4,
-              "no schema 'holdfast' yet: run 'holdfast migrate'",
-              (launch, world, database) ->
-                  launch
-                      .arguments(command.split(" ", -1))
-                      .env("HOLDFAST_DATABASE_URL", database.empty().url())));
-    }
-    all.add(
-        new WrongCommand(
-            "wrong password",
-            4,
-            "refused the login: check user and password",
-            (launch, world, database) ->
-                launch.arguments("worker").env("HOLDFAST_DATABASE_PASSWORD", "wrong")));
-    all.add(
-        new WrongCommand(
-            "no such database",
-            4,
-            "no such database: create it",
-            (launch, world, database) ->
-                launch
-                    .arguments("worker")
-                    .env("HOLDFAST_DATABASE_URL", database.url() + "_nowhere")));
-    return all;
+  }
+
+  static Stream<Refused> commands() {
+    return Stream.of(
+        Refused.of(2, "'soon' is no duration", "enqueue", "echo", "--delay", "soon"),
+        Refused.of(3, "is the server running there", "worker")
+            .with("HOLDFAST_DATABASE_URL", "postgres://127.0.0.1:1/x"),
+        Refused.of(4, "fsync=off", "server").with("HOLDFAST_ALLOW_UNSAFE_DATABASE", "0"),
+        Refused.of(5, "no job", "jobs", "show", "01890000-0000-7000-8000-000000000000"),
+        Refused.of(6, "not JSON", "enqueue", "echo", "{not json"),
+        Refused.of(10, "MAX_CONCURRENCY is 0", "worker", "--examples").with("MAX_CONCURRENCY", "0"),
+        Refused.of(10, "no API keys", "server").with("HOLDFAST_HOST", "0.0.0.0"));
   }
 
   @ParameterizedTest
   @MethodSource("commands")
-  void is_refused_in_one_line(WrongCommand wrong, World world, TestDatabase database)
-      throws IOException {
-    wrong.isRefusedInOneLine(world, database);
+  void is_refused_in_one_line(Refused refused, World world) {
+    Launch launch = world.launch(refused.command().toArray(String[]::new));
+    // The server of these tests runs with fsync=off, which has to be allowed.
+    launch.env("HOLDFAST_ALLOW_UNSAFE_DATABASE", "1");
+    refused.environment().forEach(launch::env);
+    isRefused(launch.run(), refused.code(), refused.message());
+    assertThat(world.folder().resolve(".holdfast")).doesNotExist();
+  }
+
+  @Test
+  void a_file_of_settings_is_found_where_the_command_runs(World world) throws IOException {
+    Files.writeString(world.folder().resolve("holdfast.yaml"), "worker: {concurency: 3}");
+    isRefused(world.launch("worker").run(), 10, "did you mean 'worker.concurrency'");
+  }
+
+  private static void isRefused(Launch.Answer answer, int code, String message) {
+    assertThat(answer.err()).singleElement().asString().startsWith("holdfast: ").contains(message);
+    assertThat(answer.code()).isEqualTo(code);
+    assertThat(answer.out()).isEmpty();
+  }
+
+  @Test
+  void what_nobody_understands_is_answered_with_where_to_find_help(Processes processes) {
+    Launch.Answer answer = processes.launch("enque").run();
+    assertThat(answer.code()).isEqualTo(2);
+    assertThat(answer.err().getFirst()).startsWith("holdfast: Unmatched argument");
+    assertThat(answer.err().getLast()).startsWith("Try 'holdfast").contains("--help");
+    assertThat(answer.out()).isEmpty();
   }
 
   @Test
@@ -159,9 +142,14 @@ class BadDatabaseTest {
     return answer.err().getFirst();
   }
 
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    }
+  @Test
+  void handlers_that_cannot_be_loaded_end_the_worker(World world) throws IOException {
+    Path folder = world.folder().resolve("broken");
+    Path services = Files.createDirectories(folder.resolve("META-INF").resolve("services"));
+    Files.writeString(services.resolve("dev.holdfast.KindProvider"), "org.example.Missing\n");
+    Launch.Answer answer =
+        world.launch("worker").env("HOLDFAST_ALLOW_UNSAFE_DATABASE", "1").classPath(folder).run();
+    isRefused(answer, 9, "handlers could not be loaded");
+    assertThat(answer.err().getFirst()).contains("org.example.Missing");
   }
 }

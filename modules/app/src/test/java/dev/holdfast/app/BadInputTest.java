@@ -1,23 +1,21 @@
-package dev.holdfast.scenarios;
+package dev.holdfast.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Jobs that are refused, jobs that do not exist, and commands that nobody understands. */
 @Timeout(60)
-@ExtendWith(WorldExtension.class)
-@Execution(ExecutionMode.CONCURRENT)
+@ExtendWith(DatabaseExtension.class)
 class BadInputTest {
   private static final String UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
 
@@ -28,10 +26,9 @@ class BadInputTest {
             "enqueue with a payload of two megabytes",
             6,
             "over the limit of 1,048,576 bytes: store it elsewhere",
-            (launch, world, database) -> {
-              Path large = world.folder().resolve("large.json");
-              Files.writeString(large, '"' + "x".repeat(2 << 20) + '"');
-              return launch.arguments("enqueue", "echo", "@large.json");
+            (launch, database) -> {
+              Path large = launch.file("large.json", '"' + "x".repeat(2 << 20) + '"');
+              launch.arguments("enqueue", "echo", "@" + large);
             }),
         WrongCommand.of(6, "delay .* must be zero or more", "enqueue", "echo", "--delay=-5s"),
         WrongCommand.of(2, "'soon' is no duration: write", "enqueue", "echo", "--delay", "soon"),
@@ -49,9 +46,9 @@ class BadInputTest {
 
   @ParameterizedTest
   @MethodSource("commands")
-  void is_refused_in_one_line(WrongCommand wrong, World world, TestDatabase database)
+  void is_refused_in_one_line(WrongCommand wrong, @TempDir Path folder, TestDatabase database)
       throws IOException {
-    wrong.isRefusedInOneLine(world, database);
+    wrong.isRefusedInOneLine(folder, database);
   }
 
   static Stream<WrongCommand> misunderstood() {
@@ -65,9 +62,9 @@ class BadInputTest {
 
   @ParameterizedTest
   @MethodSource("misunderstood")
-  void is_answered_with_where_to_find_help(WrongCommand wrong, World world, TestDatabase database)
-      throws IOException {
-    Launch.Answer answer = wrong.run(world, database);
+  void is_answered_with_where_to_find_help(
+      WrongCommand wrong, @TempDir Path folder, TestDatabase database) throws IOException {
+    Terminal.Answer answer = wrong.run(folder, database);
     assertThat(answer.code()).isEqualTo(2);
     assertThat(answer.err()).hasSizeBetween(2, 3);
     assertThat(answer.err().getFirst()).startsWith("holdfast: ").containsPattern(wrong.message());

@@ -1,23 +1,18 @@
-package dev.holdfast.scenarios;
+package dev.holdfast.app;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
+import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 @Timeout(60)
-@ExtendWith(WorldExtension.class)
-@Execution(ExecutionMode.CONCURRENT)
+@ExtendWith(DatabaseExtension.class)
 class BadSettingTest {
   static Stream<WrongCommand> commands() {
     return Stream.of(
@@ -56,7 +51,7 @@ class BadSettingTest {
             "TLS files that are not there",
             10,
             "TLS: cannot read .* from nowhere.pem",
-            (launch, world, database) ->
+            (launch, database) ->
                 launch
                     .arguments("server")
                     .env("HOLDFAST_TLS_CERT", "nowhere.pem")
@@ -86,7 +81,7 @@ class BadSettingTest {
         "server with " + name + "=" + value,
         10,
         message,
-        (launch, world, database) -> launch.arguments("server").env(name, value));
+        (launch, database) -> launch.arguments("server").env(name, value));
   }
 
   private static WrongCommand variable(String name, String value, String message) {
@@ -94,7 +89,7 @@ class BadSettingTest {
         name + "=" + value,
         10,
         message,
-        (launch, world, database) -> launch.arguments("worker").env(name, value));
+        (launch, database) -> launch.arguments("worker", "--examples").env(name, value));
   }
 
   private static WrongCommand file(String text, String message) {
@@ -102,31 +97,16 @@ class BadSettingTest {
         "a file with " + text.strip().replaceAll("\n *", " "),
         10,
         message,
-        (launch, world, database) -> {
-          Files.writeString(world.folder().resolve("holdfast.yaml"), text);
-          return launch.arguments("worker");
+        (launch, database) -> {
+          Path file = launch.file("holdfast.yaml", text);
+          launch.arguments("worker", "--config", file.toString());
         });
   }
 
   @ParameterizedTest
   @MethodSource("commands")
-  void is_refused_in_one_line(WrongCommand wrong, World world, TestDatabase database)
+  void is_refused_in_one_line(WrongCommand wrong, @TempDir Path folder, TestDatabase database)
       throws IOException {
-    wrong.isRefusedInOneLine(world, database);
-  }
-
-  @Test
-  void handlers_that_cannot_be_loaded_end_the_worker(World world) throws IOException {
-    Path folder = world.folder().resolve("broken");
-    Path services = Files.createDirectories(folder.resolve("META-INF").resolve("services"));
-    Files.writeString(services.resolve("dev.holdfast.KindProvider"), "org.example.Missing\n");
-    Launch.Answer answer =
-        world.launch("worker").env("HOLDFAST_ALLOW_UNSAFE_DATABASE", "1").classPath(folder).run();
-    assertThat(answer.code()).isEqualTo(9);
-    assertThat(answer.out()).isEmpty();
-    assertThat(answer.err())
-        .singleElement()
-        .asString()
-        .contains("handlers could not be loaded", "org.example.Missing");
+    wrong.isRefusedInOneLine(folder, database);
   }
 }
