@@ -1,42 +1,53 @@
 package dev.holdfast.scenarios;
 
 import dev.holdfast.app.Main;
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.TestServer;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The command for a process that runs {@link Main}, with an archive of the classes most of them
- * load: it halves the time they take to start, and there are more than a hundred.
+ * The command for a process that runs {@link Main}, with a cache of the classes most of them load:
+ * it halves what a start costs, and there are more than a hundred.
  */
 final class Classes {
+  private static final Duration LIMIT = Duration.ofMinutes(2);
+  private static final int CACHES_LINKED_CLASSES = 25;
   private static final Map<Boolean, List<String>> PATH =
       Stream.of(Objects.requireNonNull(System.getProperty("java.class.path")))
           .flatMap(path -> Stream.of(path.split(File.pathSeparator, -1)))
           .collect(Collectors.partitioningBy(part -> part.endsWith(".jar")));
   private static final List<String> JARS = Objects.requireNonNull(PATH.get(true));
   private static final List<String> FOLDERS = Objects.requireNonNull(PATH.get(false));
-  private static final List<String> ARCHIVE = makeArchive();
+  private static final List<String> CACHE = cache();
 
   private Classes() {}
 
-  /** Folders come last: the archive is for a class path that begins with all the jars. */
+  /** Makes the cache now, when no test's time is running yet. */
+  static void prepare() {
+    // Done by the loading of this class.
+  }
+
+  /** Folders come last: the cache is for a class path that begins with all the jars. */
   static List<String> command(
       Collection<String> jvm, Collection<Path> more, Collection<String> arguments) {
     List<String> path = new ArrayList<>(JARS);
     path.addAll(FOLDERS);
     more.forEach(folder -> path.add(folder.toString()));
-    List<String> options = new ArrayList<>(ARCHIVE);
+    List<String> options = new ArrayList<>(CACHE);
     options.addAll(jvm);
     return command(options, path, arguments);
   }
@@ -51,32 +62,49 @@ final class Classes {
     return command;
   }
 
-  /** No options where it cannot be made, such as for a class path of folders alone. */
-  private static List<String> makeArchive() {
+  /** One for all the processes that run these tests side by side; made by the first. */
+  private static List<String> cache() {
+    boolean linked = Runtime.version().feature() >= CACHES_LINKED_CLASSES;
+    Path cache = Path.of("target", linked ? "classes.aot" : "classes.jsa").toAbsolutePath();
+    Path lock = cache.resolveSibling("classes.lock");
     try {
-      Path folder = Files.createTempDirectory("holdfast-classes-");
-      folder.toFile().deleteOnExit();
-      Path archive = folder.resolve("classes.jsa");
-      archive.toFile().deleteOnExit();
-      List<String> options =
-          List.of("-XX:ArchiveClassesAtExit=" + archive, "-XX:+UseSerialGC", "-Xlog:disable");
-      // Fails, but comes as far as the driver.
-      List<String> arguments = List.of("jobs", "list", "--database", "postgres://127.0.0.1:1/x");
-      Process made =
-          new ProcessBuilder(command(options, JARS, arguments))
-              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-              .redirectError(ProcessBuilder.Redirect.DISCARD)
-              .start();
-      boolean complete = made.waitFor(1, TimeUnit.MINUTES);
-      made.destroyForcibly();
-      return complete && Files.exists(archive)
-          ? List.of("-XX:SharedArchiveFile=" + archive, "-Xlog:disable")
-          : List.of();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return List.of();
+      Files.createDirectories(cache.getParent());
+      try (FileChannel channel =
+          FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+        channel.lock(); // until the channel is closed
+        if (!isFresh(cache)) {
+          Files.deleteIfExists(cache);
+          make((linked ? "-XX:AOTCacheOutput=" : "-XX:ArchiveClassesAtExit=") + cache);
+        }
+      }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+    return List.of(
+        (linked ? "-XX:AOTCache=" : "-XX:SharedArchiveFile=") + cache,
+        // A cache that does not fit is no reason to speak: the process only starts more slowly.
+        "-Xlog:disable");
+  }
+
+  private static boolean isFresh(Path cache) {
+    long made = cache.toFile().lastModified();
+    return JARS.stream().allMatch(jar -> new File(jar).lastModified() < made);
+  }
+
+  /** Everything that most of the processes do: an embedded server, the API, a worker. */
+  private static void make(String option) {
+    try (Processes processes = new Processes()) {
+      String cache = "-Dholdfast.cache=" + TestServer.options(processes.folder()).cache();
+      List<String> options = List.of(option, "-XX:+UseSerialGC", "-Xlog:disable", cache);
+      ProcessBuilder builder =
+          new ProcessBuilder(command(options, JARS, List.of("dev")))
+              .directory(processes.folder().toFile());
+      Launch.clean(builder.environment());
+      try (ChildProcess dev = ChildProcess.start(builder)) {
+        dev.awaitLine("^ready", LIMIT);
+        dev.signal("TERM");
+        dev.awaitExit(LIMIT);
+      }
     }
   }
 }

@@ -17,7 +17,7 @@ import java.util.function.Consumer;
 final class Launch {
   // Small and quick to start: there are up to eight of them on two cores.
   private static final List<String> SMALL =
-      List.of("-Xmx80m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto");
+      List.of("-Xmx80m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
   private static final Set<String> SETTINGS =
       Set.of(
           "MAX_CONCURRENCY",
@@ -129,14 +129,15 @@ final class Launch {
   private ProcessBuilder builder() {
     ProcessBuilder builder =
         new ProcessBuilder(Classes.command(jvm, classPath, arguments)).directory(folder.toFile());
-    // What is set where the tests run must not reach the processes under test.
-    builder
-        .environment()
-        .keySet()
-        .removeIf(name -> name.startsWith("HOLDFAST_") || SETTINGS.contains(name));
-    // Any port: several of them run at once.
-    builder.environment().put("HOLDFAST_PORT", "0");
+    clean(builder.environment());
     builder.environment().putAll(environment);
     return builder;
+  }
+
+  /** What is set where the tests run must not reach the processes under test. */
+  static void clean(Map<String, String> environment) {
+    environment.keySet().removeIf(name -> name.startsWith("HOLDFAST_") || SETTINGS.contains(name));
+    // Any port: several of them run at once.
+    environment.put("HOLDFAST_PORT", "0");
   }
 }

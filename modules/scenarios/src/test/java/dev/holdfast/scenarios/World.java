@@ -1,7 +1,5 @@
 package dev.holdfast.scenarios;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.Holdfast;
@@ -17,17 +15,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.awaitility.Awaitility;
-import org.slf4j.LoggerFactory;
 
 /** One test's world: a database, the library on it, a folder, and the processes started in it. */
 final class World implements AutoCloseable {
   /** Enough for anything on a busy machine; a test that waits this long has failed. */
   static final Duration SOON = Duration.ofSeconds(30);
-
-  static {
-    // In these tests connections break on purpose.
-    ((Logger) LoggerFactory.getLogger("com.zaxxer.hikari")).setLevel(Level.ERROR);
-  }
 
   private final HikariDataSource pool;
   private final Holdfast holdfast;

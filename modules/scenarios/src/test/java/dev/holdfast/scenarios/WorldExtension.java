@@ -1,23 +1,39 @@
 package dev.holdfast.scenarios;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import java.util.Optional;
 import org.junit.jupiter.api.extension.AfterTestExecutionCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ExtensionContext.Store;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
+import org.slf4j.LoggerFactory;
 
 /**
  * Gives each test a {@link World} on a database of its own, or {@link Processes} without one, and
  * shows their output when it fails.
  */
-final class WorldExtension implements ParameterResolver, AfterTestExecutionCallback {
+final class WorldExtension
+    implements BeforeAllCallback, ParameterResolver, AfterTestExecutionCallback {
   private static final Namespace NAMESPACE = Namespace.create(WorldExtension.class);
 
+  static {
+    // In these tests connections break on purpose. Here, because logging must be set up by one
+    // thread before others ask for it.
+    ((Logger) LoggerFactory.getLogger("com.zaxxer.hikari")).setLevel(Level.ERROR);
+  }
+
   private final DatabaseExtension databases = new DatabaseExtension();
+
+  @Override
+  public void beforeAll(ExtensionContext context) {
+    Classes.prepare();
+  }
 
   @Override
   public ExtensionContextScope getTestInstantiationExtensionContextScope(ExtensionContext root) {
