@@ -32,9 +32,20 @@ final class Classes {
           .collect(Collectors.partitioningBy(part -> part.endsWith(".jar")));
   private static final List<String> JARS = Objects.requireNonNull(PATH.get(true));
   private static final List<String> FOLDERS = Objects.requireNonNull(PATH.get(false));
+  private static final boolean LINKED = Runtime.version().feature() >= CACHES_LINKED_CLASSES;
+  private static final Path FILE =
+      Path.of("target", LINKED ? "classes.aot" : "classes.jsa").toAbsolutePath();
   private static final List<String> CACHE = cache();
 
   private Classes() {}
+
+  static List<String> jars() {
+    return JARS;
+  }
+
+  static Path file() {
+    return FILE;
+  }
 
   /** Makes the cache now, when no test's time is running yet. */
   static void prepare() {
@@ -64,30 +75,25 @@ final class Classes {
 
   /** One for all the processes that run these tests side by side; made by the first. */
   private static List<String> cache() {
-    boolean linked = Runtime.version().feature() >= CACHES_LINKED_CLASSES;
-    Path cache = Path.of("target", linked ? "classes.aot" : "classes.jsa").toAbsolutePath();
-    Path lock = cache.resolveSibling("classes.lock");
-    try {
-      Files.createDirectories(cache.getParent());
-      try (FileChannel channel =
-          FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-        channel.lock(); // until the channel is closed
-        if (!isFresh(cache)) {
-          Files.deleteIfExists(cache);
-          make((linked ? "-XX:AOTCacheOutput=" : "-XX:ArchiveClassesAtExit=") + cache);
-        }
+    Path lock = FILE.resolveSibling("classes.lock");
+    try (FileChannel channel =
+        FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+      channel.lock(); // until the channel is closed
+      if (!isFresh()) {
+        Files.deleteIfExists(FILE);
+        make((LINKED ? "-XX:AOTCacheOutput=" : "-XX:ArchiveClassesAtExit=") + FILE);
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
     return List.of(
-        (linked ? "-XX:AOTCache=" : "-XX:SharedArchiveFile=") + cache,
+        (LINKED ? "-XX:AOTCache=" : "-XX:SharedArchiveFile=") + FILE,
         // A cache that does not fit is no reason to speak: the process only starts more slowly.
         "-Xlog:disable");
   }
 
-  private static boolean isFresh(Path cache) {
-    long made = cache.toFile().lastModified();
+  private static boolean isFresh() {
+    long made = FILE.toFile().lastModified();
     return JARS.stream().allMatch(jar -> new File(jar).lastModified() < made);
   }
 

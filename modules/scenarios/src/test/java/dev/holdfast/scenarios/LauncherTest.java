@@ -1,0 +1,82 @@
+package dev.holdfast.scenarios;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.testkit.ChildProcess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** {@code ./holdfast} in a checkout that is built; its cache of classes helps and never hinders. */
+@Timeout(60)
+@ExtendWith(WorldExtension.class)
+@Execution(ExecutionMode.CONCURRENT)
+class LauncherTest {
+  private final Path checkout;
+  private final Path cache;
+
+  LauncherTest(Processes processes) {
+    checkout = processes.folder();
+    cache = checkout.resolve("modules/app/target/holdfast.aot");
+  }
+
+  @BeforeEach
+  void makeCheckout() throws IOException {
+    Path real = Path.of("../..").toAbsolutePath().normalize();
+    Path lib = Files.createDirectories(cache.resolveSibling("lib"));
+    for (String jar : Classes.jars()) {
+      Files.createSymbolicLink(lib.resolve(Path.of(jar).getFileName()), Path.of(jar));
+    }
+    Files.createDirectories(checkout.resolve("modules/app/src/main"));
+    Files.createFile(checkout.resolve("modules/app/pom.xml"));
+    Files.createFile(checkout.resolve("pom.xml"));
+    Files.copy(real.resolve("holdfast"), checkout.resolve("holdfast"));
+    Files.createSymbolicLink(checkout.resolve("bin"), real.resolve("bin"));
+    Files.createFile(cache.resolveSibling("holdfast.built"));
+  }
+
+  @Test
+  void works_without_a_cache() {
+    assertThat(cache).doesNotExist();
+    works("");
+  }
+
+  @Test
+  void works_with_a_cache_that_is_broken() throws IOException {
+    Files.writeString(cache, "no cache");
+    works("");
+  }
+
+  @Test
+  void works_with_a_cache_that_was_made_for_other_jars() throws IOException {
+    Files.copy(Classes.file(), cache);
+    works("");
+  }
+
+  @Test
+  void works_with_options_that_no_cache_goes_together_with() throws IOException {
+    Files.copy(Classes.file(), cache);
+    works("-Xshare:auto");
+  }
+
+  private void works(String options) {
+    ProcessBuilder builder = new ProcessBuilder("./holdfast", "--version");
+    Launch.clean(builder.environment());
+    builder.directory(checkout.toFile()).environment().put("HOLDFAST_JAVA_OPTS", options);
+    builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+    try (ChildProcess launcher = ChildProcess.start(builder)) {
+      assertThat(launcher.awaitExit(World.SOON)).as("%s", launcher.lines()).isZero();
+      List<String> lines = launcher.lines();
+      assertThat(lines).hasSize(2);
+      assertThat(lines.getFirst()).startsWith("holdfast ");
+      assertThat(lines.getLast()).startsWith("java ");
+    }
+  }
+}
