@@ -369,14 +369,47 @@ class WorkspaceTest extends LibraryTest {
     until(() -> steps(id).contains("started"));
     until(() -> scratch(id, 1).resolve("workspace-1/work/agent").toFile().exists());
     ask(id, ControlAction.TAKEOVER, null);
-    until(() -> steps(id).contains("failed"));
-    String told = data(id, EventType.STEP_FAILED);
+    until(() -> steps(id).contains("control.recovery.ack"));
     Path work = scratch(id, 1).resolve("workspace-1/work");
-    assertThat(told).contains(work.toRealPath().toString());
+    assertThat(data(id, EventType.RECOVERY_ACK))
+        .contains("\"takeover\"", work.toRealPath().toString());
     Files.writeString(work.resolve("by-hand"), "ada\n");
     ask(id, ControlAction.RESUME, null);
     await(id, JobState.SUCCEEDED);
     assertThat(patch(id, "edit")).contains("by-hand", "agent");
+    assertThat(steps(id))
+        .containsExactly(
+            "started",
+            "control.takeover",
+            "failed",
+            "control.recovery.ack",
+            "control.resume",
+            "started",
+            "finished");
+  }
+
+  @Test
+  void who_takes_a_job_over_between_two_attempts_is_told_too() throws Exception {
+    runtimes.put(
+        "edit",
+        "[ ! -e by-hand ] || exit 0; touch $MARKS/begun;"
+            + " while [ ! -e $MARKS/go ]; do sleep 0.05; done; exit 1");
+    JobId id = enqueued("edit");
+    working();
+    until(() -> Files.exists(folder.resolve("begun")));
+    ask(id, ControlAction.PAUSE, null);
+    Instant paused = Instant.now();
+    until(() -> paused.isBefore(Objects.requireNonNull(job(id).heartbeatAt())));
+    Files.createFile(folder.resolve("go"));
+    until(() -> data(id, EventType.RECOVERY_ACK).contains("\"pause\""));
+    ask(id, ControlAction.TAKEOVER, null);
+    until(() -> data(id, EventType.RECOVERY_ACK).contains("\"takeover\""));
+    Path work = scratch(id, 1).resolve("workspace-1/work");
+    assertThat(data(id, EventType.RECOVERY_ACK)).contains(work.toRealPath().toString());
+    Files.writeString(work.resolve("by-hand"), "ada\n");
+    ask(id, ControlAction.RESUME, null);
+    await(id, JobState.SUCCEEDED);
+    assertThat(patch(id, "edit")).contains("by-hand");
   }
 
   @Test
@@ -411,9 +444,8 @@ class WorkspaceTest extends LibraryTest {
     Instant paused = Instant.now();
     until(() -> paused.isBefore(Objects.requireNonNull(job(id).heartbeatAt())));
     Files.createFile(folder.resolve("go"));
-    until(() -> steps(id).contains("self_heal.triggered"));
+    until(() -> steps(id).contains("control.recovery.ack"));
     ask(id, ControlAction.HARD_RESET_STEP, "edit");
-    assertThat(steps(id)).doesNotContain("control.recovery.ack");
     ask(id, ControlAction.RESUME, null);
     await(id, JobState.SUCCEEDED);
     assertThat(steps(id))
@@ -422,6 +454,7 @@ class WorkspaceTest extends LibraryTest {
             "control.pause",
             "failed",
             "self_heal.triggered",
+            "control.recovery.ack",
             "control.hard_reset_step",
             "control.resume",
             "resume.from_step",

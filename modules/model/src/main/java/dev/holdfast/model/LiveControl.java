@@ -15,7 +15,12 @@ public record LiveControl(boolean paused, boolean takeover, @Nullable Recovery r
   public record Recovery(
       ControlAction action, String stepId, String requestedBy, String reason, Instant updatedAt) {}
 
+  /** Why no attempt may begin: a takeover, a pause, or null when nothing stands against it. */
+  public @Nullable ControlAction hold() {
+    return takeover ? ControlAction.TAKEOVER : paused ? ControlAction.PAUSE : null;
+  }
+
   public boolean holds() {
-    return paused || takeover;
+    return hold() != null;
   }
 }

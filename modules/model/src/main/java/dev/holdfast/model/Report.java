@@ -19,10 +19,12 @@ public sealed interface Report {
     }
   }
 
-  /** Something the handler wants in the timeline. */
+  /** Something for the timeline: the handler's, or that its worker has heard an operator. */
   record Event(Lease lease, String type, Json data) implements Report {
     public Event {
-      EventType.ofHandler(type);
+      if (!type.equals(EventType.RECOVERY_ACK)) {
+        EventType.ofHandler(type);
+      }
       Limits.eventData(data);
     }
   }

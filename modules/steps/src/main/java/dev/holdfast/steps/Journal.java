@@ -14,6 +14,9 @@ public interface Journal {
   /** Returns once it is durable; throws when this worker no longer holds the job. */
   void write(Line line);
 
+  /** An entry of the timeline by itself; as durable, and as fenced. */
+  void tell(Event event);
+
   void count(String metric, Map<String, String> tags);
 
   void time(String metric, Map<String, String> tags, Duration took);

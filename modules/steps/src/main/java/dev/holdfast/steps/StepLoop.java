@@ -1,5 +1,6 @@
 package dev.holdfast.steps;
 
+import dev.holdfast.model.ControlAction;
 import dev.holdfast.model.EventType;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.LiveControl;
@@ -99,7 +100,7 @@ public final class StepLoop {
 
     T run() throws InterruptedException {
       while (true) {
-        begin(interventions.await(asked -> opening(asked) != Decision.Opening.WAIT));
+        begin(released());
         Instant from = Instant.now();
         long begun = System.nanoTime();
         Attempt<T> trial =
@@ -132,6 +133,27 @@ public final class StepLoop {
       } finally {
         forget.run();
         current = null;
+      }
+    }
+
+    /** Waits while an operator holds the job up, and tells him that nothing runs any more. */
+    private LiveControl released() throws InterruptedException {
+      ControlAction told = null;
+      while (true) {
+        ControlAction known = told;
+        LiveControl asked =
+            interventions.await(
+                now -> opening(now) != Decision.Opening.WAIT || now.hold() != known);
+        told = asked.hold();
+        if (told == null) {
+          return asked;
+        }
+        Map<String, Object> data = about(null, null, null);
+        data.put("action", told.text());
+        if (told == ControlAction.TAKEOVER) {
+          step.place().ifPresent(path -> data.put("workspace", path.toString()));
+        }
+        journal.tell(event(EventType.RECOVERY_ACK, data));
       }
     }
 
@@ -209,8 +231,6 @@ public final class StepLoop {
       timed(took, "stopped");
       Map<String, Object> about = about(null, null, null);
       about.put("summary", "stopped for an operator");
-      // Whoever takes the job over is told where it lies.
-      step.place().ifPresent(path -> about.put("workspace", path.toString()));
       write(
           StepState.FAILED, false, null, null, null, List.of(event(EventType.STEP_FAILED, about)));
     }

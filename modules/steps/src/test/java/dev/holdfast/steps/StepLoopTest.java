@@ -41,11 +41,17 @@ class StepLoopTest {
 
   private static final class Memory implements Journal {
     final List<Line> lines = new CopyOnWriteArrayList<>();
+    final List<Event> told = new CopyOnWriteArrayList<>();
     final List<String> counted = new CopyOnWriteArrayList<>();
 
     @Override
     public void write(Line line) {
       lines.add(line);
+    }
+
+    @Override
+    public void tell(Event event) {
+      told.add(event);
     }
 
     @Override
@@ -56,6 +62,10 @@ class StepLoopTest {
     @Override
     public void time(String metric, Map<String, String> tags, Duration took) {
       counted.add(metric + tags);
+    }
+
+    List<Object> acknowledged() {
+      return told.stream().map(event -> event.data().getOrDefault("action", "")).toList();
     }
 
     List<String> events() {
@@ -321,9 +331,25 @@ class StepLoopTest {
     begun.await();
     interventions.heard(new LiveControl(true, false, null));
     goOn.countDown();
-    await().until(() -> journal.events().contains("self_heal.triggered"));
+    await().until(() -> journal.acknowledged().equals(List.of("pause")));
     assertThat(journal.events()).endsWith("self_heal.triggered");
     assertThat(tries).hasValue(1);
+    interventions.heard(LiveControl.NONE);
+    assertThat(result.get()).isEqualTo("made");
+  }
+
+  @Test
+  void what_holds_a_job_up_is_acknowledged_once_whatever_else_is_asked_meanwhile()
+      throws Exception {
+    interventions.heard(new LiveControl(true, false, null));
+    CompletableFuture<String> result = running(step(() -> "made"));
+    await().until(() -> journal.acknowledged().equals(List.of("pause")));
+    interventions.heard(
+        new LiveControl(true, false, asked(ControlAction.RETRY_STEP, "embed").recovery()));
+    interventions.heard(new LiveControl(true, true, null));
+    await().until(() -> journal.acknowledged().size() > 1);
+    assertThat(journal.acknowledged()).containsExactly("pause", "takeover");
+    assertThat(journal.lines).isEmpty();
     interventions.heard(LiveControl.NONE);
     assertThat(result.get()).isEqualTo("made");
   }
@@ -343,7 +369,7 @@ class StepLoopTest {
                 }));
     begun.await();
     interventions.heard(new LiveControl(false, true, null));
-    await().until(() -> journal.events().contains("failed"));
+    await().until(() -> journal.acknowledged().equals(List.of("takeover")));
     assertThat(journal.events()).containsExactly("started", "failed");
     interventions.heard(LiveControl.NONE);
     assertThat(result.get()).isEqualTo("made");

@@ -65,6 +65,11 @@ class WorkspaceRunTest {
     }
 
     @Override
+    public void tell(Event event) {
+      events.add(event.type());
+    }
+
+    @Override
     public void count(String metric, Map<String, String> tags) {}
 
     @Override

@@ -45,6 +45,11 @@ final class StepJournal implements Journal {
   }
 
   @Override
+  public void tell(Event event) {
+    tell.accept(new Report.Event(lease, event.type(), codec.encode(event.data())));
+  }
+
+  @Override
   public void count(String metric, Map<String, String> tags) {
     metrics.count(metric, tags, 1);
   }
