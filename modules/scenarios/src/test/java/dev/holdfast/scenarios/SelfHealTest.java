@@ -12,6 +12,10 @@ import dev.holdfast.steps.WorkspaceJob;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import java.io.IOException;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,9 +23,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -78,6 +88,91 @@ class SelfHealTest {
         .contains("greet.sh");
     Launch.Answer steps = world.launch("jobs", "show", id.toString()).run();
     assertThat(steps.out()).anyMatch(line -> line.contains("task.self_heal.escalated"));
+  }
+
+  @Test
+  void a_worker_process_tells_all_it_counts_of_steps_by_statsd(World world) throws Exception {
+    prepare(world);
+    Files.writeString(
+        world.folder().resolve("edit.sh"),
+        """
+        case $HOLDFAST_STEP_ID-$HOLDFAST_STEP_ATTEMPT in
+          silent-1) while :; do sleep 0.1; done ;;
+          endless-1) while :; do echo x; sleep 0.1; done ;;
+          loops-[12]) echo the same; exit 1 ;;
+          wrong-*) exit 64 ;;
+        esac
+        """);
+    try (DatagramSocket socket = new DatagramSocket(0, InetAddress.getLoopbackAddress())) {
+      world
+          .worker()
+          .env("HOLDFAST_FOLDER", "data")
+          .env("HOLDFAST_STATSD", "127.0.0.1:" + socket.getLocalPort())
+          .start();
+      JobId id =
+          world.enqueue(
+              WorkspaceJob.KIND,
+              new WorkspaceJob(
+                  "every kind of trouble",
+                  new WorkspaceJob.Source(world.folder().resolve("repo").toString(), "main"),
+                  Stream.of("silent", "endless", "loops", "wrong")
+                      .map(name -> new WorkspaceJob.Task(name, null, null, "edit"))
+                      .toList(),
+                  null,
+                  new WorkspaceJob.Spending(null, 2.0, 1.0, null, null)));
+      String heal = "task.self_heal.";
+      Map<String, Double> expected =
+          Map.of(
+              heal + "attempts_total class:stuck_no_progress,outcome:recovered,strategy:soft_reset",
+              2.0,
+              heal + "attempts_total class:transient_runtime,outcome:failed,strategy:soft_reset",
+              1.0,
+              heal + "attempts_total class:deterministic_contract,outcome:exhausted,strategy:fail",
+              1.0,
+              heal + "recovered_total class:stuck_no_progress,strategy:soft_reset",
+              2.0,
+              heal + "exhausted_total class:deterministic_contract,strategy:fail",
+              1.0,
+              "task.step.wall_timeout_total ",
+              1.0,
+              "task.step.idle_timeout_total ",
+              1.0,
+              "task.step.no_progress_total ",
+              1.0);
+      assertThat(counted(socket, expected)).containsAllEntriesOf(expected);
+      world.await(id, JobState.FAILED);
+    }
+  }
+
+  /** What has come in, by name and tags, until it is as expected or nothing more comes. */
+  private static Map<String, Double> counted(DatagramSocket socket, Map<String, Double> expected)
+      throws IOException {
+    Pattern line = Pattern.compile("([^:]+):([^|]+)\\|(?:c|ms)(?:\\|#(?:statistic:count,?)?(.*))?");
+    Map<String, Double> sums = new TreeMap<>();
+    DatagramPacket packet = new DatagramPacket(new byte[65_536], 65_536);
+    socket.setSoTimeout((int) SOON.toMillis());
+    long end = System.nanoTime() + LONG.toNanos();
+    while (System.nanoTime() < end
+        && !(sums.entrySet().containsAll(expected.entrySet())
+            && sums.containsKey("task.step.duration_seconds outcome:done"))) {
+      try {
+        socket.receive(packet);
+      } catch (SocketTimeoutException silence) {
+        break;
+      }
+      new String(packet.getData(), 0, packet.getLength(), StandardCharsets.UTF_8)
+          .lines()
+          .map(line::matcher)
+          .filter(Matcher::matches)
+          .forEach(
+              each ->
+                  sums.merge(
+                      each.group(1) + " " + Objects.requireNonNullElse(each.group(3), ""),
+                      Double.parseDouble(each.group(2)),
+                      Double::sum));
+    }
+    assertThat(sums).containsKey("task.step.duration_seconds outcome:done");
+    return sums;
   }
 
   /** A kill hits all that run at that moment, each at a point of its own. */

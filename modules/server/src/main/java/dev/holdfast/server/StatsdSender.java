@@ -1,7 +1,8 @@
 package dev.holdfast.server;
 
+import dev.holdfast.model.EventType;
 import io.micrometer.core.instrument.Clock;
-import io.micrometer.core.instrument.config.NamingConvention;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.statsd.StatsdConfig;
 import io.micrometer.statsd.StatsdFlavor;
 import io.micrometer.statsd.StatsdMeterRegistry;
@@ -16,9 +17,13 @@ final class StatsdSender {
 
   static StatsdMeterRegistry to(ServerOptions.Statsd statsd) {
     StatsdMeterRegistry registry = new StatsdMeterRegistry(config(statsd), Clock.SYSTEM);
-    // The names are those of the documentation, as they are.
-    registry.config().namingConvention(NamingConvention.identity);
+    registry.config().namingConvention(StatsdSender::named);
     return registry;
+  }
+
+  /** The names are those of the documentation, as they are; those of steps tell their unit. */
+  private static String named(String name, Meter.Type type, @Nullable String unit) {
+    return type == Meter.Type.TIMER && name.startsWith(EventType.TASK) ? name + "_seconds" : name;
   }
 
   private static StatsdConfig config(ServerOptions.Statsd statsd) {
