@@ -83,7 +83,12 @@ final class DirectControl implements Control {
 
   @Override
   public List<StepStatus> steps(JobId job) {
-    return queue.steps(job);
+    return queue.stepsOverview(job);
+  }
+
+  @Override
+  public Optional<StepStatus> step(JobId job, String step) {
+    return queue.step(job, step);
   }
 
   @Override

@@ -5,12 +5,15 @@ import dev.holdfast.contract.Control;
 import dev.holdfast.contract.Shape;
 import dev.holdfast.contract.Wire;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.Limits;
 import dev.holdfast.model.StepStatus;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** The steps of one job. */
@@ -22,23 +25,50 @@ final class JobsStepsCommand implements Callable<Integer> {
   @Parameters(paramLabel = "ID", description = "the job's id")
   String id = "";
 
+  @Option(
+      names = "--step",
+      paramLabel = "ID",
+      description = "only this one, with what it left: its result, or which files it changed")
+  @Nullable String step;
+
   @Override
   public Integer call() {
     JobId job = JobId.parse(id);
     try (Control control = reach.open()) {
       JobsCommand.existing(control, job);
-      List<StepStatus> steps = control.steps(job);
-      if (output.json) {
-        Shown.print(steps.stream().map(Shape::step).toList());
+      if (step != null) {
+        show(control, job, Limits.stepId(step));
+      } else if (output.json) {
+        Shown.print(control.steps(job).stream().map(Shape::listed).toList());
       } else {
-        print(steps);
+        print(control.steps(job));
       }
       return ExitCode.OK;
     }
   }
 
+  private void show(Control control, JobId job, String wanted) {
+    StepStatus found =
+        control
+            .step(job, wanted)
+            .orElseThrow(
+                () ->
+                    new CommandException(
+                        ExitCode.NOT_FOUND, "step '%s' has not begun".formatted(wanted)));
+    if (output.json) {
+      Shown.print(Shape.step(found));
+    } else {
+      print(List.of(found));
+      JsonNode left = Wire.tree(found.checkpoint());
+      if (left != null) {
+        System.out.println();
+        Shown.print(left);
+      }
+    }
+  }
+
   private static void print(List<StepStatus> steps) {
-    Table table = new Table("INDEX", "STEP", "STATE", "ATTEMPTS", "RESETS", "TOOK", "CHANGED");
+    Table table = new Table("INDEX", "STEP", "STATE", "ATTEMPTS", "RESETS", "TOOK", "PATCH");
     for (StepStatus step : steps) {
       table.row(
           step.index(),
@@ -49,22 +79,8 @@ final class JobsStepsCommand implements Callable<Integer> {
           step.finishedAt() == null
               ? ""
               : Durations.text(Duration.between(step.startedAt(), step.finishedAt())),
-          changed(step));
+          step.patchBytes() == null ? "" : Shown.bytes(step.patchBytes()));
     }
     System.out.print(table.isEmpty() ? "no step has begun\n" : table.toString());
-  }
-
-  /** How many files, where its checkpoint names them, and how large the patch is. */
-  private static String changed(StepStatus step) {
-    if (step.patchBytes() == null) {
-      return "";
-    }
-    JsonNode checkpoint = Wire.tree(step.checkpoint());
-    JsonNode files = checkpoint == null ? null : checkpoint.path("changedFiles");
-    String count =
-        files == null || !files.isArray()
-            ? ""
-            : files.size() + (files.size() == 1 ? " file, " : " files, ");
-    return count + Shown.bytes(step.patchBytes());
   }
 }

@@ -237,14 +237,19 @@ class CommandsTest {
     assertThat(run("jobs", "steps", job)).isZero();
     assertThat(said().lines().toList()).hasSize(3);
     assertThat(said().lines().toList().get(0))
-        .matches("INDEX +STEP +STATE +ATTEMPTS +RESETS +TOOK +CHANGED");
-    assertThat(said().lines().toList().get(1))
-        .matches("1 +s1 +DONE +1 +0 +\\d+ ms +2 files, 1\\.2 kB");
+        .matches("INDEX +STEP +STATE +ATTEMPTS +RESETS +TOOK +PATCH");
+    assertThat(said().lines().toList().get(1)).matches("1 +s1 +DONE +1 +0 +\\d+ ms +1\\.2 kB");
     assertThat(said().lines().toList().get(2)).matches("2 +s2 +RUNNING +1 +0");
     assertThat(run("jobs", "steps", job, "--json")).isZero();
     assertThat(json().get(0).get("stepId").asText()).isEqualTo("s1");
-    assertThat(json().get(0).get("checkpoint").get("changedFiles")).hasSize(2);
+    assertThat(json().get(0).has("checkpoint")).isFalse();
     assertThat(json().get(1).get("finishedAt").isNull()).isTrue();
+    assertThat(run("jobs", "steps", job, "--step", "s1")).isZero();
+    assertThat(said()).contains("1.2 kB", "changedFiles").doesNotContain("s2");
+    assertThat(run("jobs", "steps", job, "--step", "s1", "--json")).isZero();
+    assertThat(json().get("checkpoint").get("changedFiles")).hasSize(2);
+    assertThat(run("jobs", "steps", job, "--step", "s9")).isEqualTo(ExitCode.NOT_FOUND);
+    assertThat(complained()).contains("step 's9' has not begun");
     assertThat(run("jobs", "steps", JobId.next().toString())).isEqualTo(ExitCode.NOT_FOUND);
   }
 

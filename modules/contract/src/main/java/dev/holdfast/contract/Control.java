@@ -43,8 +43,11 @@ public interface Control extends AutoCloseable {
 
   List<PublishedArtifact> artifacts(JobId job);
 
-  /** In their order. */
+  /** In their order, without their checkpoints. */
   List<StepStatus> steps(JobId job);
+
+  /** With its checkpoint. */
+  Optional<StepStatus> step(JobId job, String step);
 
   /** What is asked of a job at this moment. */
   LiveControl control(JobId job);

@@ -108,6 +108,13 @@ public final class RemoteControl implements Control {
   }
 
   @Override
+  public Optional<StepStatus> step(JobId job, String step) {
+    RemoteCalls.Reply reply =
+        server.send("GET", "/v1/jobs/" + job + "/steps/" + encoded(step), null);
+    return reply.status() == 404 ? Optional.empty() : Optional.of(Shaped.step(server.ok(reply)));
+  }
+
+  @Override
   public LiveControl control(JobId job) {
     return Shaped.control(server.get("/v1/jobs/" + job).path("liveControl"));
   }

@@ -71,18 +71,22 @@ public final class Shape {
   }
 
   public static ObjectNode step(StepStatus step) {
-    ObjectNode node =
-        Wire.object()
-            .put("stepId", step.id())
-            .put("stepIndex", step.index())
-            .put("state", step.state().name())
-            .put("attempt", step.attempt())
-            .put("resets", step.resets())
-            .put("patchBytes", step.patchBytes())
-            .put("startedAt", step.startedAt().toString())
-            .put("finishedAt", text(step.finishedAt()));
+    ObjectNode node = listed(step);
     node.set("checkpoint", Wire.tree(step.checkpoint()));
     return node;
+  }
+
+  /** As one of many: without its checkpoint. */
+  public static ObjectNode listed(StepStatus step) {
+    return Wire.object()
+        .put("stepId", step.id())
+        .put("stepIndex", step.index())
+        .put("state", step.state().name())
+        .put("attempt", step.attempt())
+        .put("resets", step.resets())
+        .put("patchBytes", step.patchBytes())
+        .put("startedAt", step.startedAt().toString())
+        .put("finishedAt", text(step.finishedAt()));
   }
 
   public static ObjectNode control(LiveControl control) {

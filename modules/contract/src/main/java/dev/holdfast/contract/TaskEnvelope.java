@@ -1,5 +1,7 @@
 package dev.holdfast.contract;
 
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Json;
 import java.time.Instant;
@@ -46,13 +48,24 @@ public record TaskEnvelope(
     long heartbeatTimeoutMs,
     long heartbeatTimeoutSec,
     long cancelGracePeriodMs,
-    @Nullable Json liveControl,
-    @Nullable Json retryContext,
+    @Nullable TaskControl liveControl,
+    @Nullable RetryContext retryContext,
     @Nullable Long timeoutMs,
     @Nullable Integer failures,
     @Nullable Integer maxAttempts,
     @Nullable Long queueWaitMs,
     @Nullable Long deadlineMs) {
+
+  /** Why an attempt failed; never what it had said. */
+  public record RetryContext(
+      FailureCategory category, String code, String message, boolean retryable) {
+    public static @Nullable RetryContext of(@Nullable Failure failure) {
+      return failure == null
+          ? null
+          : new RetryContext(
+              failure.category(), failure.code(), failure.message(), failure.retryable());
+    }
+  }
 
   /** Without what must not be read by others: the token. */
   @Override

@@ -1,5 +1,6 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.Background;
 import dev.holdfast.model.ControlAction;
 import dev.holdfast.model.ControlCommand;
 import dev.holdfast.model.ControlCommand.Answer;
@@ -11,7 +12,9 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -202,6 +205,26 @@ final class Control {
                 row.getString("requested_by"),
                 row.getString("reason"),
                 Rows.instant(row, "requested_at")));
+  }
+
+  /** Of those jobs that have one. */
+  static Map<JobId, Background> backgrounds(Connection connection, List<JobId> jobs)
+      throws SQLException {
+    Map<JobId, Background> found = new HashMap<>();
+    Rows.list(
+        connection,
+        row ->
+            found.put(
+                Rows.id(row, "id"),
+                new Background(read(row), FailureJson.read(row.getString("failure")))),
+        """
+        SELECT j.id, j.failure - 'stackTrace' AS failure,
+               c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
+          FROM holdfast.job j LEFT JOIN holdfast.control c ON c.job_id = j.id
+         WHERE j.id = ANY (?::uuid[]) AND (j.failure IS NOT NULL OR c.job_id IS NOT NULL)
+        """,
+        Rows.array(connection, "uuid", jobs, id -> id));
+    return found;
   }
 
   static LiveControl of(Connection connection, JobId job) throws SQLException {

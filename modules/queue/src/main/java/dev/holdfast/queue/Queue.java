@@ -3,6 +3,7 @@ package dev.holdfast.queue;
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.ApiKey;
 import dev.holdfast.model.Attempt;
+import dev.holdfast.model.Background;
 import dev.holdfast.model.Cancellation;
 import dev.holdfast.model.Claimed;
 import dev.holdfast.model.Codec;
@@ -49,6 +50,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -142,9 +144,18 @@ public final class Queue implements AutoCloseable {
     return heartbeats.run("signals", connection -> Heartbeat.signalled(connection, worker));
   }
 
-  /** The steps of a job, in their order. */
+  /** The steps of a job, in their order, with all they left. */
   public List<StepStatus> steps(JobId job) {
     return database.run("steps", connection -> Steps.of(connection, job));
+  }
+
+  /** The same without their checkpoints, to look at. */
+  public List<StepStatus> stepsOverview(JobId job) {
+    return database.run("steps", connection -> Steps.overview(connection, job));
+  }
+
+  public Optional<StepStatus> step(JobId job, String step) {
+    return database.run("step", connection -> Steps.one(connection, job, step));
   }
 
   /** The changes that a step made in its workspace, if it is done and has one. */
@@ -165,6 +176,11 @@ public final class Queue implements AutoCloseable {
   /** What is asked of a job at this moment. */
   public LiveControl control(JobId job) {
     return database.run("controls", connection -> Control.of(connection, job));
+  }
+
+  /** What workers should know before they begin; jobs of which there is nothing are left out. */
+  public Map<JobId, Background> backgrounds(List<JobId> jobs) {
+    return database.run("backgrounds", connection -> Control.backgrounds(connection, jobs));
   }
 
   /** One answer per report, in their order. */

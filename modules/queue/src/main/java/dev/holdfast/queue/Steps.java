@@ -14,6 +14,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Writes how the steps of running jobs get on, fenced like every write, and reads it back. */
 final class Steps {
@@ -73,9 +74,12 @@ final class Steps {
       SELECT step_id, step_index, state, attempt, resets, checkpoint, length(patch) AS patch_bytes,
              started_at, finished_at
         FROM holdfast.step
-       WHERE job_id = ?
+       WHERE job_id = ? AND (?::text IS NULL OR step_id = ?::text)
        ORDER BY step_index
       """;
+
+  // A thousand checkpoints of a megabyte each are nothing to look through.
+  private static final String OVERVIEW = LIST.replace("checkpoint,", "NULL AS checkpoint,");
 
   // A worker that died, or was given up, leaves its step running; whoever recovers the job ends it.
   private static final String CUT_OFF =
@@ -157,6 +161,20 @@ final class Steps {
   }
 
   static List<StepStatus> of(Connection connection, JobId job) throws SQLException {
+    return read(connection, LIST, job, null);
+  }
+
+  static List<StepStatus> overview(Connection connection, JobId job) throws SQLException {
+    return read(connection, OVERVIEW, job, null);
+  }
+
+  static Optional<StepStatus> one(Connection connection, JobId job, String step)
+      throws SQLException {
+    return read(connection, LIST, job, step).stream().findFirst();
+  }
+
+  private static List<StepStatus> read(
+      Connection connection, String sql, JobId job, @Nullable String step) throws SQLException {
     return Rows.list(
         connection,
         row ->
@@ -170,8 +188,10 @@ final class Steps {
                 Rows.intOrNull(row, "patch_bytes"),
                 Rows.instant(row, "started_at"),
                 Rows.instantOrNull(row, "finished_at")),
-        LIST,
-        job);
+        sql,
+        job,
+        step,
+        step);
   }
 
   static Optional<Patch> patch(Connection connection, JobId job, String step) throws SQLException {

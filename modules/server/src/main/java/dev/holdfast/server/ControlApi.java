@@ -23,6 +23,7 @@ final class ControlApi {
   List<Route> routes() {
     return List.of(
         Route.get("/v1/jobs/{id}/steps", Guard.READ, this::steps),
+        Route.get("/v1/jobs/{id}/steps/{stepId}", Guard.READ, this::step),
         Route.get("/v1/jobs/{id}/steps/{stepId}/patch", Guard.READ, this::patch),
         Route.post("/v1/jobs/{id}/control", Guard.OPERATE, this::control).maxBody(Route.SMALL));
   }
@@ -46,8 +47,18 @@ final class ControlApi {
   private Answer steps(Call call) {
     JobId job = JobsApi.job(queue, call).id();
     ObjectNode node = Wire.object();
-    node.putArray("steps").addAll(queue.steps(job).stream().map(Shape::step).toList());
+    node.putArray("steps").addAll(queue.stepsOverview(job).stream().map(Shape::listed).toList());
     return Answer.ok(node);
+  }
+
+  private Answer step(Call call) {
+    String step = Limits.stepId(call.value("stepId"));
+    JobId job = JobsApi.job(queue, call).id();
+    return Answer.ok(
+        Shape.step(
+            queue
+                .step(job, step)
+                .orElseThrow(() -> Problem.notFound("step '" + step + "' has not begun"))));
   }
 
   private Answer patch(Call call) {

@@ -1,27 +1,41 @@
 package dev.holdfast.server;
 
+import dev.holdfast.contract.TaskControl;
 import dev.holdfast.contract.TaskEnvelope;
 import dev.holdfast.contract.TaskScope;
 import dev.holdfast.contract.TaskTokens;
+import dev.holdfast.model.Background;
+import dev.holdfast.model.JobId;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Timings;
+import dev.holdfast.queue.DatabaseException;
+import dev.holdfast.queue.Queue;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Makes of a leased job what a worker anywhere can work on. */
 final class Envelopes {
+  private static final Logger log = LoggerFactory.getLogger(Envelopes.class);
+
+  private final Queue queue;
   private final TaskTokens tokens;
   private final Timings timings;
   private final InstantSource clock;
   private final URI callbackBaseUrl;
 
-  Envelopes(TaskTokens tokens, Timings timings, InstantSource clock, URI callbackBaseUrl) {
+  Envelopes(
+      Queue queue, TaskTokens tokens, Timings timings, InstantSource clock, URI callbackBaseUrl) {
+    this.queue = queue;
     this.tokens = tokens;
     this.timings = timings;
     this.clock = clock;
@@ -29,13 +43,30 @@ final class Envelopes {
   }
 
   TaskEnvelope of(LeasedJob job) {
-    return of(job, timings.lease());
+    return of(List.of(job), timings.lease()).getFirst();
   }
 
   /**
    * @param lease how long it lasts, where that is not as usual
    */
-  TaskEnvelope of(LeasedJob job, Duration lease) {
+  List<TaskEnvelope> of(List<LeasedJob> jobs, Duration lease) {
+    Map<JobId, Background> known = jobs.isEmpty() ? Map.of() : backgrounds(jobs);
+    return jobs.stream()
+        .map(job -> of(job, lease, known.getOrDefault(job.id(), Background.NONE)))
+        .toList();
+  }
+
+  private Map<JobId, Background> backgrounds(List<LeasedJob> jobs) {
+    try {
+      return queue.backgrounds(jobs.stream().map(LeasedJob::id).toList());
+    } catch (DatabaseException away) {
+      // The tasks are leased already, and heartbeats bring what operators ask.
+      log.info("tasks are handed out without what is known of them: {}", away.getMessage());
+      return Map.of();
+    }
+  }
+
+  private TaskEnvelope of(LeasedJob job, Duration lease, Background known) {
     TaskScope scope =
         new TaskScope(job.tenant(), job.workspace(), job.run(), job.id(), job.lease().attempt());
     Instant deadline =
@@ -67,8 +98,8 @@ final class Envelopes {
         lease.toMillis(),
         lease.toSeconds(),
         timings.cancelGrace().toMillis(),
-        null,
-        null,
+        TaskControl.ifAsked(known.control()),
+        TaskEnvelope.RetryContext.of(known.failure()),
         millis(job.timeout()),
         job.failures(),
         job.maxAttempts(),

@@ -79,7 +79,7 @@ public final class HoldfastServer implements AutoCloseable {
     Upkeep upkeep = holdfast.upkeep(options.timings(), counted);
     Beats beats = new Beats(queue, options.timings().lease(), System::nanoTime);
     URI callbacks = options.publicUrl() == null ? url : options.publicUrl();
-    Envelopes envelopes = new Envelopes(tokens, options.timings(), clock, callbacks);
+    Envelopes envelopes = new Envelopes(queue, tokens, options.timings(), clock, callbacks);
     Chores chores = new Chores(clock, keyring, queue);
     DispatchAllowList allowList = new DispatchAllowList(options.dispatchTo());
     Pusher pusher =

@@ -36,8 +36,7 @@ final class LeaseApi {
         new WaitingRoom.Line(Limits.queue(call.value("queue")), call.caller().onlyTenant());
     Duration lease = request.leaseMs() == null ? usual : Duration.ofMillis(request.leaseMs());
     Claimed claimed = claimed(line, request, lease);
-    List<TaskEnvelope> tasks =
-        claimed.jobs().stream().map(job -> envelopes.of(job, lease)).toList();
+    List<TaskEnvelope> tasks = envelopes.of(claimed.jobs(), lease);
     @Nullable Duration nextDue = claimed.nextDue();
     return Answer.ok(new LeaseRequest.Answer(tasks, nextDue == null ? null : nextDue.toMillis()))
         .unsent(() -> room.giveBack(claimed.jobs()));

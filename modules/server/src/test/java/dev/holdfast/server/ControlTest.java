@@ -48,6 +48,10 @@ class ControlTest extends ServerTest {
   }
 
   private void step(Lease lease, String id, int index, StepState state) {
+    step(lease, id, index, state, new Json("{\"made\": 1}"));
+  }
+
+  private void step(Lease lease, String id, int index, StepState state, Json result) {
     holdfast
         .queue()
         .report(
@@ -59,7 +63,7 @@ class ControlTest extends ServerTest {
                     state,
                     1,
                     false,
-                    state == StepState.DONE ? new Json("{\"made\": 1}") : null,
+                    state == StepState.DONE ? result : null,
                     state == StepState.DONE
                         ? Patch.of(DIFF.getBytes(StandardCharsets.UTF_8))
                         : null,
@@ -92,11 +96,31 @@ class ControlTest extends ServerTest {
     step(lease, "b/1", 2, StepState.RUNNING);
     JsonNode shown = client.get(steps, null).ok().get("steps");
     assertThat(shown).hasSize(2);
-    assertThat(shown.get(0).get("checkpoint").get("made").asInt()).isEqualTo(1);
+    assertThat(shown).noneMatch(step -> step.has("checkpoint"));
     assertThat(shown.get(0).get("patchBytes").asInt())
         .isEqualTo(DIFF.getBytes(StandardCharsets.UTF_8).length);
     assertThat(shown.get(1).get("stepId").asText()).isEqualTo("b/1");
     assertThat(shown.get(1).get("finishedAt").isNull()).isTrue();
+    JsonNode one = client.get(steps + "/a", null).ok();
+    assertThat(one.get("stepIndex").asInt()).isEqualTo(1);
+    assertThat(one.get("checkpoint").get("made").asInt()).isEqualTo(1);
+    assertThat(client.get(steps + "/b%2F1", null).ok().get("checkpoint").isNull()).isTrue();
+    client.get(steps + "/c", null).is(404, "not_found");
+    client.get(steps + "/a%20b", null).is(422, "bad_name");
+  }
+
+  @Test
+  void a_list_of_steps_is_small_whatever_they_left() {
+    Lease lease = running();
+    Json large = new Json("\"" + "x".repeat(1_000_000) + "\"");
+    for (int index = 1; index <= 20; index++) {
+      step(lease, "s" + index, index, StepState.DONE, large);
+    }
+    String steps = "/v1/jobs/" + lease.job() + "/steps";
+    String list = client.get(steps, null).response().body();
+    assertThat(list.length()).isLessThan(10_000);
+    assertThat(client.get(steps + "/s20", null).ok().get("checkpoint").asText()).hasSize(1_000_000);
+    assertThat(holdfast.queue().steps(lease.job())).allMatch(s -> large.equals(s.checkpoint()));
   }
 
   @Test

@@ -7,6 +7,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.holdfast.contract.Wire;
+import dev.holdfast.model.ControlAction;
+import dev.holdfast.model.ControlCommand;
 import dev.holdfast.model.Dispatch;
 import dev.holdfast.model.JobId;
 import dev.holdfast.testkit.TestDatabase;
@@ -104,6 +106,16 @@ class PushTest extends ServerTest {
     callback(task, "started", Map.of("attempt", 1, "workerId", "w9")).ok();
     callback(task, "completed", succeeded(task)).ok();
     assertThat(state(job)).isEqualTo("SUCCEEDED");
+  }
+
+  @Test
+  void what_operators_ask_comes_with_the_task() throws InterruptedException {
+    JobId job = enqueued();
+    holdfast
+        .queue()
+        .control(job, new ControlCommand(ControlAction.PAUSE, null, "ada", "wait"), null);
+    dispatch(10);
+    assertThat(pushed().get("liveControl").get("paused").asBoolean()).isTrue();
   }
 
   @Test

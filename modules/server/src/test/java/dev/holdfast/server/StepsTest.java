@@ -204,6 +204,49 @@ class StepsTest extends ServerTest {
   }
 
   @Test
+  void what_is_asked_and_what_went_wrong_come_with_the_task() {
+    JsonNode first = task();
+    assertThat(first.has("liveControl")).isFalse();
+    assertThat(first.has("retryContext")).isFalse();
+    tell(first, "fetch", 1, StepState.FAILED, 1);
+    LiveControl.Recovery request = asked(first, ControlAction.HARD_RESET_STEP, "fetch");
+    holdfast
+        .queue()
+        .control(id(first), new ControlCommand(ControlAction.PAUSE, null, "ada", "wait"), null);
+    callback(
+            first,
+            "completed",
+            Map.of(
+                "attempt",
+                1,
+                "workerId",
+                "w1",
+                "outcome",
+                "FAILED",
+                "error",
+                Map.of(
+                    "category", "INFRASTRUCTURE",
+                    "code", "DISK_FULL",
+                    "message", "no space left",
+                    "stackTrace", "a long story",
+                    "retryAfterMs", 0)))
+        .ok();
+    JsonNode second = leased();
+    assertThat(second.get("attempt").asInt()).isEqualTo(2);
+    JsonNode asked = second.get("liveControl");
+    assertThat(asked.get("paused").asBoolean()).isTrue();
+    assertThat(asked.get("takeover").asBoolean()).isFalse();
+    assertThat(asked.get("recovery").get("action").asText()).isEqualTo("hard_reset_step");
+    assertThat(asked.get("recovery").get("updatedAt").asText())
+        .isEqualTo(request.updatedAt().toString());
+    JsonNode failed = second.get("retryContext");
+    assertThat(failed.get("category").asText()).isEqualTo("INFRASTRUCTURE");
+    assertThat(failed.get("code").asText()).isEqualTo("DISK_FULL");
+    assertThat(failed.get("message").asText()).isEqualTo("no space left");
+    assertThat(failed.toString()).doesNotContain("story");
+  }
+
+  @Test
   void a_request_that_another_one_replaced_is_not_honoured_in_its_place() {
     JsonNode task = task();
     tell(task, "fetch", 1, StepState.FAILED, 1);
