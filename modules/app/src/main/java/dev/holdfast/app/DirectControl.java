@@ -1,6 +1,7 @@
 package dev.holdfast.app;
 
 import dev.holdfast.contract.Control;
+import dev.holdfast.contract.ControlException;
 import dev.holdfast.contract.TokenLifetime;
 import dev.holdfast.model.ApiKey;
 import dev.holdfast.model.Attempt;
@@ -14,6 +15,7 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.Ordered;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Role;
@@ -21,6 +23,8 @@ import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Statistics;
 import dev.holdfast.model.StepStatus;
+import dev.holdfast.model.WorkerCommand;
+import dev.holdfast.model.WorkerOrder;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.server.Secrets;
 import java.time.Duration;
@@ -213,6 +217,33 @@ final class DirectControl implements Control {
   @Override
   public void rotateSigningKey() {
     queue.rotateTokenKey(Secrets.tokenKey(), TokenLifetime.LONGEST.plus(UNTIL_ALL_KNOW));
+  }
+
+  @Override
+  public Workers workers() {
+    return new Workers(queue.allPausedSince().orElse(null), queue.crew(null).all());
+  }
+
+  @Override
+  public List<WorkerOrder> order(WorkerCommand command) {
+    return switch (queue.health().ask(queue.crew(null), command)) {
+      case Ordered.Given(var orders) -> orders;
+      case Ordered.Unknown(var message) ->
+          throw new ControlException(ControlException.Reason.NOT_FOUND, message);
+      case Ordered.Refused(var code, var message) ->
+          throw new ControlException(ControlException.Reason.REFUSED, message);
+    };
+  }
+
+  @Override
+  public void pauseAll(String reason) {
+    queue.pauseAll();
+  }
+
+  @Override
+  public Resumed resumeAll(String requestedBy, String reason) {
+    boolean was = queue.resumeAll();
+    return new Resumed(was, queue.health().resumeFailed(requestedBy, reason));
   }
 
   @Override

@@ -2,6 +2,8 @@ package dev.holdfast.app;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.Control;
+import dev.holdfast.contract.Shape;
+import java.time.Instant;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -26,6 +28,7 @@ final class HealthCommand implements Callable<Integer> {
         print(health);
       } else {
         System.out.println(health.about());
+        System.out.print(WorkersTable.of(health.workers()));
         for (Control.Health.Trouble trouble : health.problems()) {
           System.out.println("- " + Failures.oneLine(trouble.what()));
           System.out.println("  " + Failures.oneLine(trouble.doNext()));
@@ -41,11 +44,19 @@ final class HealthCommand implements Callable<Integer> {
   private static void print(Control.Health health) {
     ObjectNode node =
         Shown.object().put("healthy", health.problems().isEmpty()).put("about", health.about());
+    Instant paused = health.workers().pausedSince();
+    node.put("workersPaused", paused == null ? null : paused.toString());
+    node.putArray("workers")
+        .addAll(health.workers().workers().stream().map(Shape::worker).toList());
     node.putArray("problems")
-        .addAll(
-            health.problems().stream()
-                .map(t -> Shown.object().put("what", t.what()).put("doNext", t.doNext()))
-                .toList());
+        .addAll(health.problems().stream().map(HealthCommand::problem).toList());
     Shown.print(node);
+  }
+
+  private static ObjectNode problem(Control.Health.Trouble trouble) {
+    return Shown.object()
+        .put("code", trouble.code())
+        .put("what", trouble.what())
+        .put("doNext", trouble.doNext());
   }
 }

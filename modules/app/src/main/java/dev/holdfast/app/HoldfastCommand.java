@@ -19,6 +19,7 @@ import picocli.CommandLine.HelpCommand;
       EnqueueCommand.class,
       JobsCommand.class,
       QueuesCommand.class,
+      WorkersCommand.class,
       SchedulesCommand.class,
       StatsCommand.class,
       HealthCommand.class,

@@ -1,6 +1,7 @@
 package dev.holdfast.app;
 
 import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.Spelling;
 import dev.holdfast.model.Timings;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.holdfast.Holdfast;
+import dev.holdfast.model.HealthStatus;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Json;
@@ -14,6 +15,8 @@ import dev.holdfast.model.Report;
 import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.model.Settlement;
 import dev.holdfast.model.StepState;
+import dev.holdfast.model.WorkerOrder;
+import dev.holdfast.queue.Health;
 import dev.holdfast.queue.TokenKey;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
@@ -25,8 +28,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -403,6 +409,134 @@ class CommandsTest {
     assertThat(run("health", "--json")).isEqualTo(ExitCode.NOT_HEALTHY);
     assertThat(json().get("healthy").asBoolean()).isFalse();
     assertThat(json().get("problems").get(0).get("doNext").asText()).contains("mail");
+  }
+
+  private static final String TAG = "worker:tag:0";
+  private static final Health.Place PLACE = new Health.Place("here", TAG, 1);
+
+  private Health health() {
+    return holdfast.queue().health();
+  }
+
+  private void startTag() {
+    health().starting(PLACE, 2, false);
+    health().spawned(PLACE, 4_711, Instant.now());
+    health().beat(PLACE, HealthStatus.HEALTHY, 4_711, null, new Json("{}"));
+  }
+
+  @Test
+  void workers_are_listed_and_shown_with_the_health() throws IOException {
+    assertThat(run("workers", "list")).isZero();
+    assertThat(said()).contains("no supervisor runs");
+    startTag();
+    assertThat(run("workers", "list")).isZero();
+    assertThat(said()).contains(TAG, "healthy", "4711", "here");
+    assertThat(run("workers", "list", "--json")).isZero();
+    assertThat(json().get(0).get("restarts").asInt()).isEqualTo(2);
+    assertThat(run("health")).isZero();
+    assertThat(said()).contains(TAG, "healthy", "all is well");
+    health().ended(PLACE, HealthStatus.FAILED, 9, "5 restarts within 5 minutes", null);
+    assertThat(run("health")).isEqualTo(ExitCode.NOT_HEALTHY);
+    assertThat(said())
+        .contains("failed", "9 (handlers)", "5 restarts within 5 minutes")
+        .contains("holdfast logs " + TAG);
+    assertThat(run("health", "--json")).isEqualTo(ExitCode.NOT_HEALTHY);
+    assertThat(json().get("workers").get(0).get("exit").get("name").asText()).isEqualTo("handlers");
+    assertThat(json().get("problems").get(0).get("code").asText()).isEqualTo("worker_failed");
+    assertThat(json().get("workersPaused").isNull()).isTrue();
+  }
+
+  /** What a supervisor would do. */
+  private Thread supervisor(Consumer<WorkerOrder> does) {
+    return Thread.ofVirtual()
+        .start(
+            () -> {
+              while (!Thread.currentThread().isInterrupted()) {
+                health()
+                    .open("here")
+                    .forEach(
+                        order -> {
+                          does.accept(order);
+                          health().done(order);
+                        });
+                LockSupport.parkNanos(Duration.ofMillis(50).toNanos());
+              }
+            });
+  }
+
+  private void obey(WorkerOrder order) {
+    switch (order.action()) {
+      case PAUSE -> health().paused("here", TAG, true);
+      case RESUME, RESTART -> {
+        health().starting(PLACE, 0, false);
+        health().spawned(PLACE, 4_712, Instant.now());
+      }
+      case STOP -> health().ended(PLACE, HealthStatus.STOPPING, 0, "stopped", null);
+    }
+  }
+
+  @Test
+  void an_order_to_a_worker_is_seen_to_be_done() throws Exception {
+    startTag();
+    Thread supervisor = supervisor(this::obey);
+    try {
+      assertThat(run("workers", "pause", TAG, "--wait", "60s", "--reason", "a test")).isZero();
+      assertThat(said()).contains(TAG + " of supervisor 'here' is healthy, paused");
+      assertThat(run("workers", "resume", TAG, "--wait", "60s")).isZero();
+      assertThat(said()).contains("is starting");
+      startTag();
+      assertThat(run("workers", "restart", TAG, "--wait", "60s", "--json")).isZero();
+      assertThat(json().get("done").asBoolean()).isTrue();
+      assertThat(json().get("orders").get(0).get("requestedBy").asText()).isEqualTo(asker());
+      assertThat(run("workers", "stop", TAG, "--supervisor", "here", "--wait", "60s")).isZero();
+      assertThat(said()).contains("is stopped");
+    } finally {
+      supervisor.interrupt();
+      supervisor.join();
+    }
+    assertThat(run("workers", "pause", TAG)).isEqualTo(ExitCode.REFUSED);
+    assertThat(complained()).contains("resume starts it");
+  }
+
+  @Test
+  void an_order_that_nobody_has_done_yet_was_given_all_the_same() throws IOException {
+    startTag();
+    assertThat(run("workers", "stop", TAG, "--wait", "0s")).isZero();
+    assertThat(said()).contains("order to stop " + TAG).contains("not done yet");
+    assertThat(health().open("here")).hasSize(1);
+  }
+
+  @Test
+  void all_workers_are_paused_and_resumed() throws IOException {
+    startTag();
+    health().ended(PLACE, HealthStatus.FAILED, 1, "too often", null);
+    assertThat(run("workers", "pause", "--all")).isZero();
+    assertThat(said()).contains("all workers are paused");
+    assertThat(holdfast.queue().allPausedSince()).isPresent();
+    run("workers", "list");
+    assertThat(said()).contains("all workers are paused since");
+    assertThat(run("workers", "resume", TAG, "--wait", "0s")).isZero();
+    assertThat(said()).contains("all workers are still paused");
+    assertThat(run("workers", "resume", "--all", "--wait", "0s")).isZero();
+    assertThat(said()).contains("all workers are resumed").contains("order to resume " + TAG);
+    assertThat(holdfast.queue().allPausedSince()).isEmpty();
+    assertThat(run("workers", "resume", "--all", "--wait", "0s")).isZero();
+    assertThat(said()).contains("were not all paused");
+  }
+
+  @Test
+  void an_order_that_makes_no_sense_says_what_would() throws IOException {
+    startTag();
+    assertThat(run("workers", "stop", "worker:tug:0")).isEqualTo(ExitCode.NOT_FOUND);
+    assertThat(complained()).contains("is it " + TAG + "?");
+    assertThat(run("workers", "pause")).isEqualTo(ExitCode.USAGE);
+    assertThat(complained()).contains("--all");
+    assertThat(run("workers", "pause", TAG, "--all")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("workers", "pause", "--all", "--supervisor", "here")).isEqualTo(ExitCode.USAGE);
+    database.sql("UPDATE holdfast.health SET last_seen = last_seen - interval '31 seconds'");
+    assertThat(run("workers", "stop", TAG)).isEqualTo(ExitCode.REFUSED);
+    assertThat(complained()).contains("holdfast supervise");
+    assertThat(complained().lines()).hasSize(1);
   }
 
   @Test

@@ -18,7 +18,11 @@ import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Statistics;
 import dev.holdfast.model.StepStatus;
+import dev.holdfast.model.WorkerCommand;
+import dev.holdfast.model.WorkerOrder;
+import dev.holdfast.model.WorkerView;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -106,10 +110,46 @@ public interface Control extends AutoCloseable {
   /** Task tokens are signed with a new key; what older ones signed is good as long as it was. */
   void rotateSigningKey();
 
+  Workers workers();
+
+  /** Asks something of a worker process; through a server, whose key it is has asked. */
+  List<WorkerOrder> order(WorkerCommand command);
+
+  /** No worker takes a job of any queue; what runs goes on. */
+  void pauseAll(String reason);
+
+  /**
+   * Ends that, and asks for a new start of every worker process that has failed.
+   *
+   * @param requestedBy as in a command
+   */
+  Resumed resumeAll(String requestedBy, String reason);
+
   Health health();
 
   @Override
   void close();
+
+  /**
+   * All workers that are known.
+   *
+   * @param pausedSince since when all of them are paused; null when they are not
+   */
+  record Workers(@Nullable Instant pausedSince, List<WorkerView> workers) {
+    public Workers {
+      workers = List.copyOf(workers);
+    }
+  }
+
+  /**
+   * @param wasPaused whether there was anything to end
+   * @param orders for those that had failed
+   */
+  record Resumed(boolean wasPaused, List<WorkerOrder> orders) {
+    public Resumed {
+      orders = List.copyOf(orders);
+    }
+  }
 
   /**
    * How things stand.
@@ -117,9 +157,9 @@ public interface Control extends AutoCloseable {
    * @param about which versions of what, for people
    * @param problems none when all is well
    */
-  record Health(String about, List<Trouble> problems) {
+  record Health(String about, Workers workers, List<Trouble> problems) {
     /** One thing that is wrong, and what to do about it. */
-    public record Trouble(String what, String doNext) {}
+    public record Trouble(String code, String what, String doNext) {}
   }
 
   /**

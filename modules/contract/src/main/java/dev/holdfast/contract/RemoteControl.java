@@ -21,6 +21,8 @@ import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Statistics;
 import dev.holdfast.model.StepStatus;
+import dev.holdfast.model.WorkerCommand;
+import dev.holdfast.model.WorkerOrder;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -324,6 +326,36 @@ public final class RemoteControl implements Control {
   }
 
   @Override
+  public Workers workers() {
+    JsonNode answer = server.get("/v1/workers");
+    return new Workers(
+        Shaped.instantOrNull(answer, "pausedSince"),
+        Shaped.list(answer.path("workers"), Shaped::worker));
+  }
+
+  @Override
+  public List<WorkerOrder> order(WorkerCommand command) {
+    ObjectNode request = Wire.object().put("reason", command.reason());
+    if (command.supervisor() != null) {
+      request.put("supervisor", command.supervisor());
+    }
+    String path = "/v1/workers/" + encoded(command.component()) + "/" + command.action().text();
+    return Shaped.list(server.post(path, request).path("orders"), Shaped::order);
+  }
+
+  @Override
+  public void pauseAll(String reason) {
+    server.post("/v1/workers/pause", Wire.object().put("reason", reason));
+  }
+
+  @Override
+  public Resumed resumeAll(String requestedBy, String reason) {
+    JsonNode answer = server.post("/v1/workers/resume", Wire.object().put("reason", reason));
+    return new Resumed(
+        answer.path("wasPaused").asBoolean(), Shaped.list(answer.path("orders"), Shaped::order));
+  }
+
+  @Override
   public Health health() {
     server.get("/ready");
     JsonNode info = server.get("/v1/info");
@@ -335,9 +367,14 @@ public final class RemoteControl implements Control {
                 info.path("version").asText(),
                 database.path("version").asText(),
                 database.path("schemaVersion").asText()),
+        workers(),
         Shaped.list(
             info.path("problems"),
-            each -> new Health.Trouble(Shaped.text(each, "what"), Shaped.text(each, "doNext"))));
+            each ->
+                new Health.Trouble(
+                    Shaped.text(each, "code"),
+                    Shaped.text(each, "what"),
+                    Shaped.text(each, "doNext"))));
   }
 
   private static String query(Map<String, String> values) {

@@ -18,7 +18,9 @@ import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Statistics;
 import dev.holdfast.model.StepStatus;
 import dev.holdfast.model.Told;
-import dev.holdfast.model.WorkerStatus;
+import dev.holdfast.model.WorkerExit;
+import dev.holdfast.model.WorkerOrder;
+import dev.holdfast.model.WorkerView;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -153,15 +155,48 @@ public final class Shape {
         .put("answer", cancellation.answer().name());
   }
 
-  public static ObjectNode worker(WorkerStatus worker) {
+  public static ObjectNode worker(WorkerView worker) {
     ObjectNode node =
         Wire.object()
+            .put("component", worker.component())
+            .put("supervisor", worker.supervisor())
             .put("worker", worker.worker())
-            .put("jobs", worker.jobs())
-            .put("oldestStart", worker.oldestStart().toString())
-            .put("lastHeartbeat", worker.lastHeartbeat().toString());
+            .put("status", worker.status().text())
+            .put("paused", worker.paused())
+            .put("stopped", worker.stopped())
+            .put("pid", worker.pid())
+            .put("currentJob", text(worker.currentJob()))
+            .put("jobs", worker.jobs());
     worker.queues().forEach(node.putArray("queues")::add);
+    node.put("restarts", worker.restarts())
+        .put("lastRestart", text(worker.lastRestart()))
+        .put("nextRestart", text(worker.nextRestart()));
+    node.set("exit", worker.exitCode() == null ? null : exit(WorkerExit.of(worker.exitCode())));
+    node.put("reason", worker.reason())
+        .put("lastSeen", worker.lastSeen().toString())
+        .put("lastHeartbeat", text(worker.lastHeartbeat()))
+        .put("oldestStart", text(worker.oldestStart()));
+    node.set("details", Wire.tree(worker.details()));
     return node;
+  }
+
+  public static ObjectNode exit(WorkerExit exit) {
+    return Wire.object()
+        .put("code", exit.code())
+        .put("name", exit.name())
+        .put("meaning", exit.meaning())
+        .put("doNext", exit.doNext());
+  }
+
+  public static ObjectNode order(WorkerOrder order) {
+    return Wire.object()
+        .put("id", order.id())
+        .put("supervisor", order.supervisor())
+        .put("component", order.component())
+        .put("action", order.action().text())
+        .put("requestedBy", order.requestedBy())
+        .put("reason", order.reason())
+        .put("requestedAt", order.requestedAt().toString());
   }
 
   /** Its secret is nowhere to be shown from. */

@@ -10,6 +10,7 @@ import dev.holdfast.model.ControlAction;
 import dev.holdfast.model.Enqueued;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.HealthStatus;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobId;
@@ -26,6 +27,8 @@ import dev.holdfast.model.Statistics;
 import dev.holdfast.model.StepState;
 import dev.holdfast.model.StepStatus;
 import dev.holdfast.model.WhenMissed;
+import dev.holdfast.model.WorkerOrder;
+import dev.holdfast.model.WorkerView;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -162,7 +165,8 @@ final class Shaped {
         wholeOrNull(node, "rateLimit"),
         millisOrNull(node, "rateSpanMs"),
         instantOrNull(node, "pausedAt"),
-        millisOrNull(node, "oldestMs"));
+        millisOrNull(node, "oldestMs"),
+        null);
   }
 
   static ScheduleStatus schedule(JsonNode node) {
@@ -203,6 +207,40 @@ final class Shaped {
         instantOrNull(node, "revokedAt"));
   }
 
+  static WorkerView worker(JsonNode node) {
+    return new WorkerView(
+        text(node, "component"),
+        textOrNull(node, "supervisor"),
+        textOrNull(node, "worker"),
+        HealthStatus.of(text(node, "status")),
+        node.path("paused").asBoolean(),
+        node.path("stopped").asBoolean(),
+        is(node, "pid") ? Long.valueOf(node.get("pid").asLong()) : null,
+        is(node, "currentJob") ? id(node, "currentJob") : null,
+        node.path("jobs").asLong(),
+        list(node.path("queues"), JsonNode::asText),
+        node.path("restarts").asInt(),
+        instantOrNull(node, "lastRestart"),
+        instantOrNull(node, "nextRestart"),
+        wholeOrNull(node.path("exit"), "code"),
+        textOrNull(node, "reason"),
+        instant(node, "lastSeen"),
+        instantOrNull(node, "lastHeartbeat"),
+        instantOrNull(node, "oldestStart"),
+        json(node, "details"));
+  }
+
+  static WorkerOrder order(JsonNode node) {
+    return new WorkerOrder(
+        node.path("id").asLong(),
+        text(node, "supervisor"),
+        text(node, "component"),
+        WorkerOrder.Action.of(text(node, "action")),
+        text(node, "requestedBy"),
+        text(node, "reason"),
+        instant(node, "requestedAt"));
+  }
+
   private static @Nullable Failure failure(JsonNode node) {
     return node.isObject()
         ? new Failure(
@@ -238,7 +276,7 @@ final class Shaped {
     return Instant.parse(text(node, field));
   }
 
-  private static @Nullable Instant instantOrNull(JsonNode node, String field) {
+  static @Nullable Instant instantOrNull(JsonNode node, String field) {
     return is(node, field) ? instant(node, field) : null;
   }
 

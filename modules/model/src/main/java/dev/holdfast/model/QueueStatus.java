@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param delayed pending jobs that are not due yet
  * @param rateLimit how many jobs may start per {@code rateSpan}
  * @param oldest how long the first due job has been waiting
+ * @param oldestFree the same of those that no concurrency key can hold back; for rules, not shown
  */
 public record QueueStatus(
     String name,
@@ -22,4 +23,10 @@ public record QueueStatus(
     @Nullable Integer rateLimit,
     @Nullable Duration rateSpan,
     @Nullable Instant pausedAt,
-    @Nullable Duration oldest) {}
+    @Nullable Duration oldest,
+    @Nullable Duration oldestFree) {
+  /** One that has neither. */
+  public static QueueStatus empty(String name) {
+    return new QueueStatus(name, 0, 0, 0, 0, 0, null, null, null, null, null, null);
+  }
+}

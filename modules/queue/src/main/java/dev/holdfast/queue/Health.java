@@ -1,8 +1,11 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.Crew;
 import dev.holdfast.model.HealthStatus;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.Ordered;
+import dev.holdfast.model.WorkerCommand;
 import dev.holdfast.model.WorkerHealth;
 import dev.holdfast.model.WorkerOrder;
 import java.sql.ResultSet;
@@ -347,6 +350,41 @@ public final class Health {
                 component,
                 supervisor,
                 supervisor));
+  }
+
+  /** Asks something of those who would do it, or says why there are none. */
+  public Ordered ask(Crew crew, WorkerCommand command) {
+    Crew.Judged judged = crew.judge(command);
+    return judged.against() == null
+        ? new Ordered.Given(
+            judged.rows().stream()
+                .flatMap(
+                    row ->
+                        order(
+                            row.component(),
+                            row.supervisor(),
+                            command.action(),
+                            command.requestedBy(),
+                            command.reason())
+                            .stream())
+                .toList())
+        : judged.against();
+  }
+
+  /** Asks for a new start of every process that crashed too often. */
+  public List<WorkerOrder> resumeFailed(String requestedBy, String reason) {
+    return all().stream()
+        .filter(row -> row.status() == HealthStatus.FAILED)
+        .flatMap(
+            row ->
+                order(
+                    row.component(),
+                    row.supervisor(),
+                    WorkerOrder.Action.RESUME,
+                    requestedBy,
+                    reason)
+                    .stream())
+        .toList();
   }
 
   private int update(String sql, @Nullable Object... values) {

@@ -16,7 +16,8 @@ final class Holders {
   private static final String SQL =
       """
       SELECT worker_id, count(*) AS held, max(heartbeat_at) AS heartbeat_at,
-             max(lease_expires_at) AS lease_expires_at,
+             max(lease_expires_at) AS lease_expires_at, min(started_at) AS oldest_start,
+             string_agg(DISTINCT queue, ',' ORDER BY queue) AS queues,
              (array_agg(id ORDER BY started_at DESC, id))[1:?] AS jobs
         FROM holdfast.job
        WHERE state = 'RUNNING' %s
@@ -45,6 +46,9 @@ final class Holders {
         row.getLong("held"),
         jobs,
         Rows.instant(row, "heartbeat_at"),
-        Rows.instant(row, "lease_expires_at"));
+        Rows.instant(row, "lease_expires_at"),
+        Rows.instant(row, "oldest_start"),
+        // No queue has a comma in its name.
+        List.of(row.getString("queues").split(",")));
   }
 }

@@ -9,6 +9,7 @@ import dev.holdfast.model.Claimed;
 import dev.holdfast.model.Codec;
 import dev.holdfast.model.Completion;
 import dev.holdfast.model.ControlCommand;
+import dev.holdfast.model.Crew;
 import dev.holdfast.model.DatabaseVersion;
 import dev.holdfast.model.Dispatch;
 import dev.holdfast.model.Enqueued;
@@ -42,7 +43,6 @@ import dev.holdfast.model.StepStatus;
 import dev.holdfast.model.Throughput;
 import dev.holdfast.model.Told;
 import dev.holdfast.model.Warnings;
-import dev.holdfast.model.WorkerStatus;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -66,6 +66,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Queue implements AutoCloseable {
   private static final int SWEEP = 1_000;
+  private static final int CREW = 1_000;
+  private static final int CREW_JOBS = 1;
   private static final Duration HEARTBEAT_ANSWER = Duration.ofSeconds(10);
 
   private final DataSource dataSource;
@@ -298,6 +300,15 @@ public final class Queue implements AutoCloseable {
     return database.run("paused", Queues::allPausedSince);
   }
 
+  /**
+   * All workers: processes under supervisors, and whoever holds leases. One tenant sees only who
+   * holds its jobs.
+   */
+  public Crew crew(@Nullable String tenant) {
+    return new Crew(
+        tenant == null ? health.all() : List.of(), holders(tenant, CREW_JOBS, CREW), now());
+  }
+
   /** Worker processes. */
   public Health health() {
     return health;
@@ -401,11 +412,6 @@ public final class Queue implements AutoCloseable {
   /** Of one tenant only. */
   public Statistics statistics(@Nullable String tenant) {
     return database.run("statistics", connection -> Count.all(connection, tenant));
-  }
-
-  /** Who runs jobs just now, of one tenant or of all. */
-  public List<WorkerStatus> workers(@Nullable String tenant) {
-    return database.run("workers", connection -> Workers.list(connection, tenant));
   }
 
   public Warnings warnings(@Nullable String tenant, Duration overdueAfter) {

@@ -50,31 +50,34 @@ final class Queues {
              coalesce(j.due, 0) AS due, coalesce(j.delayed, 0) AS delayed,
              coalesce(j.retrying, 0) AS retrying, coalesce(j.waiting, 0) AS waiting,
              coalesce(j.running, 0) AS running,
-             extract(epoch FROM statement_timestamp() - j.oldest) * 1000 AS oldest_ms
+             extract(epoch FROM statement_timestamp() - j.oldest) * 1000 AS oldest_ms,
+             extract(epoch FROM statement_timestamp() - j.oldest_free) * 1000 AS oldest_free_ms
         FROM (SELECT * FROM holdfast.queue WHERE name <> '*') AS q
         FULL JOIN (
           SELECT queue, sum(due) AS due, sum(delayed) AS delayed, sum(retrying) AS retrying,
-                 sum(waiting) AS waiting, sum(running) AS running, min(oldest) AS oldest
+                 sum(waiting) AS waiting, sum(running) AS running, min(oldest) AS oldest,
+                 min(oldest_free) AS oldest_free
             FROM (SELECT queue, count(*) FILTER (WHERE run_at <= statement_timestamp()) AS due,
                          count(*) FILTER (WHERE run_at > statement_timestamp()) AS delayed,
                          0 AS retrying, 0 AS waiting, 0 AS running,
-                         min(run_at) FILTER (WHERE run_at <= statement_timestamp()) AS oldest
+                         min(run_at) FILTER (WHERE run_at <= statement_timestamp()) AS oldest,
+                         min(run_at) FILTER (WHERE run_at <= statement_timestamp()) AS oldest_free
                     FROM holdfast.job
                    WHERE state = 'PENDING' AND concurrency_key IS NULL %1$s GROUP BY queue
                   UNION ALL
                   SELECT queue, count(*) FILTER (WHERE run_at <= statement_timestamp()),
                          count(*) FILTER (WHERE run_at > statement_timestamp()), 0, 0, 0,
-                         min(run_at) FILTER (WHERE run_at <= statement_timestamp())
+                         min(run_at) FILTER (WHERE run_at <= statement_timestamp()), NULL
                     FROM holdfast.job
                    WHERE state = 'PENDING' AND concurrency_key IS NOT NULL %1$s GROUP BY queue
                   UNION ALL
-                  SELECT queue, 0, 0, count(*), 0, 0, NULL
+                  SELECT queue, 0, 0, count(*), 0, 0, NULL, NULL
                     FROM holdfast.job WHERE state = 'RETRYING' %1$s GROUP BY queue
                   UNION ALL
-                  SELECT queue, 0, 0, 0, count(*), 0, NULL
+                  SELECT queue, 0, 0, 0, count(*), 0, NULL, NULL
                     FROM holdfast.job WHERE state = 'WAITING' %1$s GROUP BY queue
                   UNION ALL
-                  SELECT queue, 0, 0, 0, 0, count(*), NULL
+                  SELECT queue, 0, 0, 0, 0, count(*), NULL, NULL
                     FROM holdfast.job WHERE state = 'RUNNING' %1$s GROUP BY queue) AS part
            GROUP BY queue) AS j ON j.queue = q.name
        WHERE %2$s
@@ -165,7 +168,8 @@ final class Queues {
                 Rows.intOrNull(row, "rate_limit"),
                 Rows.millisOrNull(row, "rate_span_ms"),
                 Rows.instantOrNull(row, "paused_at"),
-                Rows.millisOrNull(row, "oldest_ms")),
+                Rows.millisOrNull(row, "oldest_ms"),
+                Rows.millisOrNull(row, "oldest_free_ms")),
         tenant == null ? LIST : LIST_OF_TENANT,
         tenant == null ? new Object[0] : new Object[] {tenant, tenant, tenant, tenant, tenant});
   }

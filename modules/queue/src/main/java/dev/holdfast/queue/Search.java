@@ -25,6 +25,7 @@ final class Search {
       """
       SELECT id,
              CASE WHEN position(?::text IN lower(concat_ws(chr(10), id, kind, run_key, unique_key,
+                                                           failure ->> 'code',
                                                            failure ->> 'message'))) > 0 THEN true
                   WHEN pg_column_size(payload) > ? THEN NULL
                   ELSE position(?::text IN lower(payload::text)) > 0

@@ -10,18 +10,21 @@ import org.jspecify.annotations.Nullable;
 final class Warn {
   private static final String SQL =
       """
-      SELECT (SELECT count(*)
-                FROM (SELECT FROM holdfast.job
-                       WHERE state = 'FAILED'
-                         AND finished_at > statement_timestamp() - interval '1 hour'
-                         AND (?::text IS NULL OR tenant = ?::text)
-                       LIMIT 10000) AS failed) AS failed,
+      SELECT failed.jobs AS failed, failed.toxic,
              (SELECT count(*)
                 FROM (SELECT FROM holdfast.job
                        WHERE state = 'RUNNING'
                          AND lease_expires_at < statement_timestamp() - ? * interval '1 millisecond'
                          AND (?::text IS NULL OR tenant = ?::text)
                        LIMIT 10000) AS overdue) AS overdue
+        FROM (SELECT count(*) AS jobs,
+                     count(*) FILTER (WHERE code = 'TOXIC_JOB') AS toxic
+                FROM (SELECT failure ->> 'code' AS code
+                        FROM holdfast.job
+                       WHERE state = 'FAILED'
+                         AND finished_at > statement_timestamp() - interval '1 hour'
+                         AND (?::text IS NULL OR tenant = ?::text)
+                       LIMIT 10000) AS one) AS failed
       """;
 
   private Warn() {}
@@ -30,11 +33,12 @@ final class Warn {
       throws SQLException {
     return Rows.list(
             connection,
-            row -> new Warnings(row.getLong("failed"), row.getLong("overdue")),
+            row ->
+                new Warnings(row.getLong("failed"), row.getLong("toxic"), row.getLong("overdue")),
             SQL,
-            tenant,
-            tenant,
             overdueAfter,
+            tenant,
+            tenant,
             tenant,
             tenant)
         .getFirst();

@@ -15,7 +15,7 @@ import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.Warnings;
-import dev.holdfast.model.WorkerStatus;
+import dev.holdfast.model.WorkerView;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -177,23 +177,23 @@ class TenantTest extends QueueFixture {
     add(of("other").queue("a"));
     queue.claim("a", 2, "w1", LEASE);
     queue.claim("b", 1, "w1", LEASE);
-    assertThat(queue.workers(null)).hasSize(1);
-    WorkerStatus worker = queue.workers("acme").getFirst();
+    assertThat(queue.crew(null).all()).hasSize(1);
+    WorkerView worker = queue.crew("acme").all().getFirst();
     assertThat(worker.worker()).isEqualTo("w1");
     assertThat(worker.jobs()).isEqualTo(2);
     assertThat(worker.queues()).containsExactly("a", "b");
     assertThat(worker.lastHeartbeat()).isAfterOrEqualTo(worker.oldestStart());
-    assertThat(queue.workers("third")).isEmpty();
+    assertThat(queue.crew("third").all()).isEmpty();
   }
 
   @Test
   void warnings_count_late_failures_and_leases_nobody_took_back() {
-    assertThat(queue.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(0, 0));
+    assertThat(queue.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(0, 0, 0));
     queue.settle(fail(addAndClaim(of("acme").maxAttempts(1)), HOPELESS));
     expire(addAndClaim(of("other")));
-    assertThat(queue.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 1));
-    assertThat(queue.warnings("acme", Duration.ZERO)).isEqualTo(new Warnings(1, 0));
-    assertThat(queue.warnings(null, Duration.ofDays(1))).isEqualTo(new Warnings(1, 0));
+    assertThat(queue.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 0, 1));
+    assertThat(queue.warnings("acme", Duration.ZERO)).isEqualTo(new Warnings(1, 0, 0));
+    assertThat(queue.warnings(null, Duration.ofDays(1))).isEqualTo(new Warnings(1, 0, 0));
   }
 
   // ---- operating

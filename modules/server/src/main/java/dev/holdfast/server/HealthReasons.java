@@ -1,6 +1,6 @@
 package dev.holdfast.server;
 
-import dev.holdfast.model.QueueStatus;
+import dev.holdfast.model.Finding;
 import dev.holdfast.queue.DatabaseException;
 import java.time.Duration;
 import java.util.List;
@@ -15,7 +15,9 @@ final class HealthReasons {
       new Live.Reason("database_away", "the database does not answer");
   static final Live.Reason INTERNAL = new Live.Reason("internal", "the server's log has more");
 
-  private static final Duration LONG_WAIT = Duration.ofMinutes(1);
+  /** What jobs do wrong is told with their queues: it says nothing about the system. */
+  private static final String OF_JOBS = "jobs_failed";
+
   private static final Duration SLOW = Duration.ofSeconds(2);
   private static final int MOST = 20;
 
@@ -31,38 +33,15 @@ final class HealthReasons {
     };
   }
 
-  static List<Live.Reason> of(
-      List<QueueStatus> queues, List<Live.Worker> workers, Duration lookTook) {
-    Stream<Live.Reason> stalled =
-        queues.stream().filter(HealthReasons::isStalled).map(HealthReasons::stalled);
-    Stream<Live.Reason> silent =
-        workers.stream()
-            .filter(worker -> worker.status().equals(Live.Worker.CRASHED) && worker.held() > 0)
-            .map(HealthReasons::silent);
+  static List<Live.Reason> of(List<Finding> findings, Duration lookTook) {
     Stream<Live.Reason> slow =
         lookTook.compareTo(SLOW) > 0
             ? Stream.of(new Live.Reason("database_slow", "the database answers slowly"))
             : Stream.empty();
-    return Stream.of(slow, stalled, silent).flatMap(reasons -> reasons).limit(MOST).toList();
-  }
-
-  private static boolean isStalled(QueueStatus queue) {
-    Duration oldest = queue.oldest();
-    return queue.pausedAt() == null
-        && queue.running() == 0
-        && oldest != null
-        && oldest.compareTo(LONG_WAIT) > 0;
-  }
-
-  private static Live.Reason stalled(QueueStatus queue) {
-    return new Live.Reason(
-        "queue_stalled",
-        "jobs of queue '%s' have been due for over a minute and none is running: no worker serves it"
-            .formatted(queue.name()));
-  }
-
-  private static Live.Reason silent(Live.Worker worker) {
-    return new Live.Reason(
-        "worker_silent", "worker '%s' is not heard of any more".formatted(worker.worker()));
+    Stream<Live.Reason> found =
+        findings.stream()
+            .filter(finding -> !finding.code().equals(OF_JOBS))
+            .map(finding -> new Live.Reason(finding.code(), finding.gist()));
+    return Stream.concat(slow, found).limit(MOST).toList();
   }
 }

@@ -86,7 +86,7 @@ public final class HoldfastServer implements AutoCloseable {
         new Pusher(queue, bell, envelopes, allowList::allows, options.timings().lease());
 
     Gate gate = new Gate(queue, tokens, options);
-    Problems problems = new Problems(queue, room, options.timings());
+    Problems problems = new Problems(queue, room::isWaitedFor, room::isDeaf, options.timings());
 
     List<Route> routes = new ArrayList<>();
     Fence fence = new Fence(queue, (callback, lease) -> metrics.late(callback));
@@ -105,10 +105,11 @@ public final class HoldfastServer implements AutoCloseable {
     routes.addAll(new QueuesApi(queue, allowList).routes());
     routes.addAll(new SchedulesApi(queue).routes());
     routes.addAll(new KeysApi(queue, gate, keyring, clock).routes());
+    routes.addAll(new WorkersApi(queue).routes());
     routes.addAll(new StatusApi(queue, problems, options.timings(), clock).routes());
     routes.addAll(new ReferenceApi().routes());
 
-    LiveFeeds feeds = new LiveFeeds(queue, clock, MOST_SUBSCRIBERS);
+    LiveFeeds feeds = new LiveFeeds(queue, problems, clock, MOST_SUBSCRIBERS);
     routes.addAll(new EventsApi(feeds, queue).routes());
     routes.addAll(new MetricsApi(metrics).routes());
     metrics.addWorker(counted);

@@ -1,7 +1,12 @@
 package dev.holdfast.server;
 
+import dev.holdfast.model.Crew;
+import dev.holdfast.model.Holder;
 import dev.holdfast.model.JobBrief;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.WorkerExit;
+import dev.holdfast.model.WorkerHealth;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -43,15 +48,26 @@ final class Live {
    * How a worker is doing.
    *
    * @param component its place, {@code worker:{queue}:{n}}
-   * @param worker the process that is in that place
+   * @param supervisor who looks after it; null for one that is known by its leases alone
+   * @param worker the name under which it holds jobs, if it does
+   * @param status of the health of its process; of others, what their leases tell
    * @param jobs the latest, when it holds very many
+   * @param lastHeartbeat is not told of each time
    */
   record Worker(
       String component,
-      String worker,
+      @Nullable String supervisor,
+      @Nullable String worker,
       String status,
+      boolean paused,
+      boolean stopped,
+      @Nullable Long pid,
       long held,
       List<JobId> jobs,
+      int restarts,
+      @Nullable Instant nextRestart,
+      @Nullable Exit exit,
+      @Nullable String reason,
       Instant lastHeartbeat) {
     /** It holds jobs, and its leases are good. */
     static final String HEALTHY = "healthy";
@@ -62,11 +78,64 @@ final class Live {
     /** Its leases ran out. */
     static final String CRASHED = "crashed";
 
-    /** It has held nothing for a while and is not told of any more. */
+    /** Its row is gone, or it has held nothing for a while; it is not told of any more. */
     static final String GONE = "gone";
+
+    /** How its last process ended. */
+    record Exit(int code, String name) {}
 
     Worker {
       jobs = List.copyOf(jobs);
+    }
+
+    static Worker of(WorkerHealth row, @Nullable Holder leases) {
+      Integer code = row.exitCode();
+      return new Worker(
+          row.component(),
+          row.supervisor(),
+          leases == null ? null : leases.worker(),
+          row.isSilent() ? CRASHED : row.status().text(),
+          row.paused(),
+          row.isStopped(),
+          row.pid(),
+          leases == null ? 0 : leases.held(),
+          leases == null ? List.of() : leases.jobs(),
+          row.restarts(),
+          row.nextRestart(),
+          code == null ? null : new Exit(code, WorkerExit.of(code).name()),
+          row.isSilent() ? row.silence() : row.reason(),
+          row.lastSeen());
+    }
+
+    static Worker of(Holder leases, Instant now) {
+      return new Worker(
+          Crew.component(leases.worker()),
+          null,
+          leases.worker(),
+          leases.leaseExpiresAt().isBefore(now) ? CRASHED : HEALTHY,
+          false,
+          false,
+          null,
+          leases.held(),
+          leases.jobs(),
+          0,
+          null,
+          null,
+          null,
+          leases.heartbeatAt());
+    }
+
+    /** Two machines may have a worker in the same place. */
+    String key() {
+      return component + " of " + (supervisor == null ? worker : "supervisor " + supervisor);
+    }
+
+    /** What was before, if nothing is new but a heartbeat, and that not much. */
+    Worker unless(Worker before, Duration newer) {
+      boolean same =
+          before.lastHeartbeat.plus(newer).isAfter(lastHeartbeat)
+              && at(before.lastHeartbeat).equals(before);
+      return same ? before : this;
     }
 
     Worker idle() {
@@ -77,8 +146,40 @@ final class Live {
       return ended(GONE);
     }
 
+    private Worker at(Instant heartbeat) {
+      return new Worker(
+          component,
+          supervisor,
+          worker,
+          status,
+          paused,
+          stopped,
+          pid,
+          held,
+          jobs,
+          restarts,
+          nextRestart,
+          exit,
+          reason,
+          heartbeat);
+    }
+
     private Worker ended(String now) {
-      return new Worker(component, worker, now, 0, List.of(), lastHeartbeat);
+      return new Worker(
+          component,
+          supervisor,
+          worker,
+          now,
+          paused,
+          stopped,
+          null,
+          0,
+          List.of(),
+          restarts,
+          null,
+          exit,
+          reason,
+          lastHeartbeat);
     }
   }
 

@@ -46,6 +46,7 @@ final class LiveFeeds implements AutoCloseable {
   }
 
   private final Queue queue;
+  private final Problems problems;
   private final InstantSource clock;
   private final int mostSubscribers;
   private final Map<String, Watched> feeds = new HashMap<>();
@@ -55,8 +56,9 @@ final class LiveFeeds implements AutoCloseable {
           Thread.ofPlatform().daemon().name("holdfast-live").factory());
   private boolean closed;
 
-  LiveFeeds(Queue queue, InstantSource clock, int mostSubscribers) {
+  LiveFeeds(Queue queue, Problems problems, InstantSource clock, int mostSubscribers) {
     this.queue = queue;
+    this.problems = problems;
     this.clock = clock;
     this.mostSubscribers = mostSubscribers;
     var unused =
@@ -95,7 +97,7 @@ final class LiveFeeds implements AutoCloseable {
     byte[] epoch = new byte[6];
     new SecureRandom().nextBytes(epoch);
     LiveFeed feed = new LiveFeed(HexFormat.of().formatHex(epoch));
-    return new Watched(feed, new Lookout(queue, clock, tenant, feed, looking));
+    return new Watched(feed, new Lookout(queue, problems, clock, tenant, feed, looking));
   }
 
   private void tick() {

@@ -1,7 +1,8 @@
 package dev.holdfast.server;
 
+import dev.holdfast.model.Crew;
+import dev.holdfast.model.Finding;
 import dev.holdfast.model.Glance;
-import dev.holdfast.model.Holder;
 import dev.holdfast.model.JobBrief;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.queue.DatabaseException;
@@ -36,7 +37,11 @@ final class Lookout {
   private static final int JOBS_OF_A_WORKER = 100;
   private static final int MOST_WORKERS = 500;
 
+  /** How old what changes slowly may be. */
+  private static final Duration BACKGROUND = Duration.ofSeconds(5);
+
   private final Queue queue;
+  private final Problems problems;
   private final InstantSource clock;
   private final @Nullable String tenant;
   private final LiveFeed feed;
@@ -46,6 +51,8 @@ final class Lookout {
   private final SeenWorkers workers = new SeenWorkers();
   private final QueueFigures figures = new QueueFigures();
   private @Nullable Instant lookedAt;
+  private Problems.@Nullable Background background;
+  private long backgroundAt;
   private long waitedSince = System.nanoTime();
   private volatile boolean atIt;
   private volatile long began;
@@ -55,8 +62,14 @@ final class Lookout {
    * @param looking shared by all who look
    */
   Lookout(
-      Queue queue, InstantSource clock, @Nullable String tenant, LiveFeed feed, Semaphore looking) {
+      Queue queue,
+      Problems problems,
+      InstantSource clock,
+      @Nullable String tenant,
+      LiveFeed feed,
+      Semaphore looking) {
     this.queue = queue;
+    this.problems = problems;
     this.clock = clock;
     this.tenant = tenant;
     this.feed = feed;
@@ -115,17 +128,32 @@ final class Lookout {
     List<QueueStatus> backlog = queue.queues(tenant);
     Instant from = pace.from(now);
     pace.read(queue.finished(from, tenant), from, now);
-    List<Holder> holders = queue.holders(tenant, JOBS_OF_A_WORKER, MOST_WORKERS);
+    // Processes are nothing that one tenant among many is told of.
+    Crew crew =
+        new Crew(
+            tenant == null ? queue.health().all() : List.of(),
+            queue.holders(tenant, JOBS_OF_A_WORKER, MOST_WORKERS),
+            now);
     List<JobBrief> looked =
         queue.glimpse(new Glance(since(now), jobs.unfinished(), tenant, SeenJobs.MOST_AT_ONCE));
     lookedAt = now;
 
     tellJobs(looked);
     figures.tell(feed, backlog, pace, now);
-    List<Live.Worker> seen = workers.looked(holders, now);
-    seen.forEach(this::tellWorker);
+    workers.looked(crew).forEach(this::tellWorker);
+    List<Finding> found = problems.of(backlog, crew, background());
     Duration took = Duration.ofNanos(System.nanoTime() - began);
-    feed.publish(Topics.HEALTH, Live.Health.degraded(HealthReasons.of(backlog, seen, took)));
+    feed.publish(Topics.HEALTH, Live.Health.degraded(HealthReasons.of(found, took)));
+  }
+
+  private Problems.Background background() {
+    Problems.Background last = background;
+    if (last == null || began - backgroundAt > BACKGROUND.toNanos()) {
+      last = problems.background(tenant);
+      background = last;
+      backgroundAt = began;
+    }
+    return last;
   }
 
   private Instant since(Instant now) {
@@ -146,7 +174,7 @@ final class Lookout {
   private void tellWorker(Live.Worker worker) {
     // Two machines may have a worker in the same place: one topic, but each is told of by itself.
     String topic = Topics.worker(worker.component());
-    String name = topic + " of " + worker.worker();
+    String name = worker.key();
     feed.publish(name, topic, worker);
     if (worker.status().equals(Live.Worker.GONE)) {
       feed.forget(name);

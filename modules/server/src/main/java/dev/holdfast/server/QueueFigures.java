@@ -14,9 +14,9 @@ final class QueueFigures {
   private final TreeMap<String, QueueStatus> known = new TreeMap<>();
 
   void tell(LiveFeed feed, List<QueueStatus> backlog, Pace pace, Instant now) {
-    known.replaceAll((name, before) -> empty(name));
+    known.replaceAll((name, before) -> QueueStatus.empty(name));
     backlog.forEach(queue -> know(queue));
-    pace.queues().forEach(name -> know(known.getOrDefault(name, empty(name))));
+    pace.queues().forEach(name -> know(known.getOrDefault(name, QueueStatus.empty(name))));
     Pace.Sums ended =
         pace.queues().stream()
             .map(name -> pace.of(name, now))
@@ -86,9 +86,5 @@ final class QueueFigures {
 
   private static double rounded(double rate) {
     return Math.round(rate * 100) / 100.0;
-  }
-
-  private static QueueStatus empty(String name) {
-    return new QueueStatus(name, 0, 0, 0, 0, 0, null, null, null, null, null);
   }
 }

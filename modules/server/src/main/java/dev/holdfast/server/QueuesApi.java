@@ -93,7 +93,7 @@ final class QueuesApi {
         queue.queues(call.caller().onlyTenant()).stream()
             .filter(each -> each.name().equals(name))
             .findFirst()
-            .orElseGet(() -> new QueueStatus(name, 0, 0, 0, 0, 0, null, null, null, null, null));
+            .orElseGet(() -> QueueStatus.empty(name));
     return Answer.ok(shape(status, dispatches(call.caller())));
   }
 

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.Shape;
 import dev.holdfast.contract.Wire;
 import dev.holdfast.model.DatabaseVersion;
+import dev.holdfast.model.Finding;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Timings;
 import dev.holdfast.queue.Queue;
@@ -37,7 +38,6 @@ final class StatusApi {
         Route.get("/health", Guard.OPEN, this::health),
         Route.get("/ready", Guard.OPEN, this::ready),
         Route.get("/v1/info", Guard.READ, this::info),
-        Route.get("/v1/workers", Guard.READ, this::workers),
         Route.get("/v1/statistics", Guard.READ, this::statistics));
   }
 
@@ -54,20 +54,14 @@ final class StatusApi {
     return Answer.ok(Wire.object().put("status", "ready"));
   }
 
-  private Answer workers(Call call) {
-    ObjectNode node = Wire.object();
-    node.putArray("workers")
-        .addAll(queue.workers(call.caller().onlyTenant()).stream().map(Shape::worker).toList());
-    return Answer.ok(node);
-  }
-
   private Answer statistics(Call call) {
     return Answer.ok(Shape.statistics(queue.statistics(call.caller().onlyTenant())));
   }
 
   private Answer info(Call call) {
     DatabaseVersion database = queue.version();
-    List<QueueStatus> queues = queue.queues(call.caller().onlyTenant());
+    String tenant = call.caller().onlyTenant();
+    List<QueueStatus> queues = queue.queues(tenant);
     ObjectNode node =
         Wire.object()
             .put("version", version())
@@ -88,12 +82,17 @@ final class StatusApi {
         .put("heartbeatTimeoutMs", timings.lease().toMillis())
         .put("reapGraceMs", timings.reapGrace().toMillis())
         .put("cancelGracePeriodMs", timings.cancelGrace().toMillis());
-    node.putArray("problems")
-        .addAll(
-            problems.of(call.caller(), queues).stream()
-                .map(found -> Wire.object().put("what", found.what()).put("doNext", found.doNext()))
-                .toList());
+    node.put("workersPaused", queue.allPausedSince().map(Object::toString).orElse(null));
+    List<Finding> found = problems.of(queues, queue.crew(tenant), problems.background(tenant));
+    node.putArray("problems").addAll(found.stream().map(StatusApi::problem).toList());
     return Answer.ok(node);
+  }
+
+  private static ObjectNode problem(Finding finding) {
+    return Wire.object()
+        .put("code", finding.code())
+        .put("what", finding.what())
+        .put("doNext", finding.doNextOverHttp());
   }
 
   private static long sum(List<QueueStatus> queues, ToLongFunction<QueueStatus> count) {

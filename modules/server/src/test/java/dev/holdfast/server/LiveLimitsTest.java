@@ -40,8 +40,9 @@ class LiveLimitsTest {
   LiveLimitsTest(TestDatabase db) {
     holdfast = Holdfast.on(db.dataSource());
     Queue queue = holdfast.queue();
-    feeds = new LiveFeeds(queue, Clock.systemUTC(), MOST);
     ServerOptions options = ServerOptions.DEFAULT.port(Ports.free("127.0.0.1"));
+    Problems problems = new Problems(queue, name -> false, () -> false, options.timings());
+    feeds = new LiveFeeds(queue, problems, Clock.systemUTC(), MOST);
     TaskTokens tokens = new TaskTokens(new Keyring(queue), options.tokens(), Clock.systemUTC());
     Patience patience = new Patience(Duration.ofSeconds(15));
     Door door =

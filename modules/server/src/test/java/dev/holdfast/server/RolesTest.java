@@ -64,6 +64,12 @@ class RolesTest extends ServerTest {
         new Rule("PUT", "/v1/queues/work/limits", OPERATORS),
         new Rule("PUT", "/v1/queues/work/dispatch", OPERATORS),
         new Rule("DELETE", "/v1/queues/work/dispatch", OPERATORS),
+        new Rule("POST", "/v1/workers/pause", OPERATORS),
+        new Rule("POST", "/v1/workers/resume", OPERATORS),
+        new Rule("POST", "/v1/workers/worker:work:0/pause", OPERATORS),
+        new Rule("POST", "/v1/workers/worker:work:0/resume", OPERATORS),
+        new Rule("POST", "/v1/workers/worker:work:0/restart", OPERATORS),
+        new Rule("POST", "/v1/workers/worker:work:0/stop", OPERATORS),
         new Rule("PUT", "/v1/schedules/nightly", OPERATORS),
         new Rule("DELETE", "/v1/schedules/nightly", OPERATORS),
         new Rule("POST", "/v1/schedules/nightly/pause", OPERATORS),
@@ -109,6 +115,7 @@ class RolesTest extends ServerTest {
     for (Rule rule : rules()) {
       if (rule.path().startsWith("/v1/schedules")
           || rule.path().contains("keys")
+          || rule.path().startsWith("/v1/workers/")
           || (rule.path().startsWith("/v1/queues/") && OPERATORS.equals(rule.may()))) {
         send(rule, key).is(403, "forbidden");
       }

@@ -1,10 +1,10 @@
-package dev.holdfast.app;
+package dev.holdfast.model;
 
 /** How far two words are apart, for "did you mean". */
-final class Spelling {
+public final class Spelling {
   private Spelling() {}
 
-  static int distance(String a, String b) {
+  public static int distance(String a, String b) {
     int[] before = new int[b.length() + 1];
     for (int j = 0; j <= b.length(); j++) {
       before[j] = j;

@@ -1,0 +1,31 @@
+package dev.holdfast.model;
+
+/**
+ * One thing that is wrong.
+ *
+ * @param code stays the same, for programs
+ * @param gist a sentence that stays the same for as long as it is so
+ * @param what the same with its numbers
+ * @param doNext on the command line
+ * @param doNextOverHttp the same for who has only the API
+ */
+public record Finding(String code, String gist, String what, String doNext, String doNextOverHttp) {
+  public static Finding of(String code, String what, String doNext) {
+    return new Finding(code, what, what, doNext, doNext);
+  }
+
+  public static Finding of(String code, String what, String doNext, String doNextOverHttp) {
+    return new Finding(code, what, what, doNext, doNextOverHttp);
+  }
+
+  /** About so many jobs, between the two halves of the sentence. */
+  static Finding counting(
+      String code, String before, long jobs, String after, String doNext, String doNextOverHttp) {
+    return new Finding(
+        code,
+        before + "jobs" + after,
+        before + "%,d jobs".formatted(jobs) + after,
+        doNext,
+        doNextOverHttp);
+  }
+}
