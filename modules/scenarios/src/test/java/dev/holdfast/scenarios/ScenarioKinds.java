@@ -20,6 +20,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -64,6 +65,7 @@ public final class ScenarioKinds implements KindProvider {
             }),
         Kind.of("always-fails", Json.class, (payload, context) -> fail(context)).retry(QUICK),
         Kind.of("halt", Json.class, (payload, context) -> halt(context)),
+        Kind.of("hoard", Json.class, (payload, context) -> hoard(context)),
         Kind.of("publish", Hold.class, (hold, context) -> publish(hold, context)),
         publishedAndWaiting(holdfast),
         Kind.of("clock", Json.class, (payload, context) -> System.currentTimeMillis()));
@@ -181,6 +183,16 @@ public final class ScenarioKinds implements KindProvider {
     tell("began", context);
     Runtime.getRuntime().halt(137);
     return "";
+  }
+
+  /** Until there is no memory left. */
+  private static Object hoard(JobContext context) {
+    tell("began", context);
+    List<byte[]> hoard = new ArrayList<>();
+    while (hoard.size() < 10_000) {
+      hoard.add(new byte[1 << 20]);
+    }
+    return hoard.size();
   }
 
   static Map<String, Object> madeBy(JobContext context) {

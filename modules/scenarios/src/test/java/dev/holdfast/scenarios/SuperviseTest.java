@@ -1,0 +1,320 @@
+package dev.holdfast.scenarios;
+
+import static dev.holdfast.scenarios.World.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.EventType;
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.HealthStatus;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.WorkerExit;
+import dev.holdfast.model.WorkerHealth;
+import dev.holdfast.queue.Health;
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Living;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Random;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * {@code holdfast supervise}: its worker processes are killed, it is, and the database goes away.
+ */
+@Durable
+@Timeout(180)
+@ExtendWith(WorldExtension.class)
+class SuperviseTest {
+  private static final String NAME = "here";
+  private static final String DEFAULT = "worker:default:0";
+  private static final long SEED = 20_261_115;
+  private static final int KILLS = 50;
+  private static final int JOBS = 2_000;
+
+  private static Launch supervise(World world, int processes, int concurrency) {
+    return world
+        .launch("supervise", "--concurrency", Integer.toString(concurrency))
+        .env("HOLDFAST_SUPERVISOR", NAME)
+        .env("HOLDFAST_WORKER_PROCESSES", Integer.toString(processes))
+        .env("HOLDFAST_RESTART_DELAY_SEC", "0.01")
+        .env("HOLDFAST_RESTART_DELAY_MAX_SEC", "0.05")
+        .env("HOLDFAST_STOP_TIMEOUT_SEC", "2")
+        // What the supervisor does not give back at once would not come back in time.
+        .env("HEARTBEAT_INTERVAL_SEC", "60")
+        .env("LEASE_TIMEOUT_SEC", "300");
+  }
+
+  private static Health health(World world) {
+    return world.holdfast().queue().health();
+  }
+
+  private static WorkerHealth until(World world, Predicate<WorkerHealth> condition) {
+    World.until(SOON, "the worker is as wanted", () -> first(world).filter(condition).isPresent());
+    return first(world).orElseThrow();
+  }
+
+  private static Optional<WorkerHealth> first(World world) {
+    return health(world).of(NAME).stream()
+        .filter(row -> row.component().equals(DEFAULT))
+        .findFirst();
+  }
+
+  private static WorkerHealth untilHealthy(World world, int incarnation) {
+    return until(
+        world, row -> row.status() == HealthStatus.HEALTHY && row.incarnation() == incarnation);
+  }
+
+  private static long pid(WorkerHealth row) {
+    return Objects.requireNonNull(row.pid());
+  }
+
+  private static void signal(String signal, long pid) throws IOException, InterruptedException {
+    new ProcessBuilder("/bin/kill", "-" + signal, Long.toString(pid)).start().waitFor();
+  }
+
+  private static long count(World world, JobState state) {
+    return world.count("SELECT count(*) FROM holdfast.job WHERE state = ?", state.name());
+  }
+
+  @Test
+  void fifty_kills_over_two_thousand_jobs_lose_none_and_settle_none_twice(World world)
+      throws Exception {
+    ChildProcess supervisor =
+        supervise(world, 2, 8)
+            .env("HOLDFAST_RESTART_LIMIT", "1000")
+            .env("HOLDFAST_RESTART_LIFETIME_LIMIT", "1000")
+            .start();
+    for (int i = 0; i < JOBS; i++) {
+      world.holdfast().enqueue(Job.of("effect", new ScenarioKinds.Work(20)).maxCrashes(100));
+    }
+    Random random = new Random(SEED);
+    int killed = 0;
+    while (killed < KILLS) {
+      List<Long> living = new ArrayList<>();
+      World.until(
+          SOON,
+          "a worker is healthy",
+          () -> {
+            living.clear();
+            health(world).of(NAME).stream()
+                .filter(row -> row.status() == HealthStatus.HEALTHY)
+                .forEach(row -> living.add(pid(row)));
+            return !living.isEmpty();
+          });
+      signal("KILL", living.get(random.nextInt(living.size())));
+      killed++;
+      Thread.sleep(random.nextInt(200));
+    }
+    World.until(SOON, "all jobs are done", () -> count(world, JobState.SUCCEEDED) == JOBS);
+    assertThat(world.count("SELECT count(*) FROM effect")).isEqualTo(JOBS);
+    assertThat(world.count("SELECT count(DISTINCT job) FROM effect")).isEqualTo(JOBS);
+    assertThat(world.count("SELECT sum(crashes) FROM holdfast.job")).isPositive();
+    supervisor.signal("TERM");
+    assertThat(supervisor.awaitExit(SOON)).isZero();
+    assertThat(health(world).of(NAME)).isEmpty();
+  }
+
+  @Test
+  void a_toxic_job_is_set_aside_at_its_third_crash_and_the_others_flow(World world) {
+    JobId toxic = world.enqueue("halt", "{}");
+    for (int i = 0; i < 40; i++) {
+      world.enqueue("work", new ScenarioKinds.Work(5));
+    }
+    supervise(world, 1, 4).begin();
+    World.until(SOON, "all others are done", () -> count(world, JobState.SUCCEEDED) == 40);
+    world.await(toxic, JobState.FAILED);
+    JobStatus status = world.status(toxic);
+    assertThat(Objects.requireNonNull(status.failure()).code()).isEqualTo("TOXIC_JOB");
+    assertThat(status.crashes()).isEqualTo(3);
+    WorkerHealth row = untilHealthy(world, 4);
+    assertThat(row.restarts()).isEqualTo(3);
+    assertThat(row.exitCode()).isEqualTo(137);
+  }
+
+  @Test
+  void a_job_that_fills_the_memory_ends_its_process_and_is_told_by_name(World world) {
+    supervise(world, 1, 4).start();
+    JobId greedy = world.holdfast().enqueue(Job.of("hoard").maxCrashes(0)).id();
+    world.await(greedy, JobState.FAILED);
+    Failure failure = Objects.requireNonNull(world.status(greedy).failure());
+    assertThat(failure.code()).isEqualTo("TOXIC_JOB");
+    WorkerHealth row = untilHealthy(world, 2);
+    assertThat(row.exitCode()).isEqualTo(WorkerExit.OUT_OF_MEMORY);
+    assertThat(world.launch("health").run().out())
+        .anyMatch(line -> line.contains(DEFAULT) && line.contains("out of memory"));
+  }
+
+  @Test
+  void when_the_supervisor_is_killed_its_workers_give_their_jobs_back_and_end(World world)
+      throws Exception {
+    ChildProcess supervisor = supervise(world, 2, 4).start();
+    Path gate = world.gate("go");
+    JobId job = world.enqueueHeld("hold", gate);
+    world.await(job, JobState.RUNNING);
+    List<Long> workers = health(world).of(NAME).stream().map(SuperviseTest::pid).toList();
+    supervisor.signal("KILL");
+    supervisor.awaitExit(SOON);
+    World.until(SOON, "no worker is left", () -> workers.stream().noneMatch(Living::is));
+    assertThat(world.status(job).state()).isEqualTo(JobState.PENDING);
+    assertThat(world.timeline(job).types()).endsWith(EventType.ABORTED_SHUTDOWN);
+
+    ChildProcess next = supervise(world, 2, 4).start();
+    world.open(gate);
+    assertThat(world.await(job, JobState.SUCCEEDED).crashes()).isZero();
+    next.signal("TERM");
+    assertThat(next.awaitExit(SOON)).isZero();
+  }
+
+  @Test
+  void what_cannot_end_by_itself_is_found_and_ended_by_the_next_supervisor(World world)
+      throws Exception {
+    ChildProcess supervisor = supervise(world, 1, 4).start();
+    Path gate = world.gate("go");
+    JobId job = world.enqueueHeld("hold", gate);
+    world.await(job, JobState.RUNNING);
+    WorkerHealth frozen = untilHealthy(world, 1);
+    signal("STOP", pid(frozen));
+    supervisor.signal("KILL");
+    supervisor.awaitExit(SOON);
+    assertThat(Living.is(pid(frozen))).isTrue();
+
+    supervise(world, 1, 4).start();
+    assertThat(Living.is(pid(frozen))).isFalse();
+    world.open(gate);
+    assertThat(world.await(job, JobState.SUCCEEDED).crashes()).isEqualTo(1);
+  }
+
+  @Test
+  void a_stop_under_load_loses_nothing_and_repeats_nothing(World world) {
+    Producer producer = Producer.start(world, () -> Job.of("work", new ScenarioKinds.Work(30)));
+    for (int i = 0; i < 2; i++) {
+      ChildProcess supervisor =
+          supervise(world, 2, 4).env("HOLDFAST_STOP_TIMEOUT_SEC", "30").start();
+      long ran = world.count("SELECT count(*) FROM ran");
+      World.until(SOON, "jobs flow", () -> world.count("SELECT count(*) FROM ran") > ran + 20);
+      supervisor.signal("TERM");
+      assertThat(supervisor.awaitExit(SOON)).isZero();
+    }
+    long jobs = producer.stop().size();
+    supervise(world, 1, 16).start();
+    World.until(SOON, "all jobs are done", () -> count(world, JobState.SUCCEEDED) == jobs);
+    assertThat(world.count("SELECT count(*) FROM ran")).isEqualTo(jobs);
+    assertThat(world.count("SELECT sum(failures + crashes) FROM holdfast.job")).isZero();
+  }
+
+  @Test
+  void a_database_that_goes_away_for_a_while_costs_no_worker() throws Exception {
+    try (OwnServer server = OwnServer.start();
+        World world = server.world()) {
+      ChildProcess supervisor =
+          supervise(world, 1, 4)
+              .env("HOLDFAST_HEALTH_INTERVAL_SEC", "0.2")
+              .env("HOLDFAST_HEALTH_TIMEOUT_SEC", "3")
+              .start();
+      WorkerHealth before = untilHealthy(world, 1);
+      server.kill();
+      supervisor.awaitLine("the database does not answer", SOON);
+      // Longer than silence may last.
+      Thread.sleep(4_000);
+      server.startAgain();
+      supervisor.awaitLine("the database answers again", SOON);
+      world.await(world.enqueue("work", new ScenarioKinds.Work(1)), JobState.SUCCEEDED);
+      assertThat(pid(untilHealthy(world, 1))).isEqualTo(pid(before));
+      assertThat(first(world).orElseThrow().restarts()).isZero();
+    }
+  }
+
+  @Test
+  void a_pause_lets_running_jobs_finish_and_keeps_new_ones_waiting(World world) {
+    supervise(world, 1, 4).start();
+    Path gate = world.gate("go");
+    JobId running = world.enqueueHeld("hold", gate);
+    world.await(running, JobState.RUNNING);
+
+    assertThat(world.launch("workers", "pause").run().code()).isZero();
+    JobId waiting = world.enqueue("work", new ScenarioKinds.Work(1));
+    world.open(gate);
+    world.await(running, JobState.SUCCEEDED);
+    assertThat(world.status(waiting).state()).isEqualTo(JobState.PENDING);
+    assertThat(until(world, row -> row.currentJob() == null).status())
+        .isEqualTo(HealthStatus.HEALTHY);
+    Instant resumed = world.holdfast().queue().now();
+    assertThat(world.launch("workers", "resume").run().code()).isZero();
+    JobStatus done = world.await(waiting, JobState.SUCCEEDED);
+    assertThat(done.startedAt()).isAfter(resumed);
+
+    // And the same for this worker alone.
+    assertThat(world.launch("workers", "pause", DEFAULT, "--reason", "to see").run().code())
+        .isZero();
+    until(world, WorkerHealth::paused);
+    JobId kept = world.enqueue("work", new ScenarioKinds.Work(1));
+    assertThat(world.launch("workers", "restart", DEFAULT).run().code()).isZero();
+    until(world, row -> row.incarnation() == 2 && row.status() == HealthStatus.HEALTHY);
+    assertThat(world.status(kept).state()).isEqualTo(JobState.PENDING);
+    assertThat(world.launch("workers", "resume", DEFAULT).run().code()).isZero();
+    world.await(kept, JobState.SUCCEEDED);
+  }
+
+  @Test
+  void what_a_worker_writes_can_be_followed(World world) {
+    supervise(world, 1, 4).start();
+    ChildProcess follower = world.launch("logs", DEFAULT, "--follow").begin();
+    follower.awaitLine("ready: " + DEFAULT, SOON);
+    Path gate = world.gate("go");
+    JobId job = world.enqueueHeld("hold", gate);
+    follower.awaitLine("^began " + job + "#1", SOON);
+    world.open(gate);
+    follower.signal("INT");
+    assertThat(follower.awaitExit(SOON)).isZero();
+    Launch.Answer unknown = world.launch("logs", "worker:none:0").run();
+    assertThat(unknown.code()).isEqualTo(5);
+    assertThat(unknown.err()).singleElement().asString().contains("worker:none:0", DEFAULT);
+  }
+
+  @Test
+  void two_supervisors_of_one_name_are_refused_and_of_two_names_share_the_work(World world) {
+    supervise(world, 1, 2).start();
+    Launch.Answer second = supervise(world, 1, 2).run();
+    assertThat(second.code()).isEqualTo(6);
+    assertThat(second.err()).singleElement().asString().contains("HOLDFAST_SUPERVISOR");
+    ChildProcess other = supervise(world, 1, 2).env("HOLDFAST_SUPERVISOR", "there").start();
+    assertThat(health(world).all()).hasSize(2);
+    other.signal("TERM");
+    assertThat(other.awaitExit(SOON)).isZero();
+    assertThat(health(world).all())
+        .singleElement()
+        .satisfies(row -> assertThat(row.status()).isEqualTo(HealthStatus.HEALTHY));
+  }
+
+  @Test
+  void a_supervisor_whose_workers_cannot_start_says_so_and_gives_them_up(World world) {
+    ChildProcess supervisor =
+        supervise(world, 1, 2)
+            .env("HOLDFAST_WORKER_JAVA_OPTS", "-XX:NoSuchOption=1")
+            .env("HOLDFAST_RESTART_LIMIT", "2")
+            .env("HOLDFAST_BOOT_TIMEOUT_SEC", "5")
+            .begin();
+    WorkerHealth failed = until(world, row -> row.status() == HealthStatus.FAILED);
+    assertThat(failed.restarts()).isEqualTo(2);
+    supervisor.awaitLine("NoSuchOption", SOON);
+    supervisor.awaitLine("holdfast workers resume " + DEFAULT, SOON);
+    Launch.Answer health = world.launch("health").run();
+    assertThat(health.code()).isEqualTo(11);
+    assertThat(String.join("\n", health.out())).contains(DEFAULT, "failed");
+    supervisor.signal("TERM");
+    assertThat(supervisor.awaitExit(SOON)).isZero();
+    assertThat(Duration.between(failed.createdAt(), failed.lastSeen())).isPositive();
+  }
+}
