@@ -27,8 +27,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Workers reach the database through a proxy that breaks; the test itself does not. */
+@Execution(ExecutionMode.CONCURRENT)
 class OutageTest extends LibraryTest {
   // Long enough for a busy machine to connect again before anyone is judged.
   private static final Timings PATIENT = QUICK.withLease(Duration.ofSeconds(3));

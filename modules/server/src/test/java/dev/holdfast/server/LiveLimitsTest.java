@@ -24,6 +24,8 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Those who listen are so many, and each is only so far behind. */
 @ExtendWith(DatabaseExtension.class)
@@ -111,6 +113,7 @@ class LiveLimitsTest {
   }
 
   @Test
+  @Execution(ExecutionMode.CONCURRENT)
   void one_who_never_reads_again_is_cut_off() throws Exception {
     try (Socket slow = silent()) {
       await().until(() -> feeds.subscribers() == 1);

@@ -18,6 +18,8 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What one hears who listens. */
 class LiveTest extends ServerTest {
@@ -287,6 +289,7 @@ class LiveTest extends ServerTest {
   }
 
   @Test
+  @Execution(ExecutionMode.CONCURRENT)
   void while_the_database_is_away_he_hears_so_and_then_that_it_is_back() {
     try (FaultProxy proxy = FaultProxy.before(db);
         Holdfast through = Holdfast.on(db.dataSource(proxy.url(db), 4));
@@ -310,6 +313,7 @@ class LiveTest extends ServerTest {
   }
 
   @Test
+  @Execution(ExecutionMode.CONCURRENT)
   void nobody_looks_while_nobody_listens() {
     AtomicInteger looks = new AtomicInteger();
     Queue.Options counting =

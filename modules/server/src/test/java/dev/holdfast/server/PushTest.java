@@ -28,6 +28,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 class PushTest extends ServerTest {
   private static final String SECRET = "a-secret-of-some-length";
@@ -136,6 +138,7 @@ class PushTest extends ServerTest {
   }
 
   @Test
+  @Execution(ExecutionMode.CONCURRENT)
   void a_worker_that_refuses_gets_it_again_and_the_budget_is_not_touched()
       throws InterruptedException {
     status = 503;

@@ -41,6 +41,8 @@ import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.slf4j.LoggerFactory;
 
 class SecurityTest extends ServerTest {
@@ -112,6 +114,7 @@ class SecurityTest extends ServerTest {
   }
 
   @Test
+  @Execution(ExecutionMode.CONCURRENT)
   void while_the_database_is_away_requests_are_told_so_within_seconds() {
     try (FaultProxy proxy = FaultProxy.before(db);
         Holdfast through = Holdfast.on(db.dataSource(proxy.url(db), 10));

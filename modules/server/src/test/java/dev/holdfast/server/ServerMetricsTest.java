@@ -27,6 +27,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What an operator's monitoring sees. */
 class ServerMetricsTest extends ServerTest {
@@ -203,6 +205,7 @@ class ServerMetricsTest extends ServerTest {
   }
 
   @Test
+  @Execution(ExecutionMode.CONCURRENT)
   void statsd_hears_of_it_under_the_same_names() throws IOException {
     try (DatagramSocket socket = new DatagramSocket(0, InetAddress.getLoopbackAddress());
         HoldfastServer sending =

@@ -17,6 +17,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Health, readiness, and what an operator is told. */
 class StatusTest extends ServerTest {
@@ -88,6 +90,7 @@ class StatusTest extends ServerTest {
   }
 
   @Test
+  @Execution(ExecutionMode.CONCURRENT)
   void health_asks_nobody_and_ready_asks_the_database() {
     try (FaultProxy proxy = FaultProxy.before(db);
         Holdfast behind = Holdfast.on(db.dataSource(proxy.url(db), 10));
