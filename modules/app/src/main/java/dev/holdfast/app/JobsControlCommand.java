@@ -1,14 +1,21 @@
 package dev.holdfast.app;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.Control;
 import dev.holdfast.contract.Shape;
+import dev.holdfast.contract.Wire;
 import dev.holdfast.model.ControlAction;
 import dev.holdfast.model.ControlCommand;
+import dev.holdfast.model.EventType;
+import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.LiveControl;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +34,9 @@ import picocli.CommandLine.Parameters;
           + " resume_from_step with all after it."
     })
 final class JobsControlCommand implements Callable<Integer> {
+  private static final int LOOKS = 12;
+  private static final Duration LOOK = Duration.ofMillis(250);
+
   @Mixin final Reach reach = new Reach();
   @Mixin final JsonOption output = new JsonOption();
 
@@ -59,19 +69,22 @@ final class JobsControlCommand implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() {
+  public Integer call() throws InterruptedException {
     JobId job = JobId.parse(id);
     ControlCommand command = command();
     try (Control control = reach.open()) {
       ControlCommand.Answer answer = control.control(job, command);
       if (answer != ControlCommand.Answer.ACCEPTED) {
-        throw refused(job, answer);
+        throw refused(control, job, answer);
       }
       LiveControl now = control.control(job);
       if (output.json) {
         Shown.print(Shape.control(now));
       } else {
         System.out.println(job + "  " + String.join("; ", lines(now)));
+        if (command.action() == ControlAction.TAKEOVER) {
+          System.out.println(handedOver(control, job));
+        }
       }
       return ExitCode.OK;
     }
@@ -96,16 +109,59 @@ final class JobsControlCommand implements Callable<Integer> {
     return new ControlCommand(wanted, step, System.getProperty("user.name", "unknown"), reason);
   }
 
-  private CommandException refused(JobId job, ControlCommand.Answer answer) {
+  /** Workers hear within a second; one that cannot answer is not waited for much longer. */
+  private static String handedOver(Control control, JobId job) throws InterruptedException {
+    for (int looks = 0; looks < LOOKS; looks++) {
+      JsonNode answer = answer(control.timeline(job));
+      if (answer != null) {
+        return place(answer).orElse("nothing runs any more");
+      }
+      Thread.sleep(LOOK);
+    }
+    return "its worker has not answered yet: 'holdfast jobs show %s' tells when it has"
+        .formatted(job);
+  }
+
+  /** Where whoever has taken the job over finds it. */
+  static Optional<String> place(List<JobEvent> timeline) {
+    JsonNode answer = answer(timeline);
+    return answer == null ? Optional.empty() : place(answer);
+  }
+
+  private static Optional<String> place(JsonNode answer) {
+    return answer.hasNonNull("workspace")
+        ? Optional.of("its workspace is " + answer.get("workspace").asText())
+        : Optional.empty();
+  }
+
+  /** What its worker has said to the takeover that lasts. */
+  private static @Nullable JsonNode answer(List<JobEvent> timeline) {
+    for (JobEvent event : timeline.reversed()) {
+      if (event.type().equals(EventType.PROCESSING)
+          || event.type().equals(EventType.CONTROL + ControlAction.RESUME.text())) {
+        return null;
+      }
+      JsonNode data = Wire.tree(event.data());
+      if (event.type().equals(EventType.RECOVERY_ACK)
+          && data != null
+          && data.path("action").asText().equals(ControlAction.TAKEOVER.text())) {
+        return data;
+      }
+    }
+    return null;
+  }
+
+  private CommandException refused(Control control, JobId job, ControlCommand.Answer answer) {
     return switch (answer) {
       case ACCEPTED -> throw new IllegalArgumentException("accepted");
       case NO_SUCH_JOB -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + job);
       case ALREADY_TERMINAL ->
           new CommandException(
               ExitCode.REFUSED,
-              "the job has already ended: put it back with 'holdfast jobs retry "
-                  + job
-                  + "' first");
+              JobsCommand.existing(control, job).state() == JobState.SUCCEEDED
+                  ? "the job has ended well: there is nothing left to ask of it"
+                  : "the job has already ended: put it back with 'holdfast jobs retry %s' first"
+                      .formatted(job));
       case NOT_RUNNING ->
           new CommandException(
               ExitCode.REFUSED,

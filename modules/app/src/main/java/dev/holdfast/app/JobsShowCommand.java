@@ -79,6 +79,7 @@ final class JobsShowCommand implements Callable<Integer> {
     line("cancel", job.cancelReason());
     if (!asked.equals(LiveControl.NONE)) {
       JobsControlCommand.lines(asked).forEach(each -> line("control", each));
+      JobsControlCommand.place(timeline).ifPresent(place -> line("", place));
     }
     line("unique", job.uniqueKey());
     line("payload", job.payload());

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.holdfast.Holdfast;
+import dev.holdfast.model.EventType;
 import dev.holdfast.model.HealthStatus;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
@@ -285,6 +286,30 @@ class CommandsTest {
   }
 
   @Test
+  void who_takes_a_job_over_is_told_where_it_lies_once_its_worker_has_said_so() throws IOException {
+    Lease lease = running();
+    String job = lease.job().toString();
+    assertThat(run("jobs", "control", job, "takeover")).isZero();
+    assertThat(said()).contains("taken over").contains("not answered yet").contains("jobs show");
+    holdfast
+        .queue()
+        .report(
+            List.of(
+                new Report.Event(
+                    lease,
+                    EventType.RECOVERY_ACK,
+                    new Json("{\"action\": \"takeover\", \"workspace\": \"/srv/here\"}"))));
+    assertThat(run("jobs", "control", job, "takeover")).isZero();
+    assertThat(said()).contains("its workspace is /srv/here");
+    assertThat(run("jobs", "show", job)).isZero();
+    assertThat(said()).contains("its workspace is /srv/here");
+    run("jobs", "control", job, "resume");
+    run("jobs", "control", job, "pause", "--reason", " ");
+    assertThat(run("jobs", "show", job)).isZero();
+    assertThat(said()).doesNotContain("its workspace is").contains("no reason given");
+  }
+
+  @Test
   void a_step_is_asked_to_be_done_again() throws IOException {
     Lease lease = running();
     String job = lease.job().toString();
@@ -322,6 +347,10 @@ class CommandsTest {
         .isEqualTo(ExitCode.NOT_FOUND);
     holdfast.queue().settle(new Settlement.Succeed(lease, null));
     assertThat(run("jobs", "control", job, "pause")).isEqualTo(ExitCode.REFUSED);
+    assertThat(complained()).contains("ended well").doesNotContain("retry");
+    String cancelled = holdfast.enqueue(Job.of("build")).id().toString();
+    run("jobs", "cancel", cancelled);
+    assertThat(run("jobs", "control", cancelled, "pause")).isEqualTo(ExitCode.REFUSED);
     assertThat(complained()).contains("jobs retry").doesNotContain("\tat ");
     assertThat(complained().lines()).hasSize(1);
     String waiting = holdfast.enqueue(Job.of("build")).id().toString();

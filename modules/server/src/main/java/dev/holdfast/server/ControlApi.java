@@ -6,6 +6,7 @@ import dev.holdfast.contract.Wire;
 import dev.holdfast.model.ControlAction;
 import dev.holdfast.model.ControlCommand;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.Patch;
 import dev.holdfast.queue.Queue;
@@ -84,13 +85,15 @@ final class ControlApi {
       case ACCEPTED -> {}
       case NO_SUCH_JOB -> throw JobsApi.unknown(id);
       case ALREADY_TERMINAL -> {
-        String state = JobsApi.job(queue, call).state().name();
+        JobState state = JobsApi.job(queue, call).state();
         throw new Problem(
                 409,
                 "job_already_terminal",
-                "the job has already ended: %s; put it back with POST /v1/jobs/%s/retry first"
-                    .formatted(state, id))
-            .with("state", state);
+                state == JobState.SUCCEEDED
+                    ? "the job has ended well: there is nothing left to ask of it"
+                    : "the job has already ended: %s; put it back with POST /v1/jobs/%s/retry first"
+                        .formatted(state, id))
+            .with("state", state.name());
       }
       case NOT_RUNNING ->
           throw new Problem(
