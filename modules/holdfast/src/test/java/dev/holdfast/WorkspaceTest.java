@@ -3,6 +3,7 @@ package dev.holdfast;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
 import dev.holdfast.model.Artifact;
 import dev.holdfast.model.ControlAction;
 import dev.holdfast.model.ControlCommand;
@@ -137,6 +138,10 @@ class WorkspaceTest extends LibraryTest {
     return new String(holdfast.queue().patch(id, step).orElseThrow().bytes(), UTF_8);
   }
 
+  private String checkpoint(JobId id, String step) {
+    return String.valueOf(holdfast.queue().step(id, step).orElseThrow().checkpoint());
+  }
+
   private Path scratch(JobId id, int attempt) {
     return folder.resolve("scratch").resolve(id.toString()).resolve(Integer.toString(attempt));
   }
@@ -268,6 +273,7 @@ class WorkspaceTest extends LibraryTest {
           .containsExactlyInAnyOrder("attempt-build-1.json", "attempt-build-2.json");
     }
     assertThat(scratch(id, 1).resolve("workspace-1")).doesNotExist();
+    assertThat(scratch(id, 1).resolve("replay.patch")).doesNotExist();
   }
 
   @Test
@@ -345,6 +351,39 @@ class WorkspaceTest extends LibraryTest {
     await(id, JobState.FAILED);
     assertThat(failure(id).code()).isEqualTo("DETERMINISTIC_POLICY");
     assertThat(failure(id).message()).contains("not allowed");
+  }
+
+  @Test
+  void of_all_that_a_runtime_prints_the_end_is_kept() throws Exception {
+    runtimes.put(
+        "talk", "yes 'a line like any other' | head -c 30000000; echo; echo the last word");
+    JobId id = enqueued("talk");
+    working();
+    await(id, JobState.SUCCEEDED);
+    Path log = scratch(id, 1).resolve("logs/step-0001-attempt-1.log");
+    assertThat(Files.size(log)).isLessThanOrEqualTo(10 << 20);
+    assertThat(Files.readString(log)).endsWith("the last word\n");
+    assertThat(Files.readString(scratch(id, 1).resolve("state/steps/step-0001.json")))
+        .contains("\"summary\":\"the last word\"");
+  }
+
+  @Test
+  void a_result_that_is_none_is_as_good_as_no_result() throws Exception {
+    runtimes.put("garbage", "echo \"{$API_TOKEN\" > $HOLDFAST_STEP_RESULT; echo fine");
+    runtimes.put(
+        "large",
+        "printf '{\"summary\": \"%s\"}' \"$(yes x | head -c 200000 | tr -d '\\n')\""
+            + " > $HOLDFAST_STEP_RESULT; echo fine, too");
+    JobId id = enqueued("garbage", "large");
+    try (CapturedLog log = new CapturedLog()) {
+      working();
+      await(id, JobState.SUCCEEDED);
+      assertThat(log.lines(Level.INFO, "its result could not be read"))
+          .hasSize(2)
+          .noneMatch(line -> line.contains(SECRET));
+    }
+    assertThat(checkpoint(id, "garbage")).contains("\"summary\": \"fine\"");
+    assertThat(checkpoint(id, "large")).contains("\"summary\": \"fine, too\"");
   }
 
   @Test
@@ -523,10 +562,15 @@ class WorkspaceTest extends LibraryTest {
         """);
     JobId id = enqueued("talk");
     known.addAll(secrets);
-    working();
-    await(id, JobState.SUCCEEDED);
-    Files.delete(planted);
     StringBuilder kept = new StringBuilder();
+    try (CapturedLog log = new CapturedLog()) {
+      working();
+      await(id, JobState.SUCCEEDED);
+      assertThat(log.lines(Level.INFO, "step talk attempt 1")).isNotEmpty();
+      Stream.of(Level.INFO, Level.WARN, Level.ERROR)
+          .forEach(level -> kept.append(log.lines(level, "")));
+    }
+    Files.delete(planted);
     for (String table : List.of("job", "event", "step", "attempt", "completion")) {
       kept.append(
           db.queryOne(

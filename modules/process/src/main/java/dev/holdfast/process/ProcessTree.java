@@ -48,6 +48,13 @@ public final class ProcessTree {
     this.err = err;
   }
 
+  /** For people. A shell and the JDK both tell of a signal this way. */
+  public static String howItEnded(int exit) {
+    return exit > 128 && exit < 160
+        ? "was killed by signal " + (exit - 128)
+        : "exited with " + exit;
+  }
+
   /**
    * Its output goes to the listeners, in lines of at most {@code mostPerLine} bytes; it reads
    * nothing from us.

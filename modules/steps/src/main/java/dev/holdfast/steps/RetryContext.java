@@ -18,6 +18,7 @@ record RetryContext(
     @Nullable String diffHash) {
 
   private static final int MOST_TEXT = 8_000;
+  private static final int MOST_LINE = 500;
   private static final int MOST_FILES = 200;
   private static final int MOST_CONSTRAINTS = 50;
 
@@ -37,9 +38,12 @@ record RetryContext(
             task.id(),
             index,
             job.steps().size(),
-            task.title(),
-            task.instructions() == null ? null : Text.excerpt(task.instructions(), MOST_TEXT)),
-        constraints.stream().limit(MOST_CONSTRAINTS).map(one -> Text.excerpt(one, 500)).toList(),
+            excerpt(task.title(), MOST_LINE),
+            excerpt(task.instructions(), MOST_TEXT)),
+        constraints.stream()
+            .limit(MOST_CONSTRAINTS)
+            .map(one -> Text.excerpt(one, MOST_LINE))
+            .toList(),
         retry.attempt(),
         last == null
             ? null
@@ -48,7 +52,11 @@ record RetryContext(
                 last.attempt().signature(),
                 last.summary(),
                 last.next().text()),
-        files.stream().limit(MOST_FILES).toList(),
+        files.stream().limit(MOST_FILES).map(one -> Text.excerpt(one, MOST_LINE)).toList(),
         last == null ? null : last.attempt().diffHash());
+  }
+
+  private static @Nullable String excerpt(@Nullable String text, int most) {
+    return text == null ? null : Text.excerpt(text, most);
   }
 }

@@ -2,6 +2,7 @@ package dev.holdfast.steps;
 
 import dev.holdfast.model.Text;
 import dev.holdfast.process.Command;
+import dev.holdfast.process.LastLines;
 import dev.holdfast.process.LineListener;
 import dev.holdfast.process.NoSuchProgramException;
 import dev.holdfast.process.ProcessTree;
@@ -9,8 +10,6 @@ import dev.holdfast.process.RollingFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 
 /**
  * A runtime at work. What it prints is a sign of life, is scrubbed and goes to a bounded log. When
@@ -18,14 +17,13 @@ import java.util.Deque;
  */
 final class RuntimeProcess {
   private static final int LINE_BYTES = 64 << 10;
-  private static final int LAST_LINES = 40;
   private static final int LOG_LINE_CHARS = 8_000;
   private static final long LOG_BYTES = 10 << 20;
 
   /** How it ended, and what it said last. */
   record Ended(int exit, String lastLines, String lastLine) {}
 
-  private final Deque<String> last = new ArrayDeque<>();
+  private final LastLines last = new LastLines();
   private final Scrubber scrubber;
   private final Runnable alive;
   private final Duration grace;
@@ -41,7 +39,7 @@ final class RuntimeProcess {
 
   Ended run(Command command, Path log) throws IOException, InterruptedException {
     int exit = logged(command, log);
-    return new Ended(exit, lastLines(), lastLine());
+    return new Ended(exit, last.all(), last.last());
   }
 
   private int logged(Command command, Path log) throws IOException, InterruptedException {
@@ -81,24 +79,7 @@ final class RuntimeProcess {
       }
       String kept = Text.excerpt(line, LOG_LINE_CHARS);
       file.line(kept);
-      synchronized (last) {
-        if (last.size() == LAST_LINES) {
-          last.removeFirst();
-        }
-        last.addLast(kept);
-      }
-    }
-  }
-
-  private String lastLines() {
-    synchronized (last) {
-      return String.join("\n", last);
-    }
-  }
-
-  private String lastLine() {
-    synchronized (last) {
-      return last.reversed().stream().filter(line -> !line.isBlank()).findFirst().orElse("");
+      last.add(kept);
     }
   }
 }

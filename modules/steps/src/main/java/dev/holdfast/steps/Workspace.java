@@ -3,6 +3,7 @@ package dev.holdfast.steps;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
+import dev.holdfast.process.Trees;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;

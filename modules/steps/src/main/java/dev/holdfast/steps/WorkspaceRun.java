@@ -6,11 +6,9 @@ import dev.holdfast.model.LiveControl.Recovery;
 import dev.holdfast.model.Patch;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.StepStatus;
-import dev.holdfast.model.Text;
-import dev.holdfast.process.Command;
+import dev.holdfast.process.Trees;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,7 +27,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class WorkspaceRun {
   private static final Logger log = LoggerFactory.getLogger(WorkspaceRun.class);
-  private static final int SUMMARY_CHARS = 500;
 
   /** What it needs of whoever runs the job. */
   public interface Host {
@@ -217,6 +214,7 @@ public final class WorkspaceRun {
             .bytes());
     fresh.replay(patch, checkpoint.diffHash(), checkpoint.tree());
     patches.write(checkpoint, patch);
+    Files.delete(patch);
   }
 
   /** The one before it stays while the new one is not whole: it may be all there is to look at. */
@@ -231,9 +229,6 @@ public final class WorkspaceRun {
   }
 
   // ---- one step
-
-  /** What a runtime may say about its step, in the file that HOLDFAST_STEP_RESULT names. */
-  record Said(@Nullable String summary, @Nullable String failureClass, @Nullable String message) {}
 
   private record Outcome(Changes changes, String summary, Instant startedAt) {}
 
@@ -269,84 +264,11 @@ public final class WorkspaceRun {
     @Override
     public Outcome attempt(Retry retry) throws IOException, InterruptedException {
       begun.put(task.id(), retry.attempt());
-      RuntimeCommand runtime = site.runtimes().get(task.runtime());
-      if (runtime == null) {
-        throw new StepException(
-            FailureClass.DETERMINISTIC_CONTRACT,
-            "no runtime '%s' here: name its command under 'runtimes' in holdfast.yaml"
-                .formatted(task.runtime()));
-      }
+      StepRuntime runtime = new StepRuntime(job, task, index, site, codec, scrubber, host::alive);
       Workspace open = prepared(index);
       Instant startedAt = Instant.now();
-      Path state = Files.createDirectories(site.folder().resolve("state"));
-      Path result = state.resolve("result.json");
-      Files.deleteIfExists(result);
-      RuntimeProcess.Ended ended =
-          new RuntimeProcess(scrubber, host::alive, site.grace())
-              .run(
-                  new Command(
-                      runtime.command(), open.work(), environment(runtime, state, result, retry)),
-                  logOf(retry.attempt()));
-      Said said = said(result);
-      judge(ended, said);
-      return new Outcome(changes(open), summary(ended, said), startedAt);
-    }
-
-    private Path logOf(int attempt) throws IOException {
-      Path logs = Files.createDirectories(site.folder().resolve("logs"));
-      return logs.resolve("step-%04d-attempt-%d.log".formatted(index, attempt));
-    }
-
-    private Map<String, String> environment(
-        RuntimeCommand runtime, Path state, Path result, Retry retry) throws IOException {
-      Map<String, String> all = new HashMap<>(site.environment());
-      // Some programs refuse to commit without a name.
-      for (String who : List.of("AUTHOR", "COMMITTER")) {
-        all.put("GIT_" + who + "_NAME", "Holdfast");
-        all.put("GIT_" + who + "_EMAIL", "holdfast@localhost");
-      }
-      all.putAll(runtime.environment());
-      Path context = state.resolve("retry-context.json");
-      Synced.write(
-          context, scrubber.scrub(codec.encode(RetryContext.of(job, task, index, retry)).text()));
-      all.put("HOLDFAST_RETRY_CONTEXT", context.toString());
-      all.put("HOLDFAST_STEP_ID", task.id());
-      all.put("HOLDFAST_STEP_INDEX", Integer.toString(index));
-      all.put("HOLDFAST_STEP_ATTEMPT", Integer.toString(retry.attempt()));
-      all.put("HOLDFAST_STEP_RESULT", result.toString());
-      return all;
-    }
-
-    private @Nullable Said said(Path result) {
-      try {
-        String text = Files.readString(result);
-        // As it was said, secrets and all: it is not kept.
-        Files.delete(result);
-        return codec.decode(new Json(text), Said.class);
-      } catch (NoSuchFileException nothing) {
-        return null;
-      } catch (IOException | RefusedException unreadable) {
-        log.info("step {}: its result could not be read: {}", task.id(), unreadable.toString());
-        return null;
-      }
-    }
-
-    private void judge(RuntimeProcess.Ended ended, @Nullable Said said) {
-      String kind = said == null ? null : said.failureClass();
-      if (ended.exit() == 0 && kind == null) {
-        return;
-      }
-      FailureClass failureClass =
-          kind == null ? Classifier.ofExit(ended.exit()) : FailureClass.of(kind);
-      String how =
-          ended.exit() > 128 && ended.exit() < 160
-              ? "was killed by signal " + (ended.exit() - 128)
-              : "exited with " + ended.exit();
-      String message = said == null ? null : said.message();
-      throw new RuntimeFailedException(
-          failureClass,
-          "%s %s: %s".formatted(task.runtime(), how, message == null ? ended.lastLine() : message),
-          ended.lastLines());
+      String summary = runtime.run(open.work(), retry);
+      return new Outcome(changes(open), summary, startedAt);
     }
 
     private Changes changes(Workspace open) throws IOException {
@@ -361,11 +283,6 @@ public final class WorkspaceRun {
         throw new StepException(
             trouble.failureClass(), String.valueOf(trouble.getMessage()), trouble);
       }
-    }
-
-    private String summary(RuntimeProcess.Ended ended, @Nullable Said said) {
-      String text = said == null || said.summary() == null ? ended.lastLine() : said.summary();
-      return Text.excerpt(scrubber.scrub(text), SUMMARY_CHARS);
     }
 
     @Override

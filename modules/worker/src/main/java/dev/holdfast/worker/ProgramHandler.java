@@ -6,6 +6,7 @@ import dev.holdfast.model.Failure;
 import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
+import dev.holdfast.process.ProcessTree;
 import dev.holdfast.process.RollingFile;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -109,7 +110,7 @@ final class ProgramHandler implements Handler<Json> {
   private void judge(int exit, ProgramOutput output) {
     Failure said = output.failure();
     if (said != null) {
-      throw new FailedException(said.withStackTrace(output.lastLines()));
+      throw new FailedException(said.withStackTrace(output.last().all()));
     }
     if (exit != 0) {
       FailureCategory category =
@@ -120,17 +121,14 @@ final class ProgramHandler implements Handler<Json> {
             default -> FailureCategory.USER_CODE;
           };
       throw new FailedException(
-          Failure.of(category, "EXIT_" + exit, ended(exit, output.lastLine()))
-              .withStackTrace(output.lastLines()));
+          Failure.of(category, "EXIT_" + exit, ended(exit, output.last().last()))
+              .withStackTrace(output.last().all()));
     }
   }
 
   private String ended(int exit, String lastLine) {
     String name = String.valueOf(Path.of(program.command().getFirst()).getFileName());
-    // A shell and the JDK both tell of a signal this way.
-    String how =
-        exit > 128 && exit < 160 ? "was killed by signal " + (exit - 128) : "exited with " + exit;
-    return name + " " + how + (lastLine.isBlank() ? "" : ": " + lastLine);
+    return name + " " + ProcessTree.howItEnded(exit) + (lastLine.isBlank() ? "" : ": " + lastLine);
   }
 
   private void publish(JobContext context, Folders folders, @Nullable Json result) {

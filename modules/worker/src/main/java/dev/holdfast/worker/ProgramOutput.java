@@ -6,9 +6,8 @@ import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.Text;
+import dev.holdfast.process.LastLines;
 import dev.holdfast.process.RollingFile;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -20,12 +19,11 @@ final class ProgramOutput {
   static final String PREFIX = "holdfast: ";
   static final int MOST_EVENTS = 1_000;
   private static final int LOG_LINE_CHARS = 8_000;
-  private static final int LAST_LINES = 40;
 
   private final JobContext context;
   private final Codec codec;
   private final RollingFile log;
-  private final Deque<String> last = new ArrayDeque<>();
+  private final LastLines last = new LastLines();
   private int percent;
   private int events;
   private volatile @Nullable Json result;
@@ -119,12 +117,7 @@ final class ProgramOutput {
       text += " (" + dropped + " more)";
     }
     log.line(text);
-    synchronized (last) {
-      if (last.size() == LAST_LINES) {
-        last.removeFirst();
-      }
-      last.addLast(text);
-    }
+    last.add(text);
   }
 
   @Nullable Json result() {
@@ -136,15 +129,7 @@ final class ProgramOutput {
     return failure;
   }
 
-  String lastLines() {
-    synchronized (last) {
-      return String.join("\n", last);
-    }
-  }
-
-  String lastLine() {
-    synchronized (last) {
-      return last.reversed().stream().filter(line -> !line.isBlank()).findFirst().orElse("");
-    }
+  LastLines last() {
+    return last;
   }
 }

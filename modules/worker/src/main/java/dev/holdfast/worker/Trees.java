@@ -1,19 +1,14 @@
 package dev.holdfast.worker;
 
 import java.io.IOException;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
-import org.jspecify.annotations.Nullable;
 
 /** Whole folders, which somebody else may be changing meanwhile. Links are never followed. */
 final class Trees {
@@ -23,47 +18,11 @@ final class Trees {
   record Extent(long bytes, Instant changedAt) {}
 
   static void delete(Path tree) throws IOException {
-    if (!Files.exists(tree, LinkOption.NOFOLLOW_LINKS)) {
-      return;
+    try {
+      dev.holdfast.process.Trees.delete(tree);
+    } catch (DirectoryNotEmptyException appeared) {
+      // Left for the next time.
     }
-    Files.walkFileTree(
-        tree,
-        new SimpleFileVisitor<>() {
-          @Override
-          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
-              throws IOException {
-            Files.deleteIfExists(file);
-            return FileVisitResult.CONTINUE;
-          }
-
-          @Override
-          public FileVisitResult visitFileFailed(Path file, IOException trouble)
-              throws IOException {
-            if (trouble instanceof NoSuchFileException) {
-              return FileVisitResult.CONTINUE;
-            }
-            if (trouble instanceof AccessDeniedException
-                && Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)
-                && !Files.isReadable(file)) {
-              // A program may have locked its own folder; it is still ours.
-              Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwx------"));
-              delete(file);
-              return FileVisitResult.CONTINUE;
-            }
-            throw trouble;
-          }
-
-          @Override
-          public FileVisitResult postVisitDirectory(Path folder, @Nullable IOException trouble)
-              throws IOException {
-            try {
-              Files.deleteIfExists(folder);
-            } catch (DirectoryNotEmptyException appeared) {
-              // Left for the next time.
-            }
-            return FileVisitResult.CONTINUE;
-          }
-        });
   }
 
   static Extent extent(Path tree) throws IOException {

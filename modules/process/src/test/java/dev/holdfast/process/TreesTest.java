@@ -1,0 +1,28 @@
+package dev.holdfast.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class TreesTest {
+  @TempDir Path folder;
+
+  @Test
+  void all_goes_but_what_links_lead_to() throws Exception {
+    Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
+    Files.writeString(elsewhere.resolve("kept"), "x");
+    Path tree = Files.createDirectories(folder.resolve("tree/a/b"));
+    Files.writeString(tree.resolve("file"), "x");
+    Files.createSymbolicLink(tree.resolve("link"), elsewhere);
+    Files.setPosixFilePermissions(tree, PosixFilePermissions.fromString("---------"));
+    Trees.delete(folder.resolve("tree"));
+    assertThat(folder.resolve("tree")).doesNotExist();
+    assertThat(elsewhere.resolve("kept")).exists();
+    assertThatCode(() -> Trees.delete(folder.resolve("tree"))).doesNotThrowAnyException();
+  }
+}
