@@ -115,13 +115,14 @@ public final class HoldfastServer implements AutoCloseable {
     metrics.addWorker(counted);
     metrics.gauge(ServerMetrics.WAITING, room::waiting);
     metrics.gauge(ServerMetrics.SUBSCRIBERS, feeds::subscribers);
-    QueueDepths depths = new QueueDepths(queue::queues, metrics.registry());
-    metrics.watch(depths);
+    metrics.watch(
+        new QueueDepths(queue::queues, metrics.registry()),
+        new ProcessFigures(queue.health()::all, metrics.registry()));
     ServerOptions.Statsd statsd = options.statsd();
     if (statsd != null) {
       metrics.sendTo(statsd);
       // Nobody comes to read, so nobody asks for these.
-      chores.every(Duration.ofSeconds(10), depths::refresh);
+      chores.every(Duration.ofSeconds(10), metrics::refresh);
     }
 
     Router router = new Router(routes);

@@ -59,6 +59,7 @@ public final class ServerMetrics implements VerbObserver, AutoCloseable {
   private final Map<Verb, Timer> verbs = new ConcurrentHashMap<>();
   private final WorkerFigures workers = new WorkerFigures(all);
   private @Nullable QueueDepths depths;
+  private @Nullable ProcessFigures processes;
 
   public ServerMetrics() {
     all.add(prometheus);
@@ -73,7 +74,7 @@ public final class ServerMetrics implements VerbObserver, AutoCloseable {
 
   /** Also tells what a worker in this process counts; of several, their sums. */
   public ServerMetrics addWorker(Metrics worker) {
-    workers.add(worker);
+    workers.add(worker::snapshot);
     return this;
   }
 
@@ -126,8 +127,21 @@ public final class ServerMetrics implements VerbObserver, AutoCloseable {
     Gauge.builder(name, value::getAsInt).register(all);
   }
 
-  void watch(QueueDepths queueDepths) {
+  void watch(QueueDepths queueDepths, ProcessFigures processFigures) {
     this.depths = queueDepths;
+    this.processes = processFigures;
+    workers.add(processFigures::snapshot);
+  }
+
+  /** Looks up what only the database knows. */
+  void refresh() {
+    if (depths != null) {
+      depths.refresh();
+    }
+    if (processes != null) {
+      processes.refresh();
+    }
+    workers.refresh();
   }
 
   public ServerMetrics sendTo(ServerOptions.Statsd statsd) {
@@ -141,10 +155,7 @@ public final class ServerMetrics implements VerbObserver, AutoCloseable {
 
   /** As Prometheus reads it. */
   String scrape() {
-    workers.refresh();
-    if (depths != null) {
-      depths.refresh();
-    }
+    refresh();
     return prometheus.scrape();
   }
 

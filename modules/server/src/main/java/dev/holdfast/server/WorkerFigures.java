@@ -1,6 +1,5 @@
 package dev.holdfast.server;
 
-import dev.holdfast.worker.Metrics;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
@@ -14,10 +13,11 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Shows the counts of the worker room, which know nothing of any registry, in one. */
+/** Shows the counts of workers, in this process and in others, which know of no registry. */
 final class WorkerFigures {
   private static final Duration GOOD_FOR = Duration.ofSeconds(1);
   private static final String TOTAL = "_total";
@@ -26,7 +26,7 @@ final class WorkerFigures {
   private static final Pattern TAG = Pattern.compile("(\\w+)=\"([^\"]*)\"");
 
   private final MeterRegistry registry;
-  private final List<Metrics> sources = new CopyOnWriteArrayList<>();
+  private final List<Supplier<Map<String, Double>>> sources = new CopyOnWriteArrayList<>();
   private final Set<String> shown = new HashSet<>();
   private Map<String, Double> sums = Map.of();
   private long readAt;
@@ -35,7 +35,7 @@ final class WorkerFigures {
     this.registry = registry;
   }
 
-  synchronized void add(Metrics source) {
+  synchronized void add(Supplier<Map<String, Double>> source) {
     sources.add(source);
     read();
   }
@@ -49,8 +49,8 @@ final class WorkerFigures {
 
   private void read() {
     Map<String, Double> read = new TreeMap<>();
-    for (Metrics source : sources) {
-      source.snapshot().forEach((name, value) -> read.merge(name, value, Double::sum));
+    for (Supplier<Map<String, Double>> source : sources) {
+      source.get().forEach((name, value) -> read.merge(name, value, Double::sum));
     }
     sums = read;
     readAt = System.nanoTime();

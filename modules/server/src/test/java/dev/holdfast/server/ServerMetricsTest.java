@@ -6,12 +6,14 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
+import dev.holdfast.model.HealthStatus;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Role;
 import dev.holdfast.model.Timings;
+import dev.holdfast.queue.Health;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.Worker;
@@ -98,6 +100,53 @@ class ServerMetricsTest extends ServerTest {
     assertThat(value(scraped, "queue_running_jobs{queue=\"work\"}")).isEqualTo(1);
     assertThat(value(scraped, "queue_due_jobs{queue=\"_others\"}")).isEqualTo(51);
     assertThat(scraped.lines().filter(line -> line.startsWith("queue_due_jobs{"))).hasSize(101);
+  }
+
+  private static Health.Place place(int incarnation) {
+    return new Health.Place("here", "worker:tag:0", incarnation);
+  }
+
+  private void beat(int incarnation, String metrics) {
+    holdfast.queue().health().starting(place(incarnation), incarnation - 1, false);
+    holdfast
+        .queue()
+        .health()
+        .beat(
+            place(incarnation),
+            HealthStatus.HEALTHY,
+            7,
+            null,
+            new Json("{\"metrics\": " + metrics + "}"));
+  }
+
+  private void awaitValue(String line, double expected) {
+    // What the database says is looked up every five seconds.
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .untilAsserted(() -> assertThat(value(scraped(client), line)).isEqualTo(expected));
+  }
+
+  @Test
+  void processes_of_supervisors_are_counted_by_status_and_what_they_count_is_added_up() {
+    String counts =
+        "{\"worker.late_results_total\": 5, \"worker.inflight_jobs\": 2,"
+            + " \"worker.retry_attempts_total{code=\\\"X\\\"}\": 3, \"not a name\": 1,"
+            + " \"worker.text\": \"no number\"}";
+    beat(1, counts);
+    awaitValue("worker_processes{status=\"healthy\"}", 1);
+    awaitValue("worker_processes{status=\"failed\"}", 0);
+    awaitValue("worker_late_results_total", 5);
+    awaitValue("worker_inflight_jobs", 2);
+    awaitValue("worker_retry_attempts_total{code=\"X\"}", 3);
+    assertThat(scraped(client)).doesNotContain("not a name", "worker_text");
+    // The next process counts from nothing, and the sum does not go down.
+    holdfast.queue().health().ended(place(1), HealthStatus.CRASHED, 1, "exit 1", Duration.ZERO);
+    awaitValue("worker_processes{status=\"crashed\"}", 1);
+    awaitValue("worker_inflight_jobs", 0);
+    assertThat(value(scraped(client), "worker_late_results_total")).isEqualTo(5);
+    beat(2, "{\"worker.late_results_total\": 1}");
+    awaitValue("worker_restarts{component=\"worker:tag:0\"}", 1);
+    awaitValue("worker_late_results_total", 6);
   }
 
   @Test

@@ -1,0 +1,144 @@
+package dev.holdfast.server;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.contract.Wire;
+import dev.holdfast.model.HealthStatus;
+import dev.holdfast.model.WorkerHealth;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.Tags;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+
+/** Worker processes of supervisors: how they are doing, and what they count themselves. */
+final class ProcessFigures {
+  static final String PROCESSES = "worker.processes";
+  static final String RESTARTS = "worker.restarts";
+
+  private static final int MOST_COMPONENTS = 500;
+  private static final int MOST_NAMES = 1_000;
+  private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_.]{0,99}(\\{[^{}]{0,300}})?");
+
+  private record Source(String supervisor, String component, int incarnation) {}
+
+  private final Looked<Optional<List<WorkerHealth>>> rows;
+  private final MultiGauge processes;
+  private final MultiGauge restarts;
+  private final Map<Source, Map<String, Double>> counted = new HashMap<>();
+  private final Map<String, Double> before = new TreeMap<>();
+
+  ProcessFigures(Supplier<List<WorkerHealth>> rows, MeterRegistry registry) {
+    this.rows =
+        new Looked<>(
+            "worker processes", () -> Optional.of(rows.get()), Optional.empty(), this::show);
+    this.processes =
+        MultiGauge.builder(PROCESSES)
+            .description("worker processes of supervisors, by status")
+            .register(registry);
+    this.restarts =
+        MultiGauge.builder(RESTARTS)
+            .description("restarts after crashes that still count")
+            .register(registry);
+  }
+
+  void refresh() {
+    rows.refresh();
+  }
+
+  private synchronized void show(Optional<List<WorkerHealth>> known) {
+    processes.register(known.map(ProcessFigures::byStatus).orElse(List.of()), true);
+    restarts.register(known.map(ProcessFigures::byComponent).orElse(List.of()), true);
+    // Nobody ends because he cannot be seen.
+    known.ifPresent(this::count);
+  }
+
+  private static List<MultiGauge.Row<?>> byStatus(List<WorkerHealth> all) {
+    List<MultiGauge.Row<?>> gauges = new ArrayList<>();
+    for (HealthStatus status : HealthStatus.values()) {
+      long count = all.stream().filter(row -> shown(row) == status).count();
+      gauges.add(MultiGauge.Row.of(Tags.of("status", status.text()), count));
+    }
+    return gauges;
+  }
+
+  private static HealthStatus shown(WorkerHealth row) {
+    return row.isSilent() ? HealthStatus.CRASHED : row.status();
+  }
+
+  /** Over all supervisors that have such a component. */
+  private static List<MultiGauge.Row<?>> byComponent(List<WorkerHealth> all) {
+    Map<String, Integer> sums = new TreeMap<>();
+    all.stream()
+        .limit(MOST_COMPONENTS)
+        .forEach(row -> sums.merge(row.component(), row.restarts(), Integer::sum));
+    List<MultiGauge.Row<?>> gauges = new ArrayList<>();
+    sums.forEach(
+        (component, count) ->
+            gauges.add(MultiGauge.Row.of(Tags.of("component", component), count)));
+    return gauges;
+  }
+
+  /** A counter must not go down when a process ends: what it had counted by then is kept. */
+  private void count(List<WorkerHealth> all) {
+    Map<Source, Map<String, Double>> now = new HashMap<>();
+    for (WorkerHealth row : all) {
+      Map<String, Double> figures = read(row);
+      if (!figures.isEmpty()) {
+        now.put(new Source(row.supervisor(), row.component(), row.incarnation()), figures);
+      }
+    }
+    counted.forEach(
+        (process, figures) -> {
+          if (!now.containsKey(process)) {
+            figures.forEach(
+                (name, value) -> {
+                  if (isCounter(name)) {
+                    before.merge(name, value, Double::sum);
+                  }
+                });
+          }
+        });
+    counted.clear();
+    counted.putAll(now);
+  }
+
+  private static boolean isCounter(String figure) {
+    int brace = figure.indexOf('{');
+    String name = brace < 0 ? figure : figure.substring(0, brace);
+    return name.endsWith("_total") || name.endsWith("_count") || name.endsWith("_sum");
+  }
+
+  private static Map<String, Double> read(WorkerHealth row) {
+    Map<String, Double> figures = new TreeMap<>();
+    JsonNode details = Wire.tree(row.details());
+    if (details != null && row.status().isAlive()) {
+      details
+          .path("metrics")
+          .properties()
+          .forEach(
+              figure -> {
+                if (figure.getValue().isNumber()
+                    && figures.size() < MOST_NAMES
+                    && NAME.matcher(figure.getKey()).matches()) {
+                  figures.put(figure.getKey(), figure.getValue().asDouble());
+                }
+              });
+    }
+    return figures;
+  }
+
+  /** Sums over all processes, those that have ended included where they are counters. */
+  synchronized Map<String, Double> snapshot() {
+    Map<String, Double> sums = new TreeMap<>(before);
+    counted
+        .values()
+        .forEach(figures -> figures.forEach((name, value) -> sums.merge(name, value, Double::sum)));
+    return sums;
+  }
+}
