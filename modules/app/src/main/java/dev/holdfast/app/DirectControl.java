@@ -23,7 +23,6 @@ import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Statistics;
 import dev.holdfast.model.StepStatus;
-import dev.holdfast.model.WorkerCommand;
 import dev.holdfast.model.WorkerOrder;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.server.Secrets;
@@ -225,8 +224,8 @@ final class DirectControl implements Control {
   }
 
   @Override
-  public List<WorkerOrder> order(WorkerCommand command) {
-    return switch (queue.health().ask(queue.crew(null), command)) {
+  public List<WorkerOrder> order(WorkerOrder.Draft draft) {
+    return switch (queue.health().ask(queue.crew(null), draft)) {
       case Ordered.Given(var orders) -> orders;
       case Ordered.Unknown(var message) ->
           throw new ControlException(ControlException.Reason.NOT_FOUND, message);

@@ -3,7 +3,6 @@ package dev.holdfast.app;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.Control;
 import dev.holdfast.contract.Shape;
-import dev.holdfast.model.WorkerCommand;
 import dev.holdfast.model.WorkerOrder;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -110,7 +109,7 @@ final class WorkersCommand {
           all(control, watch, asker);
         } else {
           List<WorkerOrder> orders =
-              control.order(new WorkerCommand(component, supervisor, action, asker, reason));
+              control.order(new WorkerOrder.Draft(component, supervisor, action, asker, reason));
           tell(watch.await(orders), null);
         }
         return ExitCode.OK;

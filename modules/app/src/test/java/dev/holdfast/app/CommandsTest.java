@@ -448,6 +448,7 @@ class CommandsTest {
   }
 
   private void startTag() {
+    health().appear(new Health.Supervising("here", "here.example", 1, Instant.EPOCH));
     health().starting(PLACE, 2, false);
     health().spawned(PLACE, 4_711, Instant.now());
     health().beat(PLACE, HealthStatus.HEALTHY, 4_711, null, new Json("{}"));
@@ -562,7 +563,7 @@ class CommandsTest {
     assertThat(complained()).contains("--all");
     assertThat(run("workers", "pause", TAG, "--all")).isEqualTo(ExitCode.USAGE);
     assertThat(run("workers", "pause", "--all", "--supervisor", "here")).isEqualTo(ExitCode.USAGE);
-    database.sql("UPDATE holdfast.health SET last_seen = last_seen - interval '31 seconds'");
+    database.sql("UPDATE holdfast.supervisor SET last_seen = last_seen - interval '31 seconds'");
     assertThat(run("workers", "stop", TAG)).isEqualTo(ExitCode.REFUSED);
     assertThat(complained()).contains("holdfast supervise");
     assertThat(complained().lines()).hasSize(1);

@@ -18,7 +18,6 @@ import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Statistics;
 import dev.holdfast.model.StepStatus;
-import dev.holdfast.model.WorkerCommand;
 import dev.holdfast.model.WorkerOrder;
 import dev.holdfast.model.WorkerView;
 import java.time.Duration;
@@ -113,7 +112,7 @@ public interface Control extends AutoCloseable {
   Workers workers();
 
   /** Asks something of a worker process; through a server, whose key it is has asked. */
-  List<WorkerOrder> order(WorkerCommand command);
+  List<WorkerOrder> order(WorkerOrder.Draft draft);
 
   /** No worker takes a job of any queue; what runs goes on. */
   void pauseAll(String reason);

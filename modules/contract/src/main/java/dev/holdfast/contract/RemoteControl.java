@@ -21,7 +21,6 @@ import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Statistics;
 import dev.holdfast.model.StepStatus;
-import dev.holdfast.model.WorkerCommand;
 import dev.holdfast.model.WorkerOrder;
 import java.net.URI;
 import java.net.URLEncoder;
@@ -334,12 +333,12 @@ public final class RemoteControl implements Control {
   }
 
   @Override
-  public List<WorkerOrder> order(WorkerCommand command) {
-    ObjectNode request = Wire.object().put("reason", command.reason());
-    if (command.supervisor() != null) {
-      request.put("supervisor", command.supervisor());
+  public List<WorkerOrder> order(WorkerOrder.Draft draft) {
+    ObjectNode request = Wire.object().put("reason", draft.reason());
+    if (draft.supervisor() != null) {
+      request.put("supervisor", draft.supervisor());
     }
-    String path = "/v1/workers/" + encoded(command.component()) + "/" + command.action().text();
+    String path = "/v1/workers/" + encoded(draft.component()) + "/" + draft.action().text();
     return Shaped.list(server.post(path, request).path("orders"), Shaped::order);
   }
 

@@ -16,12 +16,22 @@ import org.jspecify.annotations.Nullable;
  *
  * @param now by the database's clock
  */
-public record Crew(List<WorkerHealth> processes, List<Holder> holders, Instant now) {
+public record Crew(
+    List<WorkerHealth> processes,
+    List<SupervisorHealth> supervisors,
+    List<Holder> holders,
+    Instant now) {
   private static final String PREFIX = "worker:";
 
   public Crew {
     processes = List.copyOf(processes);
+    supervisors = List.copyOf(supervisors);
     holders = List.copyOf(holders);
+  }
+
+  /** Those that hold leases, and nothing of processes. */
+  public static Crew of(List<Holder> holders, Instant now) {
+    return new Crew(List.of(), List.of(), holders, now);
   }
 
   /** A worker's name is its place, and after an @ which process of which machine is in it. */
@@ -33,30 +43,24 @@ public record Crew(List<WorkerHealth> processes, List<Holder> holders, Instant n
 
   /** What each process holds; those that hold nothing are not in it. */
   public Map<WorkerHealth, Holder> held() {
-    Map<String, List<WorkerHealth>> places =
-        processes.stream().collect(Collectors.groupingBy(WorkerHealth::component));
+    Map<String, String> hosts =
+        supervisors.stream().collect(Collectors.toMap(SupervisorHealth::name, s -> s.host()));
+    Map<String, WorkerHealth> named = new HashMap<>();
+    for (WorkerHealth process : processes) {
+      String host = hosts.get(process.supervisor());
+      if (host != null && process.pid() != null) {
+        named.put(WorkerHealth.namePrefix(process.component(), host, process.pid()), process);
+      }
+    }
     Map<WorkerHealth, Holder> held = new HashMap<>();
     for (Holder holder : holders) {
-      processOf(holder.worker(), places).ifPresent(process -> held.put(process, holder));
+      WorkerHealth process =
+          named.get(holder.worker().substring(0, holder.worker().lastIndexOf('.') + 1));
+      if (process != null) {
+        held.put(process, holder);
+      }
     }
     return held;
-  }
-
-  /** The name goes on after the @ with host, process id, and what tells one start from another. */
-  private static Optional<WorkerHealth> processOf(
-      String worker, Map<String, List<WorkerHealth>> places) {
-    int end = worker.lastIndexOf('.');
-    int start = end < 0 ? -1 : worker.lastIndexOf('.', end - 1);
-    int at = worker.indexOf('@');
-    if (at < 0 || start < at) {
-      return Optional.empty();
-    }
-    String host = worker.substring(at + 1, start);
-    String pid = worker.substring(start + 1, end);
-    return places.getOrDefault(worker.substring(0, at), List.of()).stream()
-        .filter(process -> pid.equals(String.valueOf(process.pid())))
-        // Two machines may have processes of the same number.
-        .min(Comparator.comparing(process -> !process.supervisor().contains(host)));
   }
 
   public List<WorkerView> all() {
@@ -72,35 +76,31 @@ public record Crew(List<WorkerHealth> processes, List<Holder> holders, Instant n
     return holders.stream().filter(holder -> !held.containsValue(holder)).toList();
   }
 
-  /**
-   * Supervisors of which nothing is heard: a process of theirs is silent or waits to be started
-   * again, and none of them speaks. Of one that has nothing to do nobody can tell.
-   */
+  /** Those that have processes and are not heard of. */
   public Set<String> silentSupervisors() {
     Set<String> heard =
-        processes.stream()
-            .filter(WorkerHealth::isHeard)
-            .map(WorkerHealth::supervisor)
+        supervisors.stream()
+            .filter(supervisor -> !supervisor.isSilent())
+            .map(SupervisorHealth::name)
             .collect(Collectors.toSet());
     return processes.stream()
-        .filter(process -> process.isGivenUp() && !heard.contains(process.supervisor()))
         .map(WorkerHealth::supervisor)
+        .filter(name -> !heard.contains(name))
         .collect(Collectors.toSet());
   }
 
   /** Which rows a command is for, or why there are none. */
   public record Judged(List<WorkerHealth> rows, @Nullable Ordered against) {}
 
-  public Judged judge(WorkerCommand command) {
+  public Judged judge(WorkerOrder.Draft draft) {
     List<WorkerHealth> wanted =
         processes.stream()
-            .filter(row -> row.component().equals(command.component()))
+            .filter(row -> row.component().equals(draft.component()))
             .filter(
-                row ->
-                    command.supervisor() == null || row.supervisor().equals(command.supervisor()))
+                row -> draft.supervisor() == null || row.supervisor().equals(draft.supervisor()))
             .toList();
     if (wanted.isEmpty()) {
-      return new Judged(List.of(), new Ordered.Unknown(unknown(command)));
+      return new Judged(List.of(), new Ordered.Unknown(unknown(draft)));
     }
     Set<String> silent = silentSupervisors();
     List<WorkerHealth> heard =
@@ -110,43 +110,43 @@ public record Crew(List<WorkerHealth> processes, List<Holder> holders, Instant n
           List.of(),
           new Ordered.Refused(
               "supervisor_silent",
-              "nobody would do it: supervisor '%s' has not been heard of since %s; start it again with 'holdfast supervise'"
-                  .formatted(wanted.getFirst().supervisor(), wanted.getFirst().lastSeenText())));
+              "nobody would do it: supervisor '%s' is not heard of any more; start it again with 'holdfast supervise'"
+                  .formatted(wanted.getFirst().supervisor())));
     }
     List<WorkerHealth> sensible =
-        heard.stream().filter(row -> against(row, command.action()) == null).toList();
+        heard.stream().filter(row -> against(row, draft.action()) == null).toList();
     return sensible.isEmpty()
-        ? new Judged(List.of(), against(heard.getFirst(), command.action()))
+        ? new Judged(List.of(), against(heard.getFirst(), draft.action()))
         : new Judged(sensible, null);
   }
 
   private static Ordered.@Nullable Refused against(WorkerHealth row, WorkerOrder.Action action) {
-    boolean needsProcess =
-        action == WorkerOrder.Action.PAUSE || action == WorkerOrder.Action.RESTART;
-    if (needsProcess && row.isStopped()) {
+    if (action != WorkerOrder.Action.PAUSE) {
+      return null;
+    }
+    if (row.isStopped()) {
       return new Ordered.Refused(
           "worker_stopped", row.component() + " is stopped and takes no jobs: resume starts it");
     }
-    if (needsProcess && row.status() == HealthStatus.FAILED) {
-      return new Ordered.Refused(
-          "worker_failed",
-          row.component() + " has failed and takes no jobs: see its log, then resume starts it");
-    }
-    return null;
+    return row.status() == HealthStatus.FAILED
+        ? new Ordered.Refused(
+            "worker_failed",
+            row.component() + " has failed and takes no jobs: see its log, then resume starts it")
+        : null;
   }
 
-  private String unknown(WorkerCommand command) {
-    String component = Text.excerpt(command.component(), Limits.NAME_CHARS);
+  private String unknown(WorkerOrder.Draft draft) {
+    String component = Text.excerpt(draft.component(), Limits.NAME_CHARS);
     List<WorkerHealth> elsewhere =
-        processes.stream().filter(row -> row.component().equals(command.component())).toList();
+        processes.stream().filter(row -> row.component().equals(draft.component())).toList();
     if (!elsewhere.isEmpty()) {
       return "supervisor '%s' has no %s: those that have are %s"
           .formatted(
-              Text.excerpt(String.valueOf(command.supervisor()), Limits.NAME_CHARS),
+              Text.excerpt(String.valueOf(draft.supervisor()), Limits.NAME_CHARS),
               component,
               elsewhere.stream().map(WorkerHealth::supervisor).collect(Collectors.joining(", ")));
     }
-    if (holders.stream().anyMatch(each -> component(each.worker()).equals(command.component()))) {
+    if (holders.stream().anyMatch(each -> component(each.worker()).equals(draft.component()))) {
       return "%s has no supervisor: it takes no orders; pause its queue, or end its process with SIGTERM"
           .formatted(component);
     }

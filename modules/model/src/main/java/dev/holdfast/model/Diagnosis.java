@@ -118,7 +118,7 @@ public final class Diagnosis {
       case STARTING -> {
         if (row.restarts() >= CRASH_LOOP) {
           crashLoop(row);
-        } else if (row.startingFor().compareTo(STARTED_WITHIN) > 0) {
+        } else if (row.age().compareTo(STARTED_WITHIN) > 0) {
           starting(row);
         }
       }
@@ -257,7 +257,7 @@ public final class Diagnosis {
 
   private void idle(WorkerHealth row) {
     QueueStatus queue = queues.get(row.queue());
-    if (queue == null || isHeldBack(queue) || row.startingFor().compareTo(IDLE_WITHIN) <= 0) {
+    if (queue == null || isHeldBack(queue) || row.age().compareTo(IDLE_WITHIN) <= 0) {
       return;
     }
     // A key may hold jobs back for as long as others of it run: nobody is to blame for those.

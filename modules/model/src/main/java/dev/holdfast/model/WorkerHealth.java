@@ -42,9 +42,6 @@ public record WorkerHealth(
   /** One that is silent for longer is not believed to be healthy, whatever its row says. */
   public static final Duration TIMEOUT = Duration.ofSeconds(30);
 
-  /** A start that takes longer has been given up, if there is anybody to do so. */
-  private static final Duration BOOT_WITHIN = Duration.ofMinutes(3);
-
   public static String component(String queue, int number) {
     return PREFIX + queue + ":" + number;
   }
@@ -80,30 +77,13 @@ public record WorkerHealth(
     return lastSeen.plus(silentFor);
   }
 
-  /** There is a process, and it was heard of. */
-  public boolean isHeard() {
-    return status.isAlive() && pid != null && !isSilent();
-  }
-
-  /** A supervisor that is there would have done something about it by now. */
-  public boolean isGivenUp() {
-    if (status == HealthStatus.STARTING) {
-      return silentFor.compareTo(BOOT_WITHIN) > 0;
-    }
-    return isSilent() || (nextRestart != null && nextRestart.plus(TIMEOUT).isBefore(readAt()));
-  }
-
-  /** For how long its process has been starting. */
-  public Duration startingFor() {
+  /** For how long its process has been there. */
+  public Duration age() {
     return Duration.between(processStartedAt == null ? lastSeen : processStartedAt, readAt());
   }
 
   /** Why a silent one is shown as crashed. */
   public String silence() {
-    return "not heard of since " + lastSeenText();
-  }
-
-  public String lastSeenText() {
-    return lastSeen.truncatedTo(ChronoUnit.SECONDS).toString();
+    return "not heard of since " + lastSeen.truncatedTo(ChronoUnit.SECONDS);
   }
 }

@@ -2,6 +2,7 @@ package dev.holdfast.model;
 
 import java.time.Instant;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** What an operator asks of one worker process, and who and why. */
 public record WorkerOrder(
@@ -39,4 +40,16 @@ public record WorkerOrder(
               .formatted(Text.excerpt(text, Limits.NAME_CHARS)));
     }
   }
+
+  /**
+   * One that is not given yet.
+   *
+   * @param supervisor null for all that have such a component
+   */
+  public record Draft(
+      String component,
+      @Nullable String supervisor,
+      Action action,
+      String requestedBy,
+      String reason) {}
 }

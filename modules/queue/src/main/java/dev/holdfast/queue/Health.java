@@ -5,7 +5,7 @@ import dev.holdfast.model.HealthStatus;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Ordered;
-import dev.holdfast.model.WorkerCommand;
+import dev.holdfast.model.SupervisorHealth;
 import dev.holdfast.model.WorkerHealth;
 import dev.holdfast.model.WorkerOrder;
 import java.sql.ResultSet;
@@ -23,11 +23,13 @@ import org.jspecify.annotations.Nullable;
  * row's.
  */
 public final class Health {
-  private static final String SUPERVISOR =
+  private static final String SUPERVISORS =
       """
       SELECT *, extract(epoch FROM clock_timestamp() - last_seen) * 1000 AS silent_ms
-        FROM holdfast.supervisor WHERE name = ?
+        FROM holdfast.supervisor
       """;
+
+  private static final String SUPERVISOR = SUPERVISORS + " WHERE name = ?";
 
   private static final String APPEAR =
       """
@@ -177,6 +179,21 @@ public final class Health {
 
   public List<WorkerHealth> all() {
     return database.run("health", connection -> Rows.list(connection, Health::read, ALL));
+  }
+
+  public List<SupervisorHealth> supervisors() {
+    return database.run(
+        "health",
+        connection ->
+            Rows.list(
+                connection,
+                row ->
+                    new SupervisorHealth(
+                        row.getString("name"),
+                        row.getString("host"),
+                        Rows.instant(row, "last_seen"),
+                        Objects.requireNonNull(Rows.millisOrNull(row, "silent_ms"))),
+                SUPERVISORS + " ORDER BY name LIMIT 10000"));
   }
 
   /** Who goes by this name, if anybody, and how long ago he was heard. */
@@ -353,8 +370,8 @@ public final class Health {
   }
 
   /** Asks something of those who would do it, or says why there are none. */
-  public Ordered ask(Crew crew, WorkerCommand command) {
-    Crew.Judged judged = crew.judge(command);
+  public Ordered ask(Crew crew, WorkerOrder.Draft draft) {
+    Crew.Judged judged = crew.judge(draft);
     return judged.against() == null
         ? new Ordered.Given(
             judged.rows().stream()
@@ -363,9 +380,9 @@ public final class Health {
                         order(
                             row.component(),
                             row.supervisor(),
-                            command.action(),
-                            command.requestedBy(),
-                            command.reason())
+                            draft.action(),
+                            draft.requestedBy(),
+                            draft.reason())
                             .stream())
                 .toList())
         : judged.against();

@@ -305,8 +305,10 @@ public final class Queue implements AutoCloseable {
    * holds its jobs.
    */
   public Crew crew(@Nullable String tenant) {
-    return new Crew(
-        tenant == null ? health.all() : List.of(), holders(tenant, CREW_JOBS, CREW), now());
+    List<Holder> holders = holders(tenant, CREW_JOBS, CREW);
+    return tenant == null
+        ? new Crew(health.all(), health.supervisors(), holders, now())
+        : Crew.of(holders, now());
   }
 
   /** Worker processes. */

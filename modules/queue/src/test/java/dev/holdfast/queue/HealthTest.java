@@ -8,11 +8,14 @@ import dev.holdfast.model.EventType;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.HealthStatus;
 import dev.holdfast.model.JobEvent;
+import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.QueueStatus;
+import dev.holdfast.model.Warnings;
 import dev.holdfast.model.WorkerHealth;
 import dev.holdfast.model.WorkerOrder;
 import java.time.Duration;
@@ -212,6 +215,11 @@ class HealthTest extends QueueFixture {
     }
     assertThat(state(job)).isEqualTo(JobState.FAILED);
     assertThat(Objects.requireNonNull(status(job).failure()).code()).isEqualTo("TOXIC_JOB");
+    // An operator is told, and finds it by that word.
+    assertThat(queue.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 1, 0));
+    assertThat(queue.page(JobFilter.ALL.text("toxic_job")).jobs())
+        .extracting(JobStatus::id)
+        .containsExactly(job);
   }
 
   @Test

@@ -39,6 +39,16 @@ class QueuesTest extends QueueFixture {
   }
 
   @Test
+  void the_first_job_that_no_key_can_hold_back_is_told_apart() {
+    JobId keyed = add(job().concurrencyKey("k", 1));
+    set(keyed, "run_at = now() - interval '90 s'");
+    assertThat(only().oldest()).isGreaterThanOrEqualTo(Duration.ofSeconds(90));
+    assertThat(only().oldestFree()).isNull();
+    set(add(job()), "run_at = now() - interval '30 s'");
+    assertThat(only().oldestFree()).isBetween(Duration.ofSeconds(30), Duration.ofSeconds(80));
+  }
+
+  @Test
   void a_queue_shows_its_jobs_by_what_they_wait_for() {
     Lease retrying = running();
     queue.settle(new Settlement.Fail(retrying, FLAKY, Duration.ofHours(1)));

@@ -3,6 +3,7 @@ package dev.holdfast.server;
 import dev.holdfast.model.Crew;
 import dev.holdfast.model.Finding;
 import dev.holdfast.model.Glance;
+import dev.holdfast.model.Holder;
 import dev.holdfast.model.JobBrief;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.queue.DatabaseException;
@@ -129,11 +130,11 @@ final class Lookout {
     Instant from = pace.from(now);
     pace.read(queue.finished(from, tenant), from, now);
     // Processes are nothing that one tenant among many is told of.
+    List<Holder> holders = queue.holders(tenant, JOBS_OF_A_WORKER, MOST_WORKERS);
     Crew crew =
-        new Crew(
-            tenant == null ? queue.health().all() : List.of(),
-            queue.holders(tenant, JOBS_OF_A_WORKER, MOST_WORKERS),
-            now);
+        tenant == null
+            ? new Crew(queue.health().all(), queue.health().supervisors(), holders, now)
+            : Crew.of(holders, now);
     List<JobBrief> looked =
         queue.glimpse(new Glance(since(now), jobs.unfinished(), tenant, SeenJobs.MOST_AT_ONCE));
     lookedAt = now;

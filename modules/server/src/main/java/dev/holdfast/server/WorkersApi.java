@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.Shape;
 import dev.holdfast.contract.Wire;
 import dev.holdfast.model.Ordered;
-import dev.holdfast.model.WorkerCommand;
 import dev.holdfast.model.WorkerOrder;
 import dev.holdfast.queue.Queue;
 import java.util.ArrayList;
@@ -87,14 +86,14 @@ final class WorkersApi {
   private Answer order(Call call, WorkerOrder.Action action) {
     call.caller().mustSeeEveryTenant("a worker");
     OrderRequest request = call.body(OrderRequest.class, new OrderRequest(null, null));
-    WorkerCommand command =
-        new WorkerCommand(
+    WorkerOrder.Draft draft =
+        new WorkerOrder.Draft(
             call.value("component"),
             request.supervisor(),
             action,
             call.caller().name(),
             OperateApi.why(request.reason()));
-    return switch (queue.health().ask(queue.crew(null), command)) {
+    return switch (queue.health().ask(queue.crew(null), draft)) {
       case Ordered.Given(var orders) -> ordered(paused(), orders);
       case Ordered.Unknown(var message) -> throw Problem.notFound(message);
       case Ordered.Refused(var code, var message) -> throw new Problem(409, code, message);
