@@ -19,7 +19,7 @@ class BadSettingTest {
         file("worker:\n  concurency: 3\n", "worker.concurency.*did you mean 'worker.concurrency'"),
         file("worker: [1, 2\n", "holdfast.yaml cannot be used: line"),
         file("worker:\n  concurrency: several\n", "'several' .*holdfast.yaml: a whole number"),
-        file("handlers: [a]\n", "handlers must hold a program for each name"),
+        file("handlers: [a]\n", "handlers must hold something for each name"),
         file("handlers: {x: {comand: [a]}}\n", "handlers.x.comand is unknown: it may hold command"),
         file("handlers: {x: {artifacts: [a]}}\n", "handlers.x.command is missing: a list"),
         file("handlers: {x: {command: echo hi}}\n", "handlers.x.command must be a list, such as"),

@@ -67,7 +67,7 @@ class DocumentationTest {
                 missing.add(spec.qualifiedName());
               }
               for (OptionSpec option : spec.options()) {
-                if (!page.contains(option.longestName())) {
+                if (!option.hidden() && !page.contains(option.longestName())) {
                   missing.add(spec.qualifiedName() + " " + option.longestName());
                 }
               }

@@ -44,6 +44,21 @@ class SettingsTest {
     "MAX_CONCURRENCY, 10",
     "POLL_INTERVAL_MS, 1000",
     "SHUTDOWN_TIMEOUT_SEC, 30",
+    "WORKER_PROCESSES, 1",
+    "WORKER_JAVA_OPTIONS, ''",
+    "SUPERVISOR, ''",
+    "HEALTH_INTERVAL_SEC, 5",
+    "HEALTH_TIMEOUT_SEC, 30",
+    "BOOT_TIMEOUT_SEC, 60",
+    "STOP_TIMEOUT_SEC, 10",
+    "RESTART_DELAY_SEC, 1",
+    "RESTART_DELAY_MAX_SEC, 60",
+    "RESTART_LIMIT, 5",
+    "RESTART_WINDOW_SEC, 300",
+    "RESTART_LIFETIME_LIMIT, 20",
+    "RESTART_FORGIVEN_SEC, 300",
+    "LOGS_FOLDER, ''",
+    "LOG_MEGABYTES, 20",
     "TIMINGS, ''",
     "HEARTBEAT_INTERVAL_SEC, 10",
     "LEASE_TIMEOUT_SEC, ''",
@@ -115,12 +130,63 @@ class SettingsTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "runtimes: 5 | runtimes must hold a program for each name",
+        "runtimes: 5 | runtimes must hold something for each name",
         "runtimes: {agent: {}} | runtimes.agent.command is missing",
         "runtimes: {agent: {command: [x], args: 1}} | runtimes.agent.args is unknown",
         "runtimes: {'a b': {command: [x]}} | runtimes.a b"
       })
   void wrong_runtimes_are_refused_in_words(String yaml, String message) {
+    assertThatThrownBy(() -> file(yaml)).hasMessageContaining(message);
+  }
+
+  @Test
+  void a_supervisor_runs_what_the_file_says_for_each_queue() throws IOException {
+    Settings settings =
+        file(
+            """
+            worker: {concurrency: 7, processes: 3}
+            queues:
+              tag: {processes: 2, concurrency: 4}
+              library:
+            """);
+    assertThat(Supervision.served(settings))
+        .containsExactly(
+            new Supervision.Served("tag", 2, 4), new Supervision.Served("library", 3, 7));
+    assertThat(Supervision.describe(settings))
+        .isEqualTo("tag: 2 processes of 4, library: 3 processes of 7");
+  }
+
+  @Test
+  void without_queues_in_the_file_a_supervisor_serves_those_of_a_worker() {
+    assertThat(Supervision.served(with(Map.of("HOLDFAST_QUEUES", "a,b"))))
+        .containsExactly(new Supervision.Served("a", 1, 10), new Supervision.Served("b", 1, 10));
+  }
+
+  @Test
+  void queues_chosen_on_the_command_line_are_all_that_is_served() throws IOException {
+    Path yaml =
+        Files.writeString(
+            folder.resolve("holdfast.yaml"), "queues: {tag: {processes: 2}, library: {}}");
+    Settings settings = Settings.load(Map.of(Setting.QUEUES, "tag,mail"), Map.of(), yaml);
+    assertThat(Supervision.served(settings))
+        .containsExactlyInAnyOrder(
+            new Supervision.Served("tag", 2, 10), new Supervision.Served("mail", 1, 10));
+    assertThat(settings.optionsAsVariables()).containsEntry("HOLDFAST_QUEUES", "tag,mail");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "queues: 5 | queues must hold something for each name",
+        "queues: {tag: {process: 1}} | queues.tag.process is unknown",
+        "queues: {tag: {processes: 1001}} | queues.tag.processes must be a whole number between 0",
+        "queues: {tag: {processes: -1}} | queues.tag.processes must be a whole number",
+        "queues: {tag: {concurrency: 0}} | queues.tag.concurrency must be a whole number",
+        "queues: {tag: {concurrency: 1.5}} | queues.tag.concurrency must be a whole number",
+        "queues: {'a b': {}} | queues.a b"
+      })
+  void wrong_queues_are_refused_in_words(String yaml, String message) {
     assertThatThrownBy(() -> file(yaml)).hasMessageContaining(message);
   }
 
