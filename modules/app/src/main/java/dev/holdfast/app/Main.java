@@ -15,12 +15,14 @@ public final class Main {
   }
 
   static int run(String... arguments) {
-    return commandLine().execute(arguments);
+    return commandLine(arguments).execute(arguments);
   }
 
-  static CommandLine commandLine() {
-    return new CommandLine(new HoldfastCommand())
-        .setCaseInsensitiveEnumValuesAllowed(true)
+  /** For these arguments; without any it has all commands. */
+  static CommandLine commandLine(String... arguments) {
+    CommandLine line =
+        arguments.length == 0 ? HoldfastCommand.withAll() : HoldfastCommand.withOnly(arguments[0]);
+    return line.setCaseInsensitiveEnumValuesAllowed(true)
         .setUsageHelpAutoWidth(true)
         .setAbbreviatedOptionsAllowed(false)
         .setExpandAtFiles(false) // @FILE is a payload here, not more arguments

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -97,5 +98,20 @@ class DocumentationTest {
       }
     }
     assertThat(broken).isEmpty();
+  }
+
+  @Test
+  void a_command_is_the_same_alone_as_among_all() {
+    Map<String, CommandLine> all = Main.commandLine().getSubcommands();
+    assertThat(all).hasSizeGreaterThan(10);
+    all.forEach(
+        (name, among) -> {
+          Map<String, CommandLine> found = Main.commandLine(name).getSubcommands();
+          assertThat(found).hasSize(name.equals("help") ? all.size() : 1).containsKey(name);
+          assertThat(found)
+              .hasEntrySatisfying(
+                  name,
+                  alone -> assertThat(alone.getUsageMessage()).isEqualTo(among.getUsageMessage()));
+        });
   }
 }

@@ -16,7 +16,8 @@ final class Terminal {
   private Terminal() {}
 
   static Answer run(Map<String, String> environment, List<String> arguments) {
-    CommandLine line = Main.commandLine();
+    String[] all = arguments.toArray(String[]::new);
+    CommandLine line = Main.commandLine(all);
     give(line.getCommandSpec(), environment);
     ByteArrayOutputStream said = new ByteArrayOutputStream();
     ByteArrayOutputStream complained = new ByteArrayOutputStream();
@@ -26,7 +27,7 @@ final class Terminal {
     System.setErr(new PrintStream(complained, true, StandardCharsets.UTF_8));
     try {
       Logs.quiet();
-      int code = line.execute(arguments.toArray(String[]::new));
+      int code = line.execute(all);
       return new Answer(code, lines(said), lines(complained));
     } finally {
       System.setOut(out);
