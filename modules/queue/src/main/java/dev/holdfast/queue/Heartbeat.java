@@ -39,7 +39,10 @@ final class Heartbeat {
              coalesce(h.cancel_reason, locked.cancel_reason) AS cancel_reason,
              c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
         FROM beat b
-        LEFT JOIN holdfast.control c ON c.job_id = b.id
+        LEFT JOIN LATERAL (
+          -- Mostly nothing is asked of any job: then no job is looked up there.
+          SELECT * FROM holdfast.control asked
+           WHERE asked.job_id = b.id AND (SELECT true FROM holdfast.control LIMIT 1)) AS c ON true
         LEFT JOIN held h ON h.id = b.id AND h.attempt = b.attempt
         LEFT JOIN LATERAL (
           SELECT j.id, j.cancel_reason
