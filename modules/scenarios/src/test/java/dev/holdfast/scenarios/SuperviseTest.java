@@ -243,7 +243,7 @@ class SuperviseTest {
     JobId running = world.enqueueHeld("hold", gate);
     world.await(running, JobState.RUNNING);
 
-    assertThat(world.launch("workers", "pause").run().code()).isZero();
+    assertThat(world.launch("workers", "pause", "--all").run().code()).isZero();
     JobId waiting = world.enqueue("work", new ScenarioKinds.Work(1));
     world.open(gate);
     world.await(running, JobState.SUCCEEDED);
@@ -251,7 +251,7 @@ class SuperviseTest {
     assertThat(until(world, row -> row.currentJob() == null).status())
         .isEqualTo(HealthStatus.HEALTHY);
     Instant resumed = world.holdfast().queue().now();
-    assertThat(world.launch("workers", "resume").run().code()).isZero();
+    assertThat(world.launch("workers", "resume", "--all").run().code()).isZero();
     JobStatus done = world.await(waiting, JobState.SUCCEEDED);
     assertThat(done.startedAt()).isAfter(resumed);
 
