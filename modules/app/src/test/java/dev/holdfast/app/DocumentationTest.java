@@ -2,6 +2,7 @@ package dev.holdfast.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.WorkerExit;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.nio.file.Files;
@@ -21,6 +22,10 @@ import picocli.CommandLine.Model.OptionSpec;
 class DocumentationTest {
   private static final Path ROOT = Path.of("..", "..").toAbsolutePath().normalize();
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:\\s]+)(#[^)]*)?\\)");
+
+  /** The first thing said of a finding, on a line of its own. */
+  private static final Pattern CODE =
+      Pattern.compile("^ +\"([a-z]+_[a-z_]+)\",$", Pattern.MULTILINE);
 
   private static String page(String name) throws IOException {
     return Files.readString(ROOT.resolve(name));
@@ -49,6 +54,26 @@ class DocumentationTest {
         assertThat(page.lines()).as(code.getName()).anyMatch(line -> line.startsWith(row));
       }
     }
+  }
+
+  @Test
+  void every_exit_of_a_worker_is_documented() throws IOException {
+    String page = page("docs/operations.md");
+    for (int code = 0; code < 256; code++) {
+      String name = WorkerExit.of(code).name();
+      if (!name.startsWith("exit ") && !name.startsWith("signal ")) {
+        assertThat(page).contains("| %d | %s |".formatted(code, name));
+      }
+    }
+  }
+
+  @Test
+  void whatever_can_be_found_is_documented() throws IOException {
+    String rules = page("modules/model/src/main/java/dev/holdfast/model/Diagnosis.java");
+    String page = page("docs/operations.md");
+    List<String> codes = CODE.matcher(rules).results().map(found -> found.group(1)).toList();
+    assertThat(codes).hasSizeGreaterThan(10);
+    assertThat(codes).allSatisfy(code -> assertThat(page).contains("| `" + code + "` |"));
   }
 
   private static int number(Field code) throws IllegalAccessException {

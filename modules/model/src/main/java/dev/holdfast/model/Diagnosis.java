@@ -180,7 +180,7 @@ public final class Diagnosis {
 
   private static String advice(WorkerHealth row) {
     String advice = row.exitCode() == null ? "nothing" : WorkerExit.of(row.exitCode()).doNext();
-    return advice.equals("nothing") ? "" : "; " + advice;
+    return advice.equals("nothing") ? "" : " (" + advice + ")";
   }
 
   private void starting(WorkerHealth row) {
@@ -222,9 +222,9 @@ public final class Diagnosis {
         row,
         "worker_failed",
         "has failed: it ended %s too often, and nobody starts it again".formatted(exit(row)),
-        "look at its log with %s, mend it%s, then %s"
+        "look at its log with %s%s, mend it, then %s"
             .formatted(log(row), advice(row), order(row, "resume")),
-        "look at its log with %s on its machine, mend it%s, then %s"
+        "look at its log with %s on its machine%s, mend it, then %s"
             .formatted(log(row), advice(row), post(row, "resume")));
   }
 
