@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -71,7 +72,7 @@ final class DevCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  private static EmbeddedPostgres embedded(Settings settings) {
+  static EmbeddedPostgres embedded(Settings settings) {
     Path folder = Path.of(settings.text(Setting.FOLDER));
     if (!Files.exists(folder)) {
       System.out.println("making a database in " + folder + " (once, a few seconds) ...");
@@ -95,7 +96,7 @@ final class DevCommand implements Callable<Integer> {
       try (HoldfastServer server =
               HoldfastServer.start(access.holdfast(), ServerSettings.options(settings), metrics);
           Supervisor supervisor =
-              Supervision.start(settings, access, url, true, DevCommand::echo)) {
+              Supervision.start(settings, access, url, List.of("--examples"), DevCommand::echo)) {
         boolean healthy =
             SuperviseCommand.awaitHealthy(
                 supervisor, signals, settings.seconds(Setting.BOOT_TIMEOUT_SEC));

@@ -23,6 +23,7 @@ final class HoldfastCommand {
   private static final List<Class<?>> COMMANDS =
       List.of(
           DevCommand.class,
+          DemoCommand.class,
           MigrateCommand.class,
           ServerCommand.class,
           WorkerCommand.class,

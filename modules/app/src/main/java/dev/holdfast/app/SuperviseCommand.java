@@ -2,6 +2,7 @@ package dev.holdfast.app;
 
 import dev.holdfast.supervisor.Supervisor;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -35,7 +36,12 @@ final class SuperviseCommand implements Callable<Integer> {
     DatabaseUrl url = Access.locate(settings);
     try (Access access = Access.open(settings, url).checked();
         Supervisor supervisor =
-            Supervision.start(settings, access, url, examples, SuperviseCommand::echo)) {
+            Supervision.start(
+                settings,
+                access,
+                url,
+                examples ? List.of("--examples") : List.of(),
+                SuperviseCommand::echo)) {
       String about = Supervision.describe(settings);
       Duration boot = settings.seconds(Setting.BOOT_TIMEOUT_SEC);
       System.out.println(

@@ -81,8 +81,11 @@ final class Supervision {
     }
   }
 
+  /**
+   * @param more options of each worker, such as which kinds it has
+   */
   static Supervisor start(
-      Settings settings, Access access, DatabaseUrl url, boolean examples, Consumer<String> echo) {
+      Settings settings, Access access, DatabaseUrl url, List<String> more, Consumer<String> echo) {
     List<WorkerCommand> commands = new ArrayList<>();
     Map<String, String> environment = new HashMap<>(settings.optionsAsVariables());
     environment.put(Setting.DATABASE_URL.variable(), url.jdbc());
@@ -94,14 +97,14 @@ final class Supervision {
         commands.add(
             new WorkerCommand(
                 WorkerHealth.component(queue.queue(), number),
-                arguments(settings, queue, examples),
+                arguments(settings, queue, more),
                 environment));
       }
     }
     return Supervisor.start(access.holdfast().queue().health(), options(settings), commands, echo);
   }
 
-  private static List<String> arguments(Settings settings, Served queue, boolean examples) {
+  private static List<String> arguments(Settings settings, Served queue, List<String> more) {
     List<String> arguments = new ArrayList<>();
     arguments.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
@@ -115,9 +118,7 @@ final class Supervision {
         List.of("-cp", System.getProperty("java.class.path"), Main.class.getName(), "worker"));
     arguments.addAll(
         List.of("--queue", queue.queue(), "--concurrency", Integer.toString(queue.concurrency())));
-    if (examples) {
-      arguments.add("--examples");
-    }
+    arguments.addAll(more);
     return arguments;
   }
 

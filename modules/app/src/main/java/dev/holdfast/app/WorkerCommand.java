@@ -5,6 +5,9 @@ import dev.holdfast.queue.DatabaseException;
 import dev.holdfast.queue.Health;
 import dev.holdfast.server.ServerMetrics;
 import dev.holdfast.server.ServerOptions;
+import dev.holdfast.worker.Kind;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -34,6 +37,9 @@ final class WorkerCommand implements Callable<Integer> {
   @Option(names = "--examples", description = "also run the example kinds of 'holdfast dev'")
   boolean examples;
 
+  @Option(names = "--demo", hidden = true, description = "also run the kinds of 'holdfast demo'")
+  boolean demo;
+
   @Option(
       names = "--supervisor",
       hidden = true,
@@ -60,13 +66,13 @@ final class WorkerCommand implements Callable<Integer> {
       try (HttpSource server =
               HttpSource.to(
                   ServerSettings.url(settings, Setting.SERVER_URL), reach.apiKey(settings));
-          WorkerProcess worker = WorkerProcess.start(settings, server, component, examples)) {
+          WorkerProcess worker = WorkerProcess.start(settings, server, component, bundled())) {
         serve(worker, settings, signals);
       }
     } else {
       try (Access access = Access.open(settings).checked();
           Retention retention = Retention.of(settings, access.holdfast());
-          WorkerProcess worker = WorkerProcess.start(settings, access, component, examples)) {
+          WorkerProcess worker = WorkerProcess.start(settings, access, component, bundled())) {
         retention.start();
         serve(worker, settings, signals);
       }
@@ -82,7 +88,7 @@ final class WorkerCommand implements Callable<Integer> {
       try (Access access = Access.open(settings).checked();
           Retention retention = Retention.of(settings, access.holdfast());
           WorkerProcess worker =
-              WorkerProcess.start(settings, access, component, examples, side.isPaused())) {
+              WorkerProcess.start(settings, access, component, bundled(), side.isPaused())) {
         retention.start();
         side.serve(access.holdfast().queue().health(), worker);
         serve(worker, settings, signals);
@@ -95,6 +101,18 @@ final class WorkerCommand implements Callable<Integer> {
         throw trouble;
       }
     }
+  }
+
+  /** The kinds that come with the program, as far as they are wanted. */
+  private List<Kind<?>> bundled() {
+    List<Kind<?>> kinds = new ArrayList<>();
+    if (examples) {
+      kinds.addAll(ExampleKinds.all());
+    }
+    if (demo) {
+      kinds.addAll(DemoKinds.all());
+    }
+    return kinds;
   }
 
   private static void serve(WorkerProcess worker, Settings settings, Signals signals)

@@ -58,29 +58,29 @@ final class WorkerProcess implements AutoCloseable {
 
   /** On the database itself. */
   static WorkerProcess start(
-      Settings settings, Access access, @Nullable String component, boolean examples) {
-    return start(settings, access, component, examples, false);
+      Settings settings, Access access, @Nullable String component, List<Kind<?>> bundled) {
+    return start(settings, access, component, bundled, false);
   }
 
   static WorkerProcess start(
       Settings settings,
       Access access,
       @Nullable String component,
-      boolean examples,
+      List<Kind<?>> bundled,
       boolean paused) {
     return start(
         settings,
         access.holdfast().worker(queues(settings)).paused(paused),
-        kinds(settings, provider -> provider.kinds(access.holdfast()), examples),
+        kinds(settings, provider -> provider.kinds(access.holdfast()), bundled),
         component);
   }
 
   /** Through a server, which looks after the database. */
   static WorkerProcess start(
-      Settings settings, HttpSource server, @Nullable String component, boolean examples) {
+      Settings settings, HttpSource server, @Nullable String component, List<Kind<?>> bundled) {
     // Asked once before anything runs: a wrong address or key ends the start.
     var unused = server.depth(settings.list(Setting.QUEUES), 1);
-    List<Kind<?>> kinds = kinds(settings, WorkerProcess::withoutDatabase, examples);
+    List<Kind<?>> kinds = kinds(settings, WorkerProcess::withoutDatabase, bundled);
     return start(settings, Holdfast.worker(server, queues(settings)), kinds, component);
   }
 
@@ -172,7 +172,9 @@ final class WorkerProcess implements AutoCloseable {
   }
 
   private static List<Kind<?>> kinds(
-      Settings settings, Function<KindProvider, Collection<Kind<?>>> provided, boolean examples) {
+      Settings settings,
+      Function<KindProvider, Collection<Kind<?>>> provided,
+      List<Kind<?>> bundled) {
     List<Kind<?>> kinds = new ArrayList<>();
     Codec codec = new JacksonCodec();
     settings.programs().forEach(program -> kinds.add(program.toKind(codec)));
@@ -188,9 +190,7 @@ final class WorkerProcess implements AutoCloseable {
           ExitCode.HANDLERS,
           "the handlers could not be loaded: " + Failures.oneLine(String.valueOf(broken)));
     }
-    if (examples) {
-      kinds.addAll(ExampleKinds.all());
-    }
+    kinds.addAll(bundled);
     // It would claim jobs all the same, and fail each of them for good.
     if (kinds.isEmpty()) {
       throw new CommandException(

@@ -38,6 +38,7 @@ class ArchitectureTest {
           entry(
               "app",
               "model",
+              "process",
               "queue",
               "worker",
               "steps",

@@ -1,0 +1,99 @@
+package dev.holdfast.app;
+
+import dev.holdfast.embedded.EmbeddedPostgres;
+import dev.holdfast.queue.Migrations;
+import dev.holdfast.server.HoldfastServer;
+import dev.holdfast.server.ServerMetrics;
+import dev.holdfast.supervisor.Supervisor;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** A minute of trouble, and how it heals. */
+@Command(
+    name = "demo",
+    description = {
+      "Show what Holdfast does: jobs run, break and heal before your eyes.",
+      "On a running 'holdfast dev', or on a database of its own in the same folder. Its workers,"
+          + " queues and jobs are called demo; nothing else is touched."
+    })
+final class DemoCommand implements Callable<Integer> {
+  private static final Duration PATIENCE = Duration.ofMinutes(3);
+
+  @Mixin final Common common = new Common();
+
+  @Override
+  public Integer call() throws InterruptedException {
+    Signals signals = Signals.install();
+    Settings given = common.settings();
+    Path folder = Path.of(given.text(Setting.FOLDER));
+    if (given.isGiven(Setting.DATABASE_URL) || EmbeddedPostgres.find(folder).isPresent()) {
+      return play(given, Access.locate(given), signals);
+    }
+    try (EmbeddedPostgres postgres = DevCommand.embedded(given)) {
+      DatabaseUrl url = new DatabaseUrl(postgres.jdbcUrl(), postgres.user(), postgres.password());
+      return play(given, url, signals);
+    }
+  }
+
+  private int play(Settings given, DatabaseUrl url, Signals signals) throws InterruptedException {
+    try (DemoStage stage = DemoStage.in(Path.of(given.text(Setting.FOLDER)))) {
+      return play(given, url, stage, signals);
+    }
+  }
+
+  private int play(Settings given, DatabaseUrl url, DemoStage stage, Signals signals)
+      throws InterruptedException {
+    Path file = stage.settings();
+    Settings settings = settings(given, file);
+    Logs.configure(settings);
+    ServerMetrics metrics = new ServerMetrics();
+    try (Access access = Access.open(settings, url, metrics)) {
+      Migrations.apply(access.dataSource(), access.allowsUnsafe());
+      // A server of its own, at any port: whether another one runs, and where, need not be known.
+      try (HoldfastServer server =
+              HoldfastServer.start(access.holdfast(), ServerSettings.options(settings), metrics);
+          Supervisor supervisor =
+              Supervision.start(
+                  settings,
+                  access,
+                  url,
+                  List.of("--demo", "--config", file.toString()),
+                  DemoCommand::ignore)) {
+        System.out.println("starting workers ...");
+        if (!SuperviseCommand.awaitHealthy(
+            supervisor, signals, settings.seconds(Setting.BOOT_TIMEOUT_SEC))) {
+          throw new CommandException(
+              ExitCode.HANDLERS,
+              "the workers of the demo do not become healthy: see 'holdfast logs'");
+        }
+        boolean fine =
+            new Demo(access.holdfast(), settings.text(Setting.SUPERVISOR), server.url().toString())
+                .play(stage, signals, PATIENCE);
+        System.out.println("stopping workers ...");
+        return fine ? ExitCode.OK : ExitCode.JOB_NOT_SUCCEEDED;
+      }
+    }
+  }
+
+  private static Settings settings(Settings given, Path file) {
+    Map<Setting, String> options = new EnumMap<>(Setting.class);
+    options.put(Setting.QUEUES, Demo.QUEUE + "," + Demo.RISKY);
+    options.put(Setting.MAX_CONCURRENCY, "8");
+    options.put(Setting.WORKER_PROCESSES, "1");
+    options.put(Setting.SUPERVISOR, "demo-" + ProcessHandle.current().pid());
+    options.put(Setting.FOLDER, given.text(Setting.FOLDER));
+    options.put(Setting.SERVER_PORT, "0");
+    options.put(Setting.STOP_TIMEOUT_SEC, "2");
+    options.put(Setting.LOG_LEVEL, "error");
+    return Settings.load(options, System.getenv(), file);
+  }
+
+  /** What the workers say is in their logs; here it would stand between the lines of the play. */
+  private static void ignore(String line) {}
+}
