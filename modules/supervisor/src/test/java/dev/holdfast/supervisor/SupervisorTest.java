@@ -36,10 +36,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Real processes, watched and started again: they crash, hang, fill their memory, do not listen.
  */
+@Execution(ExecutionMode.CONCURRENT)
 @ExtendWith(DatabaseExtension.class)
 class SupervisorTest {
   private static final String NAME = "here";

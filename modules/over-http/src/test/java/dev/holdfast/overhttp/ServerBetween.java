@@ -1,9 +1,11 @@
-package dev.holdfast.server;
+package dev.holdfast.overhttp;
 
 import dev.holdfast.Between;
 import dev.holdfast.Holdfast;
 import dev.holdfast.contract.HttpSource;
 import dev.holdfast.model.Timings;
+import dev.holdfast.server.HoldfastServer;
+import dev.holdfast.server.ServerOptions;
 import dev.holdfast.worker.JobSource;
 import java.time.Duration;
 

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.holdfast.overhttp;
+
+import org.jspecify.annotations.NullMarked;
