@@ -40,8 +40,9 @@ final class Reap {
           """,
           "starts_with(j.worker_id, ?)");
 
-  // Jobs that a worker ran side by side when it died are all suspects, and only one of them may be
-  // to blame. Before the crash that would condemn them they run one after the other.
+  // Jobs that a process ran side by side when it died are all suspects, and only one of them may be
+  // to blame. Before the crash that would condemn them they run one after the other. Not those of
+  // leases that ran out: behind one name may be a whole fleet that lost its network.
   private static final String APART =
       """
       UPDATE holdfast.job j
@@ -96,18 +97,13 @@ final class Reap {
   }
 
   static List<Reaped> lost(Connection connection, Duration grace, int most) throws SQLException {
-    return crashed(connection, Rows.list(connection, Reaped::read, LOST, grace, most));
+    return cutOff(connection, Rows.list(connection, Reaped::read, LOST, grace, most));
   }
 
   /** What a worker was running whose process is known to be gone. */
   static List<Reaped> of(Connection connection, String namePrefix, String why) throws SQLException {
-    return crashed(
-        connection,
-        Rows.list(connection, Reaped::read, CRASHED, why, namePrefix, Integer.MAX_VALUE));
-  }
-
-  private static List<Reaped> crashed(Connection connection, List<Reaped> reaped)
-      throws SQLException {
+    List<Reaped> reaped =
+        Rows.list(connection, Reaped::read, CRASHED, why, namePrefix, Integer.MAX_VALUE);
     if (reaped.size() > 1) {
       Rows.update(
           connection, APART, Rows.array(connection, "uuid", reaped, each -> each.job().value()));
