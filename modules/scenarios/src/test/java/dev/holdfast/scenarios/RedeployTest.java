@@ -6,6 +6,7 @@ import static dev.holdfast.model.EventType.DONE;
 import static dev.holdfast.model.EventType.PROCESSING;
 import static dev.holdfast.scenarios.World.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
@@ -13,6 +14,8 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -104,7 +107,9 @@ class RedeployTest {
   @ParameterizedTest
   @CsvSource({"TERM, TERM, 143", "TERM, INT, 130"})
   void a_second_signal_ends_the_worker_at_once_and_its_job_is_recovered(
-      String first, String second, int code, World world) throws InterruptedException {
+      String first, String second, int code, World world) throws Exception {
+    // What a shell runs in the background ignores Ctrl-C from birth, and so do its children.
+    assumeThat(second.equals("INT") && ignoresInterrupts()).isFalse();
     Path gate = world.gate("go");
     ChildProcess impatient = world.worker().env("SHUTDOWN_TIMEOUT_SEC", "600").start();
     JobId job = world.enqueueHeld("hold", gate);
@@ -119,6 +124,12 @@ class RedeployTest {
     world.open(gate);
     world.worker().start();
     assertThat(world.await(job, JobState.SUCCEEDED).crashes()).isEqualTo(1);
+  }
+
+  private static boolean ignoresInterrupts() throws IOException {
+    return Files.readAllLines(Path.of("/proc/self/status")).stream()
+        .filter(line -> line.startsWith("SigIgn:"))
+        .anyMatch(line -> (Long.parseUnsignedLong(line.substring(7).strip(), 16) & 2) != 0);
   }
 
   @Test

@@ -276,7 +276,7 @@ class SuperviseTest {
     JobId job = world.enqueueHeld("hold", gate);
     follower.awaitLine("^began " + job + "#1", SOON);
     world.open(gate);
-    follower.signal("INT");
+    follower.signal("TERM");
     assertThat(follower.awaitExit(SOON)).isZero();
     Launch.Answer unknown = world.launch("logs", "worker:none:0").run();
     assertThat(unknown.code()).isEqualTo(5);
