@@ -1,6 +1,8 @@
 package dev.holdfast.app;
 
 import dev.holdfast.embedded.EmbeddedPostgres;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
 import dev.holdfast.queue.Migrations;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.ServerMetrics;
@@ -39,6 +41,12 @@ final class DevCommand implements Callable<Integer> {
       paramLabel = "PORT",
       description = "port of the HTTP API; 0 is any")
   @Nullable Integer httpPort;
+
+  @Option(
+      names = "--rehearse",
+      hidden = true,
+      description = "also run one job in this very process: for the cache of classes")
+  boolean rehearse;
 
   @Override
   public Integer call() throws InterruptedException {
@@ -86,7 +94,7 @@ final class DevCommand implements Callable<Integer> {
             .revive(true));
   }
 
-  private static void run(Settings settings, DatabaseUrl url, String where, Signals signals)
+  private void run(Settings settings, DatabaseUrl url, String where, Signals signals)
       throws InterruptedException {
     ServerMetrics metrics = new ServerMetrics();
     try (Access access = Access.open(settings, url, metrics);
@@ -100,6 +108,9 @@ final class DevCommand implements Callable<Integer> {
         boolean healthy =
             SuperviseCommand.awaitHealthy(
                 supervisor, signals, settings.seconds(Setting.BOOT_TIMEOUT_SEC));
+        if (rehearse) {
+          rehearse(settings, access, signals);
+        }
         System.out.println("holdfast " + Version.text());
         System.out.println("  database  " + where);
         System.out.println("  api       " + server.url());
@@ -117,6 +128,20 @@ final class DevCommand implements Callable<Integer> {
         signals.await();
         System.out.println("stopping; a second Ctrl-C ends it at once");
       }
+    }
+  }
+
+  /** Loads what a worker needs, as a worker does. */
+  private static void rehearse(Settings settings, Access access, Signals signals)
+      throws InterruptedException {
+    try (WorkerProcess worker =
+        WorkerProcess.start(settings, access, "worker:rehearsal:0", ExampleKinds.all())) {
+      JobId job = access.holdfast().enqueue(Job.of("echo")).id();
+      while (!signals.await(1)
+          && access.holdfast().find(job).filter(it -> !it.state().isTerminal()).isPresent()) {
+        // It takes a moment.
+      }
+      System.out.println("rehearsed with " + worker.describe());
     }
   }
 

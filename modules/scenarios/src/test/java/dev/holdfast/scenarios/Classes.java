@@ -101,9 +101,17 @@ final class Classes {
   private static void make(String option) {
     try (Processes processes = new Processes()) {
       String cache = "-Dholdfast.cache=" + TestServer.options(processes.folder()).cache();
-      List<String> options = List.of(option, "-XX:+UseSerialGC", "-Xlog:disable", cache);
+      List<String> options =
+          List.of(
+              option,
+              "-XX:+UseSerialGC",
+              "-XX:+IgnoreUnrecognizedVMOptions",
+              "-XX:+UnlockDiagnosticVMOptions",
+              "-XX:-AOTRecordTraining",
+              "-Xlog:disable",
+              cache);
       ProcessBuilder builder =
-          new ProcessBuilder(command(options, JARS, List.of("dev")))
+          new ProcessBuilder(command(options, JARS, List.of("dev", "--rehearse")))
               .directory(processes.folder().toFile());
       Launch.clean(builder.environment());
       try (ChildProcess dev = ChildProcess.start(builder)) {
