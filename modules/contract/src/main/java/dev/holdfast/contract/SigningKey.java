@@ -1,6 +1,7 @@
 package dev.holdfast.contract;
 
 import com.auth0.jwt.algorithms.Algorithm;
+import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 
 /** A secret that task tokens are signed with, and its name. */
@@ -28,6 +29,14 @@ public final class SigningKey {
 
   Algorithm algorithm() {
     return algorithm;
+  }
+
+  /**
+   * A seal for something that is no token. No token's text has a NUL in it, so neither can ever
+   * pass for the other.
+   */
+  public byte[] seal(String purpose, String text) {
+    return algorithm.sign((purpose + '\0' + text).getBytes(StandardCharsets.UTF_8));
   }
 
   @Override

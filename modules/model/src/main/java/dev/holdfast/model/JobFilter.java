@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  * @param states none means all
  * @param tenant whose jobs; null is everybody's
  * @param text what must stand in the job: in its id, kind, keys, failure or payload
- * @param before the last id of the page before
+ * @param from the least id: ids begin with the time they were made at
+ * @param before the last id of the page before, or the first that is too late
  */
 public record JobFilter(
     Set<JobState> states,
@@ -19,11 +20,12 @@ public record JobFilter(
     @Nullable JobId run,
     @Nullable JobId parent,
     @Nullable String text,
+    @Nullable JobId from,
     @Nullable JobId before,
     int limit) {
   public static final int MOST = 1_000;
   public static final JobFilter ALL =
-      new JobFilter(Set.of(), null, null, null, null, null, null, null, 50);
+      new JobFilter(Set.of(), null, null, null, null, null, null, null, null, 50);
 
   public JobFilter {
     states = Set.copyOf(states);
@@ -43,38 +45,48 @@ public record JobFilter(
   }
 
   public JobFilter states(Set<JobState> value) {
-    return new JobFilter(value, queue, kind, tenant, run, parent, text, before, limit);
+    return new JobFilter(value, queue, kind, tenant, run, parent, text, from, before, limit);
   }
 
   public JobFilter queue(@Nullable String value) {
-    return new JobFilter(states, value, kind, tenant, run, parent, text, before, limit);
+    return new JobFilter(states, value, kind, tenant, run, parent, text, from, before, limit);
   }
 
   public JobFilter kind(@Nullable String value) {
-    return new JobFilter(states, queue, value, tenant, run, parent, text, before, limit);
+    return new JobFilter(states, queue, value, tenant, run, parent, text, from, before, limit);
   }
 
   public JobFilter tenant(@Nullable String value) {
-    return new JobFilter(states, queue, kind, value, run, parent, text, before, limit);
+    return new JobFilter(states, queue, kind, value, run, parent, text, from, before, limit);
   }
 
   public JobFilter run(@Nullable JobId value) {
-    return new JobFilter(states, queue, kind, tenant, value, parent, text, before, limit);
+    return new JobFilter(states, queue, kind, tenant, value, parent, text, from, before, limit);
   }
 
   public JobFilter parent(@Nullable JobId value) {
-    return new JobFilter(states, queue, kind, tenant, run, value, text, before, limit);
+    return new JobFilter(states, queue, kind, tenant, run, value, text, from, before, limit);
   }
 
   public JobFilter text(@Nullable String value) {
-    return new JobFilter(states, queue, kind, tenant, run, parent, value, before, limit);
+    return new JobFilter(states, queue, kind, tenant, run, parent, value, from, before, limit);
+  }
+
+  public JobFilter from(@Nullable JobId value) {
+    return new JobFilter(states, queue, kind, tenant, run, parent, text, value, before, limit);
   }
 
   public JobFilter before(@Nullable JobId value) {
-    return new JobFilter(states, queue, kind, tenant, run, parent, text, value, limit);
+    return new JobFilter(states, queue, kind, tenant, run, parent, text, from, value, limit);
+  }
+
+  /** From where the page before stopped. */
+  public JobFilter resumed(@Nullable JobId cursor) {
+    boolean later = cursor == null || (before != null && before.compareTo(cursor) < 0);
+    return later ? this : before(cursor);
   }
 
   public JobFilter limit(int value) {
-    return new JobFilter(states, queue, kind, tenant, run, parent, text, before, value);
+    return new JobFilter(states, queue, kind, tenant, run, parent, text, from, before, value);
   }
 }

@@ -1,6 +1,7 @@
 package dev.holdfast.model;
 
 import java.time.Clock;
+import java.time.Instant;
 import java.util.UUID;
 
 /** Names a job. Chosen by whoever enqueues it, so that an enqueue can be tried again safely. */
@@ -9,6 +10,11 @@ public record JobId(UUID value) implements Comparable<JobId> {
 
   public static JobId next() {
     return new JobId(NEXT.next());
+  }
+
+  /** The least id that can have been made at a moment: 48 bits of milliseconds come first. */
+  public static JobId firstOf(Instant moment) {
+    return new JobId(new UUID(moment.toEpochMilli() << 16, 0));
   }
 
   /** Reads the one text form an id has everywhere, in either case, and refuses every other. */

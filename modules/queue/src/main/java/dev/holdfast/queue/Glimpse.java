@@ -10,7 +10,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
-import java.util.UUID;
 
 /** The jobs that may have changed: those that run, are new, have just ended, or were asked for. */
 final class Glimpse {
@@ -46,7 +45,7 @@ final class Glimpse {
 
   static List<JobBrief> of(Connection connection, Glance glance) throws SQLException {
     Array known = Rows.array(connection, "uuid", glance.known(), id -> id);
-    JobId first = firstIdOf(glance.since());
+    JobId first = JobId.firstOf(glance.since());
     Instant since = glance.since();
     int most = glance.most();
     String one = glance.tenant();
@@ -66,11 +65,6 @@ final class Glimpse {
             most,
             known,
             one);
-  }
-
-  /** The least id that can have been made at a moment: 48 bits of milliseconds come first. */
-  private static JobId firstIdOf(Instant moment) {
-    return new JobId(new UUID(moment.toEpochMilli() << 16, 0));
   }
 
   private static JobBrief brief(ResultSet row) throws SQLException {

@@ -18,6 +18,7 @@ import dev.holdfast.model.Glance;
 import dev.holdfast.model.Holder;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobBrief;
+import dev.holdfast.model.JobCount;
 import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
@@ -27,6 +28,7 @@ import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.Moment;
 import dev.holdfast.model.Patch;
 import dev.holdfast.model.Publication;
 import dev.holdfast.model.PublishedArtifact;
@@ -353,6 +355,11 @@ public final class Queue implements AutoCloseable {
     return page(filter).jobs();
   }
 
+  /** How many a filter takes in, counted up to a number; of a text, among the newest. */
+  public JobCount count(JobFilter filter, int most) {
+    return database.run("count", connection -> Search.count(connection, filter, most));
+  }
+
   public JobPage page(JobFilter filter) {
     return database.run("list", connection -> Search.page(connection, filter));
   }
@@ -543,6 +550,11 @@ public final class Queue implements AutoCloseable {
   /** What ended since the beginning of a second, by queue and second. */
   public List<Throughput> finished(Instant since, @Nullable String tenant) {
     return database.run("finished", connection -> Finished.since(connection, since, tenant));
+  }
+
+  /** What ended between two moments, of all queues together, in spans of this length. */
+  public List<Moment> past(Duration span, Instant from, Instant until, @Nullable String tenant) {
+    return database.run("past", connection -> Past.between(connection, span, from, until, tenant));
   }
 
   /** Workers that hold leases, with up to so many jobs each. */

@@ -1,5 +1,6 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.JobCount;
 import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobPage;
@@ -35,15 +36,40 @@ final class Search {
 
   private record Looked(JobId job, @Nullable Boolean found) {}
 
+  private record Found(List<JobId> jobs, @Nullable JobId next, boolean allSearched) {}
+
   private Search() {}
 
   static JobPage page(Connection connection, JobFilter filter) throws SQLException {
     String text = filter.text();
     if (text != null) {
-      return search(connection, filter, lower(connection, text));
+      Found found = search(connection, filter, lower(connection, text));
+      List<JobStatus> all =
+          found.jobs().isEmpty() ? List.of() : JobReader.all(connection, found.jobs());
+      return new JobPage(all, found.next(), found.allSearched());
     }
     List<JobStatus> jobs = JobReader.list(connection, filter);
     return new JobPage(jobs, jobs.size() < filter.limit() ? null : jobs.getLast().id(), true);
+  }
+
+  /** Not more than so many: what is asked is whether it is a few or very many. */
+  static JobCount count(Connection connection, JobFilter filter, int most) throws SQLException {
+    String text = filter.text();
+    if (text != null) {
+      Found found = search(connection, filter.limit(JobFilter.MOST), lower(connection, text));
+      return new JobCount(found.jobs().size(), found.next() != null);
+    }
+    Where where = Where.of(connection, filter);
+    long counted =
+        Rows.list(
+                connection,
+                row -> row.getLong("jobs"),
+                "SELECT count(*) AS jobs FROM (SELECT FROM holdfast.job"
+                    + where.sql()
+                    + " LIMIT ?) AS chosen",
+                where.values(most + 1))
+            .getFirst();
+    return new JobCount(Math.min(counted, most), counted > most);
   }
 
   /** In the database's way, which is not quite Java's. */
@@ -52,7 +78,7 @@ final class Search {
         .getFirst();
   }
 
-  private static JobPage search(Connection connection, JobFilter filter, String text)
+  private static Found search(Connection connection, JobFilter filter, String text)
       throws SQLException {
     Where where = Where.of(connection, filter);
     List<Looked> looked =
@@ -69,14 +95,11 @@ final class Search {
       } else if (each.found()) {
         found.add(each.job());
         if (found.size() == filter.limit()) {
-          return new JobPage(JobReader.all(connection, found), each.job(), all);
+          return new Found(found, each.job(), all);
         }
       }
     }
     boolean stopped = looked.size() == MOST_READ;
-    return new JobPage(
-        found.isEmpty() ? List.of() : JobReader.all(connection, found),
-        stopped ? looked.getLast().job() : null,
-        all && !stopped);
+    return new Found(found, stopped ? looked.getLast().job() : null, all && !stopped);
   }
 }

@@ -25,6 +25,7 @@ record Where(String sql, List<Object> given) {
     equal("kind = ?", filter.kind(), conditions, values);
     equal("tenant = ?", filter.tenant(), conditions, values);
     equal("parent_id = ?", filter.parent(), conditions, values);
+    equal("id >= ?", filter.from(), conditions, values);
     equal("id < ?", filter.before(), conditions, values);
     JobId run = filter.run();
     if (run != null) {

@@ -17,6 +17,7 @@ final class Call {
   private final Patience patience;
   private final Route route;
   private final Map<String, String> values;
+  private final Gate.Shown shown;
   private final Caller caller;
   private final TaskTokens.@Nullable Read token;
 
@@ -25,14 +26,25 @@ final class Call {
       Patience patience,
       Route route,
       Map<String, String> values,
+      Gate.Shown shown,
       Caller caller,
       TaskTokens.@Nullable Read token) {
     this.request = request;
     this.patience = patience;
     this.route = route;
     this.values = values;
+    this.shown = shown;
     this.caller = caller;
     this.token = token;
+  }
+
+  /** As it was shown, for who looks at it himself. */
+  Gate.Shown shown() {
+    return shown;
+  }
+
+  String peer() {
+    return shown.peer();
   }
 
   Caller caller() {

@@ -80,13 +80,20 @@ final class Door implements Handler {
 
   private Call admitted(ServerRequest request, Router.Found found) {
     Optional<String> authorization = header(request, "Authorization");
-    String peer = request.remotePeer().host();
+    Gate.Shown shown =
+        new Gate.Shown(
+            authorization,
+            Sessions.cookie(header(request, "Cookie"), header(request, "Host")),
+            request.remotePeer().host());
+    if (shown.isByCookie() && !found.route().method().equals("GET")) {
+      neighbours.checkPage(header(request, "Host"), header(request, "Origin"));
+    }
     TaskTokens.Read token = null;
     Caller caller = Caller.OWNER;
     switch (found.route().guard()) {
       case Guard.Open open -> {}
       case Guard.Needs(var permission) -> {
-        caller = gate.caller(authorization, peer);
+        caller = gate.caller(shown);
         if (!caller.role().may(permission)) {
           throw new Problem(
               403,
@@ -98,7 +105,7 @@ final class Door implements Handler {
       case Guard.TaskToken task ->
           token = gate.token(authorization, found.values().getOrDefault("taskId", ""));
     }
-    return new Call(request, patience, found.route(), found.values(), caller, token);
+    return new Call(request, patience, found.route(), found.values(), shown, caller, token);
   }
 
   private static void modest(ServerRequest request) {
@@ -183,7 +190,9 @@ final class Door implements Handler {
     try {
       response.status(answer.status());
       answer.headers().forEach((name, value) -> response.header(name, value));
-      response.header("Cache-Control", "no-store");
+      if (!answer.headers().containsKey("Cache-Control")) {
+        response.header("Cache-Control", "no-store");
+      }
       response.header("X-Content-Type-Options", "nosniff");
       Answer.Stream stream = answer.stream();
       if (stream == null) {

@@ -100,9 +100,15 @@ final class EventsApi {
     }
   }
 
-  /** A key may be revoked while its holder listens. While nobody can say so, he stays. */
+  /**
+   * A key may be revoked while its holder listens, or a session end. While nobody can say so, he
+   * stays.
+   */
   private boolean mayStay(Caller caller) {
     try {
+      if (caller.until() != null && !queue.now().isBefore(caller.until())) {
+        return false;
+      }
       return caller.key().isEmpty() ? !queue.hasKeys() : queue.validKey(caller.key()).isPresent();
     } catch (DatabaseException away) {
       return true;

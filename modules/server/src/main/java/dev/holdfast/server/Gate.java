@@ -6,6 +6,7 @@ import dev.holdfast.model.ApiKey;
 import dev.holdfast.queue.KnownKey;
 import dev.holdfast.queue.Queue;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,6 +28,7 @@ final class Gate {
 
   private final Queue queue;
   private final TaskTokens tokens;
+  private final Sessions sessions;
   private final boolean loopback;
   private final RateLimiter requests;
   private final RateLimiter guesses = new RateLimiter(20, System::nanoTime);
@@ -34,9 +36,10 @@ final class Gate {
   private volatile @Nullable Boolean hasKeys;
   private volatile long askedForKeysAt;
 
-  Gate(Queue queue, TaskTokens tokens, ServerOptions options) {
+  Gate(Queue queue, TaskTokens tokens, Sessions sessions, ServerOptions options) {
     this.queue = queue;
     this.tokens = tokens;
+    this.sessions = sessions;
     this.loopback = options.isLoopback();
     this.requests = new RateLimiter(options.requestsPerSecond(), System::nanoTime);
   }
@@ -47,14 +50,35 @@ final class Gate {
     hasKeys = null;
   }
 
-  Caller caller(Optional<String> authorization, String peer) {
-    if (authorization.isEmpty()) {
-      if (loopback && !hasKeys()) {
-        return Caller.OWNER;
-      }
-      throw unauthorized("key_missing", "an API key is needed: Authorization: Bearer hf_...");
+  /**
+   * What came with a request.
+   *
+   * @param session the cookie of the page
+   * @param peer where from
+   */
+  record Shown(Optional<String> authorization, Optional<String> session, String peer) {
+    /** Whether it is only the browser that vouches for it. */
+    boolean isByCookie() {
+      return authorization.isEmpty() && session.isPresent();
     }
-    Secrets.Parts shown = Secrets.parse(bearer(authorization.get(), "key_invalid"));
+  }
+
+  Caller caller(Shown shown) {
+    if (shown.authorization().isPresent()) {
+      return byKey(shown.authorization().get(), shown.peer());
+    }
+    Caller signedIn = shown.session().map(this::bySession).orElse(null);
+    if (signedIn != null) {
+      return signedIn;
+    }
+    if (loopback && !hasKeys()) {
+      return Caller.OWNER;
+    }
+    throw unauthorized("key_missing", "an API key is needed: Authorization: Bearer hf_...");
+  }
+
+  private Caller byKey(String authorization, String peer) {
+    Secrets.Parts shown = Secrets.parse(bearer(authorization, "key_invalid"));
     KnownKey known = shown == null ? null : known(shown.id()).orElse(null);
     if (shown == null || known == null || !Secrets.matches(shown.secret(), known.digest())) {
       if (!guesses.allows(peer)) {
@@ -62,11 +86,21 @@ final class Gate {
       }
       throw unauthorized("key_invalid", "the API key is unknown, revoked or expired");
     }
-    if (!requests.allows(known.key().id())) {
+    return admitted(known.key(), null);
+  }
+
+  /** Null when it has ended, or its key has. */
+  private @Nullable Caller bySession(String cookie) {
+    Sessions.Session session = sessions.read(cookie).orElse(null);
+    KnownKey known = session == null ? null : known(session.key()).orElse(null);
+    return session == null || known == null ? null : admitted(known.key(), session.until());
+  }
+
+  private Caller admitted(ApiKey key, @Nullable Instant until) {
+    if (!requests.allows(key.id())) {
       throw limited();
     }
-    ApiKey key = known.key();
-    return new Caller(key.id(), key.name(), key.role(), key.tenant());
+    return new Caller(key.id(), key.name(), key.role(), key.tenant(), until);
   }
 
   TaskTokens.Read token(Optional<String> authorization, String task) {

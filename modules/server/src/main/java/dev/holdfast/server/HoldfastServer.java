@@ -85,7 +85,8 @@ public final class HoldfastServer implements AutoCloseable {
     Pusher pusher =
         new Pusher(queue, bell, envelopes, allowList::allows, options.timings().lease());
 
-    Gate gate = new Gate(queue, tokens, options);
+    Sessions sessions = new Sessions(keyring, clock);
+    Gate gate = new Gate(queue, tokens, sessions, options);
     Problems problems = new Problems(queue, room::isWaitedFor, room::isDeaf, options.timings());
 
     List<Route> routes = new ArrayList<>();
@@ -105,8 +106,10 @@ public final class HoldfastServer implements AutoCloseable {
     routes.addAll(new QueuesApi(queue, allowList).routes());
     routes.addAll(new SchedulesApi(queue).routes());
     routes.addAll(new KeysApi(queue, gate, keyring, clock).routes());
+    routes.addAll(new SessionApi(gate, sessions, isByTls(options)).routes());
     routes.addAll(new WorkersApi(queue).routes());
     routes.addAll(new StatusApi(queue, problems, options.timings(), clock).routes());
+    routes.addAll(new HistoryApi(queue, clock).routes());
     routes.addAll(new ReferenceApi().routes());
 
     LiveFeeds feeds = new LiveFeeds(queue, problems, clock, MOST_SUBSCRIBERS);
@@ -184,6 +187,11 @@ public final class HoldfastServer implements AutoCloseable {
           "the address to listen on, '" + host + "', is unknown",
           unknown);
     }
+  }
+
+  private static boolean isByTls(ServerOptions options) {
+    URI url = options.publicUrl();
+    return url == null ? options.tls() != null : "https".equals(url.getScheme());
   }
 
   private static URI address(ServerOptions options, int port) {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.Shape;
 import dev.holdfast.contract.Wire;
 import dev.holdfast.model.Attempt;
+import dev.holdfast.model.JobCount;
 import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobPage;
@@ -13,6 +14,9 @@ import dev.holdfast.model.Limits;
 import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.Told;
 import dev.holdfast.queue.Queue;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
@@ -20,6 +24,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Jobs as they are looked at. What another tenant has is not there. */
@@ -27,6 +32,19 @@ final class JobsApi {
   private static final int PAGE = 50;
   private static final int LARGEST_PAGE = 200;
   private static final int LONGEST_TEXT = 200;
+  private static final int MOST_COUNTED = 10_000;
+  private static final Instant LATEST = Instant.parse("9999-12-31T00:00:00Z");
+  private static final List<String> FILTERS =
+      List.of(
+          "state",
+          "queue",
+          "kind",
+          "run",
+          "parent",
+          "tenant",
+          "q",
+          "createdAfter",
+          "createdBefore");
 
   private final Queue queue;
 
@@ -37,6 +55,7 @@ final class JobsApi {
   List<Route> routes() {
     return List.of(
         Route.get("/v1/jobs", Guard.READ, this::list),
+        Route.get("/v1/jobs/count", Guard.READ, this::count),
         Route.get("/v1/jobs/{id}", Guard.READ, this::show),
         Route.get("/v1/jobs/{id}/timeline", Guard.READ, this::timeline),
         Route.get("/v1/jobs/{id}/attempts", Guard.READ, this::attempts),
@@ -64,22 +83,17 @@ final class JobsApi {
   }
 
   private Answer list(Call call) {
-    call.onlyQueries("state", "queue", "kind", "run", "parent", "tenant", "q", "limit", "cursor");
+    call.onlyQueries(with("brief", "limit", "cursor"));
     JobFilter filter =
-        JobFilter.ALL
-            .states(call.query("state").map(JobsApi::states).orElse(Set.of()))
-            .queue(call.query("queue").map(Limits::queue).orElse(null))
-            .kind(call.query("kind").map(Limits::kind).orElse(null))
-            .run(call.query("run").map(JobId::parse).orElse(null))
-            .parent(call.query("parent").map(JobId::parse).orElse(null))
-            .text(call.query("q").map(JobsApi::text).orElse(null))
-            .before(call.query("cursor").map(JobsApi::cursor).orElse(null))
-            .limit(call.whole("limit", PAGE, 1, LARGEST_PAGE));
-    String tenant = call.query("tenant").map(word -> Limits.word("tenant", word)).orElse(null);
-    JobFilter wanted = within(call.caller(), tenant, filter);
+        filter(call)
+            .limit(call.whole("limit", PAGE, 1, LARGEST_PAGE))
+            .resumed(call.query("cursor").map(JobsApi::cursor).orElse(null));
+    JobFilter wanted = within(call, filter);
     JobPage page = wanted == null ? new JobPage(List.of(), null, true) : queue.page(wanted);
+    boolean brief = call.query("brief").map(Boolean::parseBoolean).orElse(false);
     ObjectNode node = Wire.object();
-    node.putArray("jobs").addAll(page.jobs().stream().map(Shape::job).toList());
+    node.putArray("jobs")
+        .addAll(page.jobs().stream().map(brief ? JobsApi::brief : Shape::job).toList());
     if (page.next() != null) {
       node.put("next", page.next().toString());
     }
@@ -87,6 +101,58 @@ final class JobsApi {
       node.put("allSearched", page.allSearched());
     }
     return Answer.ok(node);
+  }
+
+  /** Without what can be long. */
+  private static ObjectNode brief(JobStatus job) {
+    ObjectNode node = Shape.job(job);
+    node.remove(List.of("payload", "result"));
+    if (node.get("failure") instanceof ObjectNode failure) {
+      failure.remove("stackTrace");
+    }
+    return node;
+  }
+
+  private Answer count(Call call) {
+    call.onlyQueries(with());
+    JobFilter wanted = within(call, filter(call));
+    JobCount count = wanted == null ? new JobCount(0, false) : queue.count(wanted, MOST_COUNTED);
+    return Answer.ok(Wire.object().put("jobs", count.jobs()).put("more", count.more()));
+  }
+
+  private static String[] with(String... others) {
+    return Stream.concat(FILTERS.stream(), Stream.of(others)).toArray(String[]::new);
+  }
+
+  private static JobFilter filter(Call call) {
+    return JobFilter.ALL
+        .states(call.query("state").map(JobsApi::states).orElse(Set.of()))
+        .queue(call.query("queue").map(Limits::queue).orElse(null))
+        .kind(call.query("kind").map(Limits::kind).orElse(null))
+        .run(call.query("run").map(JobId::parse).orElse(null))
+        .parent(call.query("parent").map(JobId::parse).orElse(null))
+        .text(call.query("q").map(JobsApi::text).orElse(null))
+        .from(call.query("createdAfter").map(JobsApi::firstId).orElse(null))
+        .before(call.query("createdBefore").map(JobsApi::firstId).orElse(null));
+  }
+
+  private static @Nullable JobFilter within(Call call, JobFilter filter) {
+    String tenant = call.query("tenant").map(word -> Limits.word("tenant", word)).orElse(null);
+    return within(call.caller(), tenant, filter);
+  }
+
+  /** By the time that ids begin with: by these pages go, and jobs are found fast. */
+  static JobId firstId(String time) {
+    try {
+      Instant moment = OffsetDateTime.parse(time).toInstant();
+      if (moment.isAfter(Instant.EPOCH) && moment.isBefore(LATEST)) {
+        return JobId.firstOf(moment);
+      }
+    } catch (DateTimeException malformed) {
+      // said below
+    }
+    throw new Problem(
+        422, "invalid_value", "a time is written like 2026-11-15T10:05:00Z, with its offset");
   }
 
   static Set<JobState> states(String list) {
@@ -115,7 +181,7 @@ final class JobsApi {
     }
   }
 
-  private static String text(String given) {
+  static String text(String given) {
     if (given.isBlank() || given.length() > LONGEST_TEXT || given.indexOf('\0') >= 0) {
       throw new Problem(
           422,

@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * By which names the server may be called, and from which pages.
@@ -16,6 +17,7 @@ final class Neighbours {
   private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
 
   private final Set<String> hosts;
+  private final @Nullable String publicAuthority;
 
   Neighbours(ServerOptions options) {
     Set<String> known = new HashSet<>(LOOPBACK);
@@ -26,6 +28,7 @@ final class Neighbours {
       known.add(url.getHost().toLowerCase(Locale.ROOT));
     }
     this.hosts = Set.copyOf(known);
+    this.publicAuthority = url == null ? null : authority(url);
   }
 
   /**
@@ -44,13 +47,35 @@ final class Neighbours {
     }
   }
 
-  private static boolean isOwn(String origin, String called) {
-    try {
-      String host = URI.create(origin).getHost();
-      return host != null && host.toLowerCase(Locale.ROOT).equals(called);
-    } catch (IllegalArgumentException malformed) {
-      return false;
+  /**
+   * A browser shows a cookie to every port of a host, so here the page must be ours to the port.
+   * Browsers name the origin of whatever is not a GET.
+   */
+  void checkPage(Optional<String> host, Optional<String> origin) {
+    String from = origin.map(Neighbours::uri).map(Neighbours::authority).orElse("");
+    String called = host.orElse("").strip().toLowerCase(Locale.ROOT);
+    if (from.isEmpty() || !(from.equals(called) || from.equals(publicAuthority))) {
+      throw new Problem(403, "origin_not_allowed", "requests from pages of others are refused");
     }
+  }
+
+  private static @Nullable URI uri(String text) {
+    try {
+      return URI.create(text);
+    } catch (IllegalArgumentException malformed) {
+      return null;
+    }
+  }
+
+  private static @Nullable String authority(URI url) {
+    String authority = url.getRawAuthority();
+    return authority == null ? null : authority.toLowerCase(Locale.ROOT);
+  }
+
+  private static boolean isOwn(String origin, String called) {
+    URI url = uri(origin);
+    String host = url == null ? null : url.getHost();
+    return host != null && host.toLowerCase(Locale.ROOT).equals(called);
   }
 
   /** Without the port. */

@@ -17,7 +17,9 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Cancels jobs and puts them back, one or many. */
@@ -73,14 +75,22 @@ final class OperateApi {
 
   /** Which jobs, as in the list's parameters. */
   record Chosen(
-      @Nullable String state, @Nullable String queue, @Nullable String kind, @Nullable JobId run) {
+      @Nullable String state,
+      @Nullable String queue,
+      @Nullable String kind,
+      @Nullable JobId run,
+      @Nullable String q,
+      @Nullable String createdAfter,
+      @Nullable String createdBefore) {
     Chosen {
+      q = q == null ? null : JobsApi.text(q);
       queue = queue == null ? null : Limits.queue(queue);
       kind = kind == null ? null : Limits.kind(kind);
-      if (state == null && queue == null && kind == null && run == null) {
+      if (Stream.of(state, queue, kind, run, q, createdAfter, createdBefore)
+          .allMatch(Objects::isNull)) {
         throw new WireException(
             WireException.Kind.WRONG_VALUE,
-            "field 'filter' must have a state, queue, kind or run in it");
+            "field 'filter' must have a state, queue, kind, run, text or time in it");
       }
     }
 
@@ -90,7 +100,15 @@ final class OperateApi {
         throw new Problem(
             422, "invalid_value", "this can only be done to jobs that are " + possible);
       }
-      return JobFilter.ALL.states(states).queue(queue).kind(kind).run(run).limit(JobFilter.MOST);
+      return JobFilter.ALL
+          .states(states)
+          .queue(queue)
+          .kind(kind)
+          .run(run)
+          .text(q)
+          .from(createdAfter == null ? null : JobsApi.firstId(createdAfter))
+          .before(createdBefore == null ? null : JobsApi.firstId(createdBefore))
+          .limit(JobFilter.MOST);
     }
   }
 
@@ -130,7 +148,7 @@ final class OperateApi {
             many.filter()
                 .filter(unlessGiven, possible)
                 .tenant(call.caller().onlyTenant())
-                .before(many.cursor()));
+                .resumed(many.cursor()));
     return new Page(page.jobs().stream().map(JobStatus::id).toList(), page.next());
   }
 

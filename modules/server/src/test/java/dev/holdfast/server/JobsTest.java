@@ -8,6 +8,7 @@ import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.testkit.TestDatabase;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -265,10 +266,80 @@ class JobsTest extends ServerTest {
         "queue=a%20b",
         "tenant=%00",
         "q=",
-        "q=%00"
+        "q=%00",
+        "createdAfter=yesterday",
+        "createdBefore=2026-11-15",
+        "createdAfter=-0001-01-01T00:00:00Z"
       })
   void a_filter_that_means_nothing_is_refused(String query) {
     assertThat(client.get("/v1/jobs?" + query, null).status()).isEqualTo(422);
+  }
+
+  @Test
+  void jobs_are_found_by_the_time_they_were_handed_in() {
+    List<String> made = new ArrayList<>();
+    for (int hour = 10; hour < 13; hour++) {
+      Instant at = Instant.parse("2026-11-15T%d:00:00Z".formatted(hour));
+      String id = JobId.firstOf(at).toString();
+      made.add(created(Map.of("id", id, "kind", "old")).get("id").asText());
+    }
+    String after = "createdAfter=2026-11-15T11:00:00Z";
+    String before = "createdBefore=2026-11-15T13:00:00%2B01:00";
+    assertThat(ids("/v1/jobs?kind=old&" + after)).containsExactly(made.get(2), made.get(1));
+    assertThat(ids("/v1/jobs?kind=old&" + before)).containsExactly(made.get(1), made.get(0));
+    assertThat(ids("/v1/jobs?" + after + "&" + before)).containsExactly(made.get(1));
+    assertThat(ids("/v1/jobs?kind=old&" + before + "&cursor=" + made.get(2)))
+        .containsExactly(made.get(1), made.get(0));
+    assertThat(ids("/v1/jobs?kind=old&" + before + "&cursor=" + made.get(1)))
+        .containsExactly(made.get(0));
+  }
+
+  @Test
+  void jobs_are_counted_as_they_are_listed_up_to_a_number() {
+    holdfast.enqueue(IntStream.range(0, 7).mapToObj(i -> Job.of("many")).toList());
+    holdfast.enqueue(Job.of("one"));
+    JsonNode count = client.get("/v1/jobs/count?kind=many&state=PENDING", null).ok();
+    assertThat(count.get("jobs").asInt()).isEqualTo(7);
+    assertThat(count.get("more").asBoolean()).isFalse();
+    assertThat(client.get("/v1/jobs/count?q=MAN", null).ok().get("jobs").asInt()).isEqualTo(7);
+    assertThat(client.get("/v1/jobs/count?tenant=acme", null).ok().get("jobs").asInt()).isZero();
+    client.get("/v1/jobs/count?limit=3", null).is(422, "unknown_parameter");
+    holdfast.enqueue(IntStream.range(0, 9_994).mapToObj(i -> Job.of("many")).toList());
+    JsonNode most = client.get("/v1/jobs/count?kind=many", null).ok();
+    assertThat(most.get("jobs").asInt()).isEqualTo(10_000);
+    assertThat(most.get("more").asBoolean()).isTrue();
+  }
+
+  @Test
+  void a_brief_list_leaves_out_what_can_be_long() {
+    created(Map.of("kind", "send-mail", "payload", Map.of("to", "ada")));
+    db.sql(
+        "UPDATE holdfast.job SET failure ="
+            + " '{\"category\":\"USER_CODE\",\"code\":\"X\",\"message\":\"m\",\"retryable\":true,"
+            + "\"stackTrace\":\"at\"}'");
+    JsonNode job = client.get("/v1/jobs?brief=true", null).ok().get("jobs").get(0);
+    assertThat(job.has("payload")).isFalse();
+    assertThat(job.has("result")).isFalse();
+    assertThat(job.get("failure").get("message").asText()).isEqualTo("m");
+    assertThat(job.get("failure").has("stackTrace")).isFalse();
+    assertThat(client.get("/v1/jobs", null).ok().get("jobs").get(0).has("payload")).isTrue();
+  }
+
+  @Test
+  void many_are_chosen_by_a_text_and_a_time() {
+    String old = JobId.firstOf(Instant.parse("2026-11-15T10:00:00Z")).toString();
+    created(Map.of("id", old, "kind", "bulk", "payload", Map.of("to", "ada")));
+    String ada = created(Map.of("kind", "bulk", "payload", Map.of("to", "ada"))).get("id").asText();
+    String bob = created(Map.of("kind", "bulk", "payload", Map.of("to", "bob"))).get("id").asText();
+    Map<String, Object> filter = Map.of("q", "ADA", "createdAfter", "2026-11-15T10:00:01Z");
+    JsonNode done = client.post("/v1/jobs/cancel", Map.of("filter", filter), null).ok();
+    assertThat(done.get("cancelled").asInt()).isEqualTo(1);
+    assertThat(state(JobId.parse(ada))).isEqualTo("CANCELLED");
+    assertThat(state(JobId.parse(bob))).isEqualTo("PENDING");
+    assertThat(state(JobId.parse(old))).isEqualTo("PENDING");
+    client
+        .post("/v1/jobs/cancel", Map.of("filter", Map.of("createdAfter", "soon")), null)
+        .is(422, "invalid_value");
   }
 
   @Test

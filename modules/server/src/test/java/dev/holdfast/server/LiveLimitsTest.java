@@ -45,12 +45,13 @@ class LiveLimitsTest {
     ServerOptions options = ServerOptions.DEFAULT.port(Ports.free("127.0.0.1"));
     Problems problems = new Problems(queue, name -> false, () -> false, options.timings());
     feeds = new LiveFeeds(queue, problems, Clock.systemUTC(), MOST);
-    TaskTokens tokens = new TaskTokens(new Keyring(queue), options.tokens(), Clock.systemUTC());
+    Keyring keyring = new Keyring(queue);
+    TaskTokens tokens = new TaskTokens(keyring, options.tokens(), Clock.systemUTC());
     Patience patience = new Patience(Duration.ofSeconds(15));
     Door door =
         new Door(
             new Router(new EventsApi(feeds, queue, SIGN_OF_LIFE).routes()),
-            new Gate(queue, tokens, options),
+            new Gate(queue, tokens, new Sessions(keyring, Clock.systemUTC()), options),
             new Neighbours(options),
             patience,
             Observer.NONE);

@@ -48,6 +48,8 @@ class RolesTest extends ServerTest {
         new Rule("GET", "/v1/schedules", READERS),
         new Rule("GET", "/v1/workers", READERS),
         new Rule("GET", "/v1/statistics", READERS),
+        new Rule("GET", "/v1/history", READERS),
+        new Rule("GET", "/v1/jobs/count", READERS),
         new Rule("GET", "/v1/info", READERS),
         new Rule("POST", "/v1/jobs", SUBMITTERS),
         new Rule("POST", "/v1/queues/work/lease", WORKERS),
