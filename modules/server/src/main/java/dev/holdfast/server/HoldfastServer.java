@@ -107,6 +107,7 @@ public final class HoldfastServer implements AutoCloseable {
     routes.addAll(new SchedulesApi(queue).routes());
     routes.addAll(new KeysApi(queue, gate, keyring, clock).routes());
     routes.addAll(new SessionApi(gate, sessions, isByTls(options)).routes());
+    routes.addAll(new PageApi().routes());
     routes.addAll(new WorkersApi(queue).routes());
     routes.addAll(new StatusApi(queue, problems, options.timings(), clock).routes());
     routes.addAll(new HistoryApi(queue, clock).routes());

@@ -1,0 +1,71 @@
+package dev.holdfast.server;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+
+/** The page for people. It is a client of the API like any other, and has no other way in. */
+final class PageApi {
+  private static final String MAP_BEGINS = "<script type=\"importmap\">";
+  private static final String MAP_ENDS = "</script>";
+
+  private final PageFiles files = new PageFiles();
+  private final PageFiles.File page = PageFiles.file("page/index.html");
+  private final String policy = policy(new String(page.bytes(), StandardCharsets.UTF_8));
+
+  List<Route> routes() {
+    return List.of(
+        Route.get("/", Guard.OPEN, call -> answer(call, page)),
+        Route.get("/page/{file}", Guard.OPEN, call -> file(call, call.value("file"))),
+        Route.get(
+            "/page/{library}/{file}",
+            Guard.OPEN,
+            call -> file(call, call.value("library") + "/" + call.value("file"))),
+        Route.get(
+            "/page/{library}/{folder}/{file}",
+            Guard.OPEN,
+            call ->
+                file(
+                    call,
+                    call.value("library")
+                        + "/"
+                        + call.value("folder")
+                        + "/"
+                        + call.value("file"))));
+  }
+
+  /**
+   * Scripts come from here alone. The one thing that must stand in the page itself is the map of
+   * where the libraries are, for browsers read no such map from a file; it is let through by its
+   * digest. Trusted types keep even our own scripts from turning text into markup, but for the one
+   * place in Lit that makes elements of templates.
+   */
+  private static String policy(String page) {
+    int begin = page.indexOf(MAP_BEGINS) + MAP_BEGINS.length();
+    String map = page.substring(begin, page.indexOf(MAP_ENDS, begin));
+    return "default-src 'none'; script-src 'self' 'sha256-%s'; style-src 'self'; img-src 'self';"
+            .formatted(ReferencePage.digest(map))
+        + " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
+        + " require-trusted-types-for 'script'; trusted-types lit-html";
+  }
+
+  private Answer file(Call call, String name) {
+    return answer(
+        call, files.find(name).orElseThrow(() -> Problem.notFound("the page has no such file")));
+  }
+
+  private Answer answer(Call call, PageFiles.File file) {
+    boolean known =
+        call.header("If-None-Match")
+            .map(tags -> Arrays.asList(tags.split("\\s*,\\s*", -1)).contains(file.tag()))
+            .orElse(false);
+    return Answer.text(known ? 304 : 200, file.type(), known ? new byte[0] : file.bytes())
+        .header("ETag", file.tag())
+        .header("Cache-Control", "no-cache")
+        .header("Content-Security-Policy", policy)
+        .header("Referrer-Policy", "no-referrer")
+        .header("Cross-Origin-Opener-Policy", "same-origin")
+        .header("Cross-Origin-Resource-Policy", "same-origin")
+        .header("X-Frame-Options", "DENY");
+  }
+}

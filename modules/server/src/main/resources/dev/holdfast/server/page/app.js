@@ -1,0 +1,208 @@
+/** The frame around the pages: where one is, who one is, and whether what one sees is live. */
+import { html, LitElement, nothing } from 'lit';
+import './info.js';
+import './job.js';
+import './jobs.js';
+import './overview.js';
+import './queues.js';
+import './timeline.js';
+import './workers.js';
+import { attempt } from './dialogs.js';
+import { span } from './format.js';
+import { live } from './live.js';
+import { get, post, remove, signedOut } from './server.js';
+
+const PAGES = [['', 'Overview', 'o'], ['queues', 'Queues', 'q'], ['jobs', 'Jobs', 'j'], ['workers', 'Workers', 'w'], ['info', 'Info', 'i']];
+const STATES = { connecting: 'connecting', live: 'live', lost: 'connection lost', asleep: 'asleep' };
+const THEMES = ['system', 'light', 'dark'];
+
+function stored(name) {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+function theme(name) {
+  if (name === 'system') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = name;
+  document.dispatchEvent(new Event('themechange'));
+}
+
+theme(THEMES.includes(stored('holdfast-theme')) ? stored('holdfast-theme') : 'system');
+
+class App extends LitElement {
+  static properties = { session: { state: true }, error: { state: true }, route: { state: true }, theme: { state: true }, signing: { state: true } };
+  #went = 0;
+
+  constructor() {
+    super();
+    this.route = this.#where();
+    this.theme = THEMES.includes(stored('holdfast-theme')) ? stored('holdfast-theme') : 'system';
+    addEventListener('hashchange', () => this.#navigated());
+    addEventListener('keydown', (event) => this.#key(event));
+    live.addEventListener('change', (event) => {
+      if (event.what.has('connection') || event.what.has('health')) this.requestUpdate();
+    });
+    signedOut.addEventListener('signedout', () => this.#who());
+    setInterval(() => document.hidden || this.requestUpdate(), 1000);
+    this.#who();
+  }
+
+  createRenderRoot() {
+    return this;
+  }
+
+  /** Asked again until there is an answer: the server may only just be starting. */
+  async #who() {
+    try {
+      this.session = await get('/v1/session');
+      this.error = null;
+      if (this.session.signedIn) live.start();
+      else live.stop();
+    } catch (failed) {
+      this.error = failed.message;
+      setTimeout(() => this.#who(), 2000);
+    }
+  }
+
+  async #signIn(event) {
+    event.preventDefault();
+    const form = event.target;
+    this.signing = { busy: true };
+    try {
+      await post('/v1/session', { key: form.elements.key.value });
+      form.reset();
+      this.signing = null;
+      await this.#who();
+    } catch (failed) {
+      this.signing = { error: failed.message };
+    }
+  }
+
+  async #signOut() {
+    live.stop();
+    await attempt(() => remove('/v1/session'));
+    await this.#who();
+  }
+
+  #where() {
+    const [path, search] = location.hash.replace(/^#\/?/, '').split('?', 2);
+    const [page, id] = path.split('/', 2);
+    let job = null;
+    try {
+      job = id ? decodeURIComponent(id) : null;
+    } catch {
+      job = id;
+    }
+    return { page: PAGES.some(([name]) => name === page) ? page : '', job, filter: Object.fromEntries(new URLSearchParams(search ?? '')) };
+  }
+
+  async #navigated() {
+    const before = this.route;
+    this.route = this.#where();
+    await this.updateComplete;
+    if (before.page !== this.route.page || before.job !== this.route.job) {
+      scrollTo(0, 0);
+      document.querySelector('main h1')?.focus({ preventScroll: true });
+    }
+  }
+
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, select, textarea, dialog')) return;
+    if (event.key === '/') {
+      event.preventDefault();
+      if (this.route.page !== 'jobs' || this.route.job) location.hash = '#/jobs';
+      setTimeout(() => document.getElementById('search')?.focus(), 50);
+    } else if (event.key === 'g') {
+      this.#went = Date.now();
+    } else if (Date.now() - this.#went < 1500) {
+      const page = PAGES.find(([, , key]) => key === event.key);
+      if (page) location.hash = `#/${page[0]}`;
+      this.#went = 0;
+    }
+  }
+
+  #switchTheme() {
+    this.theme = THEMES[(THEMES.indexOf(this.theme) + 1) % THEMES.length];
+    try {
+      localStorage.setItem('holdfast-theme', this.theme);
+    } catch {
+      // then it is only for now
+    }
+    theme(this.theme);
+  }
+
+  updated() {
+    const name = PAGES.find(([page]) => page === this.route.page)?.[1] ?? '';
+    const title = `${this.route.job ? 'Job' : name} · Holdfast`;
+    if (document.title !== title) document.title = title;
+  }
+
+  render() {
+    return html`<a class="skip" href="#main" @click=${(event) => this.#skip(event)}>To the content</a>
+      <header>
+        <a class="brand" href="#/"><img src="/page/icon.svg" alt="" width="22" height="22"> Holdfast</a>
+        ${this.session?.signedIn
+          ? html`<nav aria-label="Pages">${PAGES.map(([page, text]) => html`<a href="#/${page}" aria-current=${this.route.page === page ? 'page' : nothing}>${text}</a>`)}</nav>`
+          : nothing}
+        <div class="status">
+          ${this.session?.signedIn ? this.#connection() : nothing}
+          <button type="button" class="small" @click=${() => this.#switchTheme()} title="Light, dark or as the system">${this.theme}<span class="hidden"> colours</span></button>
+          ${this.session?.until ? html`<span class="who dim" title=${`${this.session.role} until ${this.session.until}`}>${this.session.name}</span>
+            <button type="button" class="small" @click=${() => this.#signOut()}>Sign out</button>` : nothing}
+        </div>
+      </header>
+      <main id="main" tabindex="-1">${this.#page()}</main>
+      <div id="toasts" role="status" aria-live="polite"></div>`;
+  }
+
+  #skip(event) {
+    event.preventDefault();
+    document.getElementById('main').focus();
+  }
+
+  #connection() {
+    const { state, lostSince, health } = live;
+    const trouble = state === 'live' && health && health.status !== 'healthy' ? health.status : null;
+    const text = state === 'lost' && lostSince ? `${STATES.lost} ${span(Date.now() - lostSince)} ago` : STATES[state];
+    return html`<span class="connection ${state}" id="connection" role="status" data-state=${state}><span class="dot"></span>${text}</span>
+      ${trouble ? html`<a class="badge s-${trouble}" href=${trouble === 'error' ? '#/info' : '#/'}>${trouble}</a>` : nothing}`;
+  }
+
+  #page() {
+    if (!this.session) return this.error ? html`<p class="notice bad" role="alert">${this.error}; trying again</p>` : nothing;
+    if (!this.session.signedIn) return this.#form();
+    const { page, job, filter } = this.route;
+    if (page === 'jobs' && job) return html`<hf-job .session=${this.session} .jobId=${job}></hf-job>`;
+    switch (page) {
+      case 'queues':
+        return html`<hf-queues .session=${this.session}></hf-queues>`;
+      case 'jobs':
+        return this.#jobs(filter);
+      case 'workers':
+        return html`<hf-workers .session=${this.session}></hf-workers>`;
+      case 'info':
+        return html`<hf-info .session=${this.session}></hf-info>`;
+      default:
+        return html`<hf-overview .session=${this.session}></hf-overview>`;
+    }
+  }
+
+  #jobs(filter) {
+    return html`<hf-jobs .session=${this.session} .filter=${filter}></hf-jobs>`;
+  }
+
+  #form() {
+    return html`<form class="sign-in" @submit=${(event) => this.#signIn(event)}>
+      <h1 tabindex="-1">Sign in</h1>
+      <p>This server asks for an API key. <span class="dim">Make one with <code>holdfast keys create --role operator</code>; a viewer's key sees and changes nothing.</span></p>
+      <label>API key <input type="password" name="key" required maxlength="200" autocomplete="current-password" placeholder="hf_…" autofocus></label>
+      ${this.signing?.error ? html`<p class="notice bad" role="alert">${this.signing.error}</p>` : nothing}
+      <button type="submit" class="primary" ?disabled=${this.signing?.busy}>Sign in</button>
+    </form>`;
+  }
+}
+
+customElements.define('hf-app', App);

@@ -1,0 +1,111 @@
+/** Plots of how it went. */
+import { BarController, BarElement, CategoryScale, Chart, Legend, LineController, LineElement, LinearScale, PointElement, Tooltip } from 'chart.js';
+import { html, LitElement } from 'lit';
+
+Chart.register(BarController, BarElement, CategoryScale, Legend, LineController, LineElement, LinearScale, PointElement, Tooltip);
+
+const dark = matchMedia('(prefers-color-scheme: dark)');
+
+/** Labels, and series of `{label, color, data, dashed}`, where the colour is the name of one of ours. */
+class ChartView extends LitElement {
+  static properties = {
+    kind: {},
+    label: {},
+    labels: { attribute: false },
+    series: { attribute: false },
+    format: { attribute: false },
+    stacked: { type: Boolean },
+  };
+  #chart = null;
+  #repaint = () => this.#paint();
+
+  createRenderRoot() {
+    return this;
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    dark.addEventListener('change', this.#repaint);
+    document.addEventListener('themechange', this.#repaint);
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    dark.removeEventListener('change', this.#repaint);
+    document.removeEventListener('themechange', this.#repaint);
+    this.#chart?.destroy();
+    this.#chart = null;
+  }
+
+  render() {
+    return html`<div class="plot"><canvas role="img" aria-label=${this.label}></canvas></div>`;
+  }
+
+  updated() {
+    if (!this.#chart) {
+      this.#chart = new Chart(this.querySelector('canvas'), { type: this.kind, data: { labels: [], datasets: [] } });
+    }
+    this.#paint();
+  }
+
+  #color(name) {
+    const probe = document.createElement('span');
+    probe.className = `c-${name}`;
+    this.append(probe);
+    const color = getComputedStyle(probe).color;
+    probe.remove();
+    return color;
+  }
+
+  #paint() {
+    const chart = this.#chart;
+    if (!chart || !this.series) return;
+    const text = this.#color('dim');
+    const line = this.#color('line');
+    const format = this.format ?? String;
+    chart.data.labels = this.labels;
+    this.series.forEach((each, i) => {
+      const color = this.#color(each.color);
+      chart.data.datasets[i] = Object.assign(chart.data.datasets[i] ?? {}, {
+        label: each.label,
+        data: each.data,
+        backgroundColor: color,
+        borderColor: color,
+        borderWidth: this.kind === 'line' ? 1.5 : 0,
+        borderDash: each.dashed ? [3, 3] : [],
+        pointRadius: 0,
+        pointHitRadius: 6,
+        spanGaps: true,
+        barPercentage: 1,
+        categoryPercentage: 0.85,
+      });
+    });
+    chart.options = {
+      animation: false,
+      maintainAspectRatio: false,
+      interaction: { mode: 'index', intersect: false },
+      plugins: {
+        legend: { align: 'end', labels: { color: text, boxWidth: 8, boxHeight: 8, padding: 8, font: { size: 11 } } },
+        tooltip: { callbacks: { label: (item) => ` ${item.dataset.label}: ${format(item.parsed.y)}` } },
+      },
+      scales: {
+        x: {
+          stacked: this.stacked,
+          grid: { display: false },
+          border: { color: line },
+          ticks: { color: text, maxRotation: 0, autoSkipPadding: 24, font: { size: 11 } },
+        },
+        y: {
+          stacked: this.stacked,
+          beginAtZero: true,
+          grid: { color: line },
+          border: { display: false },
+          ticks: { color: text, maxTicksLimit: 5, font: { size: 11 }, callback: (value) => format(value) },
+        },
+      },
+    };
+    chart.update('none');
+  }
+}
+
+customElements.define('hf-chart', ChartView);

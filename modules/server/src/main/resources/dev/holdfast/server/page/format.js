@@ -1,0 +1,56 @@
+/** Text for numbers, spans and times. */
+
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const tenth = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
+const hundredth = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+
+let ahead = 0;
+
+/** The server's clock is the one that counts; a second or two is the time an answer takes. */
+export function serverTime(text) {
+  const difference = Date.parse(text) - Date.now();
+  if (!Number.isNaN(difference)) ahead = Math.abs(difference) > 2500 ? difference : 0;
+}
+
+export const now = () => Date.now() + ahead;
+
+export const count = (n) => (n == null ? '–' : whole.format(n));
+
+export const rate = (n) => (n == null ? '–' : (n >= 100 ? whole : n >= 1 ? tenth : hundredth).format(n));
+
+export function span(ms) {
+  if (ms == null) return '–';
+  if (ms < 0) return '0 s';
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const s = ms / 1000;
+  if (s < 60) return `${s < 10 ? tenth.format(s) : Math.floor(s)} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
+  if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+  return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
+}
+
+export const bytes = (n) =>
+  n == null ? '–' : n < 1000 ? `${n} B` : n < 1e6 ? `${tenth.format(n / 1e3)} kB` : `${tenth.format(n / 1e6)} MB`;
+
+export const millis = (iso) => (iso ? Date.parse(iso) : null);
+
+export const timeOfDay = (ms) => clock.format(new Date(ms));
+
+/** The day only where it is another than today. */
+export function moment(iso) {
+  if (!iso) return '–';
+  const date = new Date(iso);
+  const sameDay = date.toDateString() === new Date().toDateString();
+  return sameDay ? clock.format(date) : `${day.format(date)} ${clock.format(date)}`;
+}
+
+/** The end of an id is what tells two apart: the beginning is the time. */
+export const shortId = (id) => `…${String(id).slice(-8)}`;
+
+/** The beginning of something that may be a megabyte long. */
+export const clipped = (text, most = 300) => {
+  const all = String(text ?? '');
+  return all.length > most ? `${all.slice(0, most)}…` : all;
+};

@@ -1,0 +1,67 @@
+/** The server, its database, and what is wrong with what to do about it. */
+import { html, nothing } from 'lit';
+import { count, span } from './format.js';
+import { live } from './live.js';
+import { badge, time, View } from './parts.js';
+import { get } from './server.js';
+
+const KEYS = [['g o', 'overview'], ['g q', 'queues'], ['g j', 'jobs'], ['g w', 'workers'], ['g i', 'info'], ['/', 'search jobs']];
+
+class Info extends View {
+  static properties = { info: { state: true } };
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.refresh();
+    this.every(5000, () => this.refresh());
+  }
+
+  changed(event) {
+    if (event.what.has('health')) this.refresh();
+    this.requestUpdate();
+  }
+
+  async read(signal) {
+    this.info = await get('/v1/info', signal);
+  }
+
+  render() {
+    const { info } = this;
+    const status = live.health?.status;
+    return html`<h1 tabindex="-1">Info ${status ? badge(status) : nothing}</h1>
+      ${this.trouble()}
+      ${live.health?.status === 'error' ? live.health.reasons.map((each) => html`<p class="notice bad">${each.message}</p>`) : nothing}
+      ${info ? this.#shown(info) : html`<p class="dim">Reading …</p>`}
+      <section aria-labelledby="keys"><h2 id="keys">Keyboard</h2>
+        <dl class="facts">${KEYS.map(([key, what]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl></section>
+      <p><a href="/docs">The API</a> · <a href="/openapi.yaml">openapi.yaml</a></p>`;
+  }
+
+  #shown(info) {
+    const facts = (rows) => html`<dl class="facts">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd class="num">${value}</dd></div>`)}</dl>`;
+    return html`<section aria-labelledby="problems"><h2 id="problems">Problems</h2>
+        ${info.problems.length === 0
+          ? html`<p class="notice good">None.</p>`
+          : html`<div class="scroll"><table><thead><tr><th>Code</th><th>What</th><th>What to do</th></tr></thead>
+            <tbody>${info.problems.map((each) => html`<tr><td class="mono">${each.code}</td><td class="wrap">${each.what}</td><td class="wrap">${each.doNext}</td></tr>`)}</tbody></table></div>`}</section>
+      <section aria-labelledby="server"><h2 id="server">Server</h2>
+        ${facts([
+          ['Version', info.version],
+          ['Up for', span(info.uptimeMs)],
+          ['Its time', time(info.serverTime)],
+          ['Signed in as', `${this.session.name}, ${this.session.role}${this.session.tenant === '*' ? '' : `, tenant ${this.session.tenant}`}`],
+          ['Until', this.session.until ? time(this.session.until) : 'no key is needed'],
+        ])}</section>
+      <section aria-labelledby="database"><h2 id="database">Database</h2>
+        ${facts([['PostgreSQL', info.database.version], ['Schema', info.database.schemaVersion], ['Queues', count(info.counts.queues)], ['Unfinished jobs', count(['due', 'delayed', 'retrying', 'waiting', 'running'].reduce((sum, field) => sum + info.counts[field], 0))]])}</section>
+      <section aria-labelledby="timings"><h2 id="timings">Timings of tasks over HTTP</h2>
+        ${facts([
+          ['Heartbeat', span(info.timings.heartbeatIntervalMs)],
+          ['Lease', span(info.timings.heartbeatTimeoutMs)],
+          ['Reap grace', span(info.timings.reapGraceMs)],
+          ['Cancel grace', span(info.timings.cancelGracePeriodMs)],
+        ])}</section>`;
+  }
+}
+
+customElements.define('hf-info', Info);

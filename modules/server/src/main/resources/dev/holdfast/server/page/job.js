@@ -1,0 +1,257 @@
+/** One job: all that is known of it, and all that can be asked of it. */
+import { html, nothing } from 'lit';
+import { repeat } from 'lit-html/directives/repeat.js';
+import { ask } from './dialogs.js';
+import { bytes, clipped, count, millis, now, span } from './format.js';
+import { live } from './live.js';
+import { ACTIVE, badge, copyButton, cut, DEAD, empty, jobsLink, progressBar, time, View } from './parts.js';
+import { get, jobPath, post } from './server.js';
+import { kindOf } from './timeline.js';
+
+const MOST_TEXT = 20_000;
+const MOST_EVENTS = 200;
+
+/** Of each action what is asked before, and what it asks of the step. */
+const CONTROLS = {
+  pause: ['Pause', 'The attempt under way goes on; no other begins until it is resumed.'],
+  takeover: ['Take over', 'The attempt stops at once. The workspace is yours until you resume the job, and what you do in it counts.'],
+  resume: ['Resume', 'Ends the pause or the takeover.'],
+  retry_step: ['Retry a step', 'Once more in the same workspace, now. No budget is used.'],
+  hard_reset_step: ['Reset a step', 'Once more in a new workspace, now, from the checkpoints before it.'],
+  resume_from_step: ['Go back to a step', 'This step and all after it are done again, in a new workspace.'],
+};
+
+class JobView extends View {
+  static properties = {
+    jobId: { attribute: false },
+    job: { state: true },
+    events: { state: true },
+    attempts: { state: true },
+    steps: { state: true },
+    artifacts: { state: true },
+    whole: { state: true },
+  };
+
+  constructor() {
+    super();
+    this.whole = new Set();
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    // Steps, events and orders are not in the stream.
+    this.every(3000, () => this.job && ACTIVE.includes(this.job.state) && this.refresh());
+  }
+
+  willUpdate(changed) {
+    if (changed.has('jobId')) {
+      Object.assign(this, { job: null, events: [], attempts: [], steps: [], artifacts: [], whole: new Set() });
+      this.refresh(0);
+    }
+  }
+
+  changed(event) {
+    if (event.jobs.has(this.jobId)) this.refresh();
+    this.requestUpdate();
+  }
+
+  async read(signal) {
+    const [job, timeline, attempts, steps, artifacts] = await Promise.all(
+      ['', '/timeline', '/attempts', '/steps', '/artifacts'].map((rest) => get(jobPath(this.jobId, rest), signal)),
+    );
+    Object.assign(this, { job, events: timeline.events, attempts: attempts.attempts, steps: steps.steps, artifacts: artifacts.artifacts });
+  }
+
+  async #ask(question) {
+    await ask(question);
+    this.refresh(0);
+  }
+
+  #cancel() {
+    this.#ask({
+      title: 'Cancel this job?',
+      text: this.job.state === 'RUNNING' ? 'Its worker is told to stop, and has a grace period to do so.' : 'It will not run.',
+      reason: true,
+      confirm: 'Cancel the job',
+      danger: true,
+      act: async ({ reason }) => {
+        await post(jobPath(this.jobId, '/cancel'), reason ? { reason } : {});
+        return 'Cancellation requested';
+      },
+    });
+  }
+
+  #retry() {
+    this.#ask({
+      title: 'Retry this job?',
+      text: 'It goes back into its queue with fresh budgets; steps that are done stay done.',
+      confirm: 'Retry the job',
+      act: async () => {
+        await post(jobPath(this.jobId, '/retry'));
+        return 'Put back into its queue';
+      },
+    });
+  }
+
+  #control(action, stepId) {
+    const [title, text] = CONTROLS[action];
+    this.#ask({
+      title: stepId ? `${title.replace(' a step', ` '${clipped(stepId, 60)}'`)}?` : `${title}?`,
+      text,
+      reason: true,
+      confirm: title.replace(' a step', ''),
+      danger: action === 'hard_reset_step' || action === 'resume_from_step' || action === 'takeover',
+      act: async ({ reason }) => {
+        await post(jobPath(this.jobId, '/control'), { action, ...(stepId ? { stepId } : {}), ...(reason ? { reason } : {}) });
+        return 'Asked; its worker hears of it within a second or so';
+      },
+    });
+  }
+
+  render() {
+    const { job } = this;
+    if (!job) {
+      return html`<h1 tabindex="-1">Job</h1>${this.error ? this.trouble() : html`<p class="dim">Reading …</p>`}<p><a href="#/jobs">All jobs</a></p>`;
+    }
+    const brief = live.jobs.get(job.id);
+    const shown = brief && brief.attempt === job.attempt && brief.state === job.state ? { ...job, progress: brief.progress, progressMessage: brief.progressMessage } : job;
+    const control = job.liveControl;
+    return html`<h1 tabindex="-1"><span class="cut">${clipped(job.kind, 80)}</span> ${badge(job.state)}
+        ${control?.paused ? badge('paused') : nothing} ${control?.takeover ? badge('taken over') : nothing}
+        ${job.cancelRequestedAt && job.state === 'RUNNING' ? badge('cancelling') : nothing}</h1>
+      ${this.trouble()}
+      <div class="actions"><span class="mono wrap">${job.id}</span> ${copyButton(job.id, 'id')} ${copyButton(this.#curl(), 'curl')}</div>
+      ${this.mayOperate ? this.#actions(job, control) : nothing}
+      ${job.state === 'RUNNING' || shown.progress != null ? html`<div class="big-progress">${progressBar(shown.progress, shown.progressMessage)}</div>` : nothing}
+      ${this.#failure(job)}
+      ${this.#facts(job)}
+      <section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>
+        <hf-timeline .job=${job} .events=${this.events} .attempts=${this.attempts} .steps=${this.steps}></hf-timeline></section>
+      ${this.steps.length ? this.#stepTable(job) : nothing}
+      <div class="columns">
+        <section aria-labelledby="payload"><h2 id="payload">Payload</h2>${this.#json('payload', job.payload)}</section>
+        <section aria-labelledby="result"><h2 id="result">Result</h2>${job.result == null ? html`<p class="dim">None${ACTIVE.includes(job.state) ? ' yet' : ''}</p>` : this.#json('result', job.result)}</section>
+      </div>
+      ${this.artifacts.length ? this.#artifacts() : nothing}
+      ${this.#attemptTable()}
+      ${this.#eventTable()}`;
+  }
+
+  #curl() {
+    const key = this.session?.until ? ` -H "Authorization: Bearer $HOLDFAST_KEY"` : '';
+    return `curl -s${key} '${location.origin}${jobPath(this.job.id)}'`;
+  }
+
+  #actions(job, control) {
+    const active = ACTIVE.includes(job.state);
+    const held = control?.paused || control?.takeover;
+    return html`<div class="actions" role="group" aria-label="What can be asked of this job">
+      ${DEAD.includes(job.state) ? html`<button type="button" class="primary" @click=${() => this.#retry()}>Retry …</button>` : nothing}
+      ${active && held ? html`<button type="button" class="primary" @click=${() => this.#control('resume')}>Resume …</button>` : nothing}
+      ${active && !held ? html`<button type="button" @click=${() => this.#control('pause')}>Pause …</button>` : nothing}
+      ${job.state === 'RUNNING' && !control?.takeover ? html`<button type="button" @click=${() => this.#control('takeover')}>Take over …</button>` : nothing}
+      ${active && !(job.state === 'RUNNING' && job.cancelRequestedAt) ? html`<button type="button" class="danger" @click=${() => this.#cancel()}>Cancel …</button>` : nothing}
+      ${control?.recovery ? html`<span class="dim cut">${control.recovery.action} of ${control.recovery.stepId ?? 'the job'} asked for by ${control.recovery.requestedBy}: ${clipped(control.recovery.reason, 120)}</span>` : nothing}
+    </div>`;
+  }
+
+  #failure(job) {
+    if (!job.failure) return nothing;
+    const { category, code, message, stackTrace, retryable } = job.failure;
+    return html`<section class="notice bad" aria-labelledby="failure">
+      <h2 id="failure" class="wrap">${clipped(code, 200)} <span class="dim">${String(category).toLowerCase()}${retryable ? ', retryable' : ', not retried'}</span></h2>
+      <pre class="text">${this.#text('message', message)}</pre>
+      ${stackTrace ? html`<details><summary>Stack trace</summary><pre class="text">${this.#text('stackTrace', stackTrace)}</pre></details>` : nothing}
+    </section>`;
+  }
+
+  #facts(job) {
+    const end = millis(job.finishedAt) ?? (job.state === 'RUNNING' ? now() : null);
+    const facts = [
+      ['Queue', html`<a class="cut" href="#/jobs?queue=${encodeURIComponent(job.queue)}">${job.queue}</a>`],
+      ['Priority', job.priority],
+      ['Attempt', html`${count(job.attempt)} <span class="dim">${job.failures} of ${job.maxAttempts} failures, ${job.crashes} of ${job.maxCrashes} crashes</span>`],
+      ['Worker', cut(job.worker)],
+      ['Created', time(job.createdAt)],
+      ['Due', time(job.runAt)],
+      ['Started', time(job.startedAt)],
+      ['Ended', time(job.finishedAt)],
+      ['Ran for', job.startedAt && end ? span(end - millis(job.startedAt)) : html`<span class="dim">–</span>`],
+      ['Last heartbeat', time(job.heartbeatAt)],
+      ['Lease ends', time(job.leaseExpiresAt)],
+      ['Deadline', job.deadline && time(job.deadline)],
+      ['Cancel asked', job.cancelRequestedAt && html`${time(job.cancelRequestedAt)} ${cut(job.cancelReason)}`],
+      ['Tenant', job.tenant !== 'default' && cut(job.tenant)],
+      ['Workspace', job.workspace !== 'default' && cut(job.workspace)],
+      ['Run', job.run !== job.id && html`${jobsLink({ run: job.run }, 'its jobs')} <span class="dim cut">${clipped(job.runKey, 80)}</span>`],
+      ['Parent', job.parent && html`<a class="mono" href="#/jobs/${encodeURIComponent(job.parent)}">${job.parent}</a>`],
+      ['Unique key', job.uniqueKey && cut(job.uniqueKey)],
+      ['Concurrency key', job.concurrencyKey && cut(job.concurrencyKey)],
+    ];
+    return html`<dl class="facts">${facts.filter(([, value]) => value !== null && value !== false && value !== undefined).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+  }
+
+  #stepTable(job) {
+    const may = this.mayOperate && ACTIVE.includes(job.state);
+    return html`<section aria-labelledby="steps"><h2 id="steps">Steps</h2>
+      <div class="scroll"><table><thead><tr><th class="r">#</th><th>Step</th><th>State</th><th class="r">Attempt</th><th class="r">Resets</th><th class="r">Started</th><th class="r">Took</th><th>Patch</th>
+        ${may ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
+        <tbody>${repeat(this.steps, (step) => step.stepId, (step) => html`<tr>
+          <td class="r num">${step.stepIndex}</td><td>${cut(step.stepId)}</td><td>${badge(step.state)}</td><td class="r num">${step.attempt}</td><td class="r num">${step.resets}</td>
+          <td class="r num">${time(step.startedAt)}</td><td class="r num">${span((millis(step.finishedAt) ?? (step.state === 'RUNNING' ? now() : millis(step.startedAt))) - millis(step.startedAt))}</td>
+          <td>${step.patchBytes ? html`<a href=${jobPath(job.id, `/steps/${encodeURIComponent(step.stepId)}/patch`)} download>${bytes(step.patchBytes)}</a>` : html`<span class="dim">–</span>`}</td>
+          ${may ? html`<td class="r"><span class="buttons">
+            ${step.state === 'DONE' ? nothing : html`<button type="button" class="small" @click=${() => this.#control('retry_step', step.stepId)}>Retry</button>
+              <button type="button" class="small" @click=${() => this.#control('hard_reset_step', step.stepId)}>Reset</button>`}
+            <button type="button" class="small" @click=${() => this.#control('resume_from_step', step.stepId)}>From here</button></span></td>` : nothing}</tr>`)}</tbody></table></div></section>`;
+  }
+
+  #artifacts() {
+    return html`<section aria-labelledby="artifacts"><h2 id="artifacts">Artifacts</h2>
+      <div class="scroll"><table><thead><tr><th>Name</th><th class="r">Size</th><th class="r">Attempt</th><th class="r">Published</th><th>SHA-256</th></tr></thead>
+        <tbody>${this.artifacts.map((each) => html`<tr><td><a class="cut" href=${jobPath(this.job.id, `/artifacts/${encodeURIComponent(each.name)}`)} download>${each.name}</a></td>
+          <td class="r num">${bytes(each.size)}</td><td class="r num">${each.attempt}</td><td class="r num">${time(each.publishedAt)}</td><td class="mono">${cut(each.sha256)}</td></tr>`)}</tbody></table></div></section>`;
+  }
+
+  #attemptTable() {
+    const end = now();
+    return html`<section aria-labelledby="attempts"><h2 id="attempts">Attempts</h2>
+      <div class="scroll"><table><thead><tr><th class="r">#</th><th>Outcome</th><th>Worker</th><th class="r">Started</th><th class="r">Took</th><th>Failure</th></tr></thead>
+        <tbody>${this.attempts.length === 0 ? empty(6, 'None yet') : [...this.attempts].reverse().slice(0, MOST_EVENTS).map((each) => html`<tr><td class="r num">${each.attempt}</td><td>${badge(each.outcome)}</td><td>${cut(each.worker)}</td>
+          <td class="r num">${time(each.startedAt)}</td><td class="r num">${span((millis(each.endedAt) ?? end) - millis(each.startedAt))}</td>
+          <td>${each.failure ? html`<details><summary class="cut">${clipped(`${each.failure.code}: ${each.failure.message}`, 160)}</summary><pre class="text">${clipped(`${each.failure.message}\n\n${each.failure.stackTrace ?? ''}`, MOST_TEXT)}</pre></details>` : html`<span class="dim">–</span>`}</td></tr>`)}</tbody></table></div></section>`;
+  }
+
+  #eventTable() {
+    const from = millis(this.job.createdAt);
+    const all = [...this.events].reverse();
+    const shown = this.whole.has('events') ? all : all.slice(0, MOST_EVENTS);
+    return html`<section aria-labelledby="events"><h2 id="events">Events <span class="dim num">${count(all.length)}</span></h2>
+      <div class="scroll"><table><thead><tr><th class="r">#</th><th class="r">At</th><th class="r">After</th><th class="r">Attempt</th><th>Event</th><th>Data</th></tr></thead>
+        <tbody>${repeat(shown, (event) => event.number, (event) => html`<tr><td class="r num">${event.number}</td><td class="r num">${time(event.at)}</td><td class="r num">${span(millis(event.at) - from)}</td>
+          <td class="r num">${event.attempt}</td><td><span class="dot c-${kindOf(event.type)}"></span> <span class="cut">${event.type}</span></td>
+          <td>${event.data && Object.keys(event.data).length ? cut(JSON.stringify(event.data), 400) : html`<span class="dim">–</span>`}</td></tr>`)}</tbody></table></div>
+      ${shown.length < all.length ? html`<button type="button" class="small" @click=${() => this.#show('events')}>Show all ${count(all.length)}</button>` : nothing}</section>`;
+  }
+
+  #show(what) {
+    this.whole = new Set([...this.whole, what]);
+  }
+
+  #json(what, value) {
+    const text = typeof value === 'string' ? JSON.stringify(value) : JSON.stringify(value, null, 2);
+    return html`<pre class="text" tabindex="0">${this.#text(what, text ?? '')}</pre>
+      <div class="actions">${copyButton(text ?? '', what)} <span class="dim num">${bytes(new Blob([text ?? '']).size)}</span></div>`;
+  }
+
+  /** A megabyte in one element makes a browser slow, so the rest is there when somebody wants it. */
+  #text(what, text) {
+    const all = String(text ?? '');
+    return all.length <= MOST_TEXT || this.whole.has(what)
+      ? all
+      : html`${all.slice(0, MOST_TEXT)}…
+<button type="button" class="small" @click=${() => this.#show(what)}>Show all ${count(all.length)} characters</button>`;
+  }
+}
+
+customElements.define('hf-job', JobView);

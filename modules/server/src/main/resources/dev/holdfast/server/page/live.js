@@ -1,0 +1,201 @@
+/**
+ * What the server says by itself: one stream for the whole page. It goes on where it was after a lost connection. A tab
+ * that nobody sees lets go of its stream, because a browser has only six connections to a server, for all tabs together.
+ */
+import { signedOut } from './server.js';
+
+const MOST_JOBS = 1000;
+const MOST_WORKERS = 500;
+const MOST_QUEUES = 1000;
+const MOST_TEXT = 32 << 20;
+const SILENCE_MS = 40_000;
+const HIDDEN_MS = 20_000;
+const GATHER_MS = 150;
+
+class Live extends EventTarget {
+  state = 'connecting';
+  lostSince = null;
+  health = null;
+  totals = null;
+  queues = new Map();
+  workers = new Map();
+  jobs = new Map();
+  #lastId = null;
+  #running = false;
+  #stream = null;
+  #wake = () => {};
+  #told = null;
+  #hiding = 0;
+
+  constructor() {
+    super();
+    document.addEventListener('visibilitychange', () => this.#seen());
+    addEventListener('online', () => this.#wake());
+  }
+
+  start() {
+    if (!this.#running) {
+      this.#running = true;
+      this.#go();
+    }
+  }
+
+  stop() {
+    this.#running = false;
+    this.#lastId = null;
+    this.#stream?.abort();
+    this.#wake();
+    this.#forget();
+  }
+
+  running() {
+    return [...this.jobs.values()].filter((job) => job.state === 'RUNNING');
+  }
+
+  #seen() {
+    clearTimeout(this.#hiding);
+    if (document.hidden) {
+      this.#hiding = setTimeout(() => this.#stream?.abort(), HIDDEN_MS);
+    } else {
+      this.#wake();
+    }
+  }
+
+  async #go() {
+    for (let failures = 0; this.#running; ) {
+      try {
+        await this.#listen(() => (failures = 0));
+      } catch {
+        // seen by the state
+      }
+      if (!this.#running) break;
+      this.#enter(document.hidden ? 'asleep' : 'lost');
+      failures++;
+      await this.#rest(document.hidden ? null : Math.min(8000, 250 * 2 ** failures) * (0.75 + Math.random() / 2));
+    }
+  }
+
+  /** Until the time has passed, or somebody looks again. */
+  #rest(ms) {
+    return new Promise((done) => {
+      const timer = ms === null ? 0 : setTimeout(done, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        done();
+      };
+    });
+  }
+
+  async #listen(connected) {
+    const stream = new AbortController();
+    this.#stream = stream;
+    let silence = 0;
+    const heard = () => {
+      clearTimeout(silence);
+      silence = setTimeout(() => stream.abort(), SILENCE_MS);
+    };
+    heard();
+    try {
+      const answer = await fetch('/v1/events', {
+        signal: stream.signal,
+        headers: this.#lastId ? { 'Last-Event-ID': this.#lastId } : {},
+      });
+      if (answer.status === 401) signedOut.dispatchEvent(new Event('signedout'));
+      if (!answer.ok) throw new Error(String(answer.status));
+      connected();
+      this.#enter('live');
+      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      let text = '';
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) return;
+        heard();
+        text += value;
+        if (text.length > MOST_TEXT) throw new Error('an event without an end');
+        for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+          this.#event(text.slice(0, end));
+          text = text.slice(end + 2);
+        }
+      }
+    } finally {
+      clearTimeout(silence);
+      stream.abort();
+    }
+  }
+
+  #event(block) {
+    const fields = {};
+    for (const line of block.split('\n')) {
+      const colon = line.indexOf(': ');
+      if (colon > 0) fields[line.slice(0, colon)] = line.slice(colon + 2);
+    }
+    if (!fields.data) return;
+    this.#take(fields.event, JSON.parse(fields.data));
+    this.#lastId = fields.id;
+  }
+
+  #take(topic, data) {
+    if (topic === 'reset') {
+      this.#forget();
+    } else if (topic === 'system:health') {
+      this.health = data;
+      this.#tell('health');
+    } else if (topic === 'queue:status') {
+      this.totals = data;
+      this.#tell('queues');
+    } else if (topic === 'queue:jobs') {
+      for (const job of data.jobs) {
+        keep(this.jobs, job.id, job, MOST_JOBS);
+        this.#tell('jobs', job.id);
+      }
+    } else if (topic.startsWith('queue:')) {
+      keep(this.queues, data.queue, data, MOST_QUEUES);
+      this.#tell('queues');
+    } else if (topic.startsWith('worker:')) {
+      const key = `${data.component} ${data.supervisor ?? data.worker}`;
+      if (data.status === 'gone') this.workers.delete(key);
+      else keep(this.workers, key, data, MOST_WORKERS);
+      this.#tell('workers');
+    }
+  }
+
+  #forget() {
+    this.queues.clear();
+    this.workers.clear();
+    this.jobs.clear();
+    this.totals = null;
+    this.health = null;
+    ['health', 'queues', 'jobs', 'workers'].forEach((what) => this.#tell(what));
+  }
+
+  #enter(state) {
+    if (this.state !== state) {
+      this.state = state;
+      this.lostSince = state === 'lost' ? Date.now() : null;
+      this.#tell('connection');
+    }
+  }
+
+  /** Many events at once are one change to draw. */
+  #tell(what, job) {
+    if (!this.#told) {
+      this.#told = { what: new Set(), jobs: new Set() };
+      setTimeout(() => {
+        const told = this.#told;
+        this.#told = null;
+        this.dispatchEvent(Object.assign(new Event('change'), told));
+      }, GATHER_MS);
+    }
+    this.#told.what.add(what);
+    if (job) this.#told.jobs.add(job);
+  }
+}
+
+/** The latest at the end, and the oldest dropped. */
+function keep(map, key, value, most) {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > most) map.delete(map.keys().next().value);
+}
+
+export const live = new Live();

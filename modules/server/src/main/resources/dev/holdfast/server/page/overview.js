@@ -1,0 +1,165 @@
+/** How it goes, and what needs somebody. */
+import { html, nothing } from 'lit';
+import { repeat } from 'lit-html/directives/repeat.js';
+import './charts.js';
+import { count, millis, rate, span } from './format.js';
+import { live } from './live.js';
+import { ago, badge, empty, jobLink, jobsLink, progressBar, View } from './parts.js';
+import { get } from './server.js';
+
+const RANGES = [[15, '15 min'], [60, '1 h'], [360, '6 h']];
+const MOST_RUNNING = 12;
+const MOST_QUEUES = 12;
+
+const minute = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+
+/** Where one goes to see to it. */
+function place(code) {
+  if (/^(worker|supervisor)_|^all_paused/.test(code)) return '#/workers';
+  if (/^(queue|schedule)_/.test(code)) return '#/queues';
+  if (code === 'toxic_jobs') return '#/jobs?state=FAILED&q=TOXIC_JOB';
+  if (code === 'jobs_failed') return '#/jobs?state=FAILED';
+  if (code === 'leases_overdue') return '#/jobs?state=RUNNING';
+  return '#/info';
+}
+
+class Overview extends View {
+  static properties = {
+    minutes: { state: true },
+    history: { state: true },
+    problems: { state: true },
+    failed: { state: true },
+  };
+
+  constructor() {
+    super();
+    this.minutes = 15;
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.refresh();
+    this.every(10_000, () => this.refresh());
+  }
+
+  changed(event) {
+    // Something ended, so the plots and the number of failures may not be right any more.
+    if (event.what.has('health') || [...event.jobs].some((id) => live.jobs.get(id)?.finishedAt)) this.refresh(3000);
+    this.requestUpdate();
+  }
+
+  async read(signal) {
+    const [history, info, failed] = await Promise.all([
+      get(`/v1/history?minutes=${this.minutes}`, signal),
+      get('/v1/info', signal),
+      get('/v1/jobs/count?state=FAILED', signal),
+    ]);
+    Object.assign(this, { history, problems: info.problems, failed });
+  }
+
+  #range(minutes) {
+    this.minutes = minutes;
+    this.refresh(0);
+  }
+
+  render() {
+    const totals = live.totals;
+    const running = live.running().sort((a, b) => millis(a.startedAt) - millis(b.startedAt));
+    return html`<h1 tabindex="-1">Overview</h1>
+      ${this.trouble()}
+      <div class="tiles">
+        ${this.#tile('Running', totals?.running, '#/jobs?state=RUNNING')}
+        ${this.#tile('Due', totals?.pending, '#/jobs?state=PENDING')}
+        ${this.#tile('Retrying', totals?.retrying, '#/jobs?state=RETRYING', totals?.retrying ? 'warn' : '')}
+        ${this.#tile('Delayed, waiting', totals ? totals.delayed + totals.waiting : null, '#/jobs?state=WAITING,PENDING')}
+        ${this.#tile('Done, 5 min', totals?.completed, '#/jobs?state=SUCCEEDED')}
+        ${this.#tile('Failed, 5 min', totals?.failed, '#/jobs?state=FAILED', totals?.failed ? 'bad' : '')}
+        <div class="tile"><span class="dim">Jobs a second</span><b class="num">${rate(totals?.ratePerSecond)}</b></div>
+        <div class="tile"><span class="dim">Empty in</span><b class="num">${totals?.emptyInMs === 0 ? 'now' : span(totals?.emptyInMs)}</b></div>
+      </div>
+      ${this.#attention()}
+      <section aria-labelledby="plots">
+        <div class="head"><h2 id="plots">The last ${span(this.minutes * 60_000).replace(' 0 s', '').replace(' 0 min', '')}</h2>
+          <div class="choice" role="group" aria-label="How far back">
+            ${RANGES.map(([minutes, text]) => html`<button type="button" class="small" aria-pressed=${this.minutes === minutes}
+              @click=${() => this.#range(minutes)}>${text}</button>`)}
+          </div>
+        </div>
+        ${this.#plots()}
+      </section>
+      <div class="columns">
+        <section aria-labelledby="depth"><h2 id="depth">Queues</h2>${this.#depth()}</section>
+        <section aria-labelledby="running"><h2 id="running">Running now</h2>
+          <div class="scroll"><table><thead><tr><th>Job</th><th>Kind</th><th>Queue</th><th class="r">For</th><th>Progress</th></tr></thead>
+          <tbody>${running.length === 0 ? empty(5, 'Nothing runs') : repeat(running.slice(0, MOST_RUNNING), (job) => job.id, (job) => html`<tr>
+            <td>${jobLink(job.id)}</td><td><span class="cut">${job.kind}</span></td><td><span class="cut">${job.queue}</span></td>
+            <td class="r num">${ago(job.startedAt)}</td><td>${progressBar(job.progress, job.progressMessage)}</td></tr>`)}</tbody></table></div>
+          ${running.length > MOST_RUNNING ? html`<p>${jobsLink({ state: 'RUNNING' }, `All ${count(totals?.running)} that run`)}</p>` : nothing}
+        </section>
+      </div>`;
+  }
+
+  #tile(text, number, href, kind = '') {
+    return html`<a class="tile ${kind}" href=${href}><span class="dim">${text}</span><b class="num">${count(number)}</b></a>`;
+  }
+
+  #attention() {
+    const problems = (this.problems ?? []).filter((each) => each.code !== 'jobs_failed');
+    const away = live.health?.status === 'error' ? live.health.reasons : [];
+    const failed = this.failed?.jobs ?? 0;
+    const calm = problems.length === 0 && away.length === 0 && failed === 0;
+    return html`<section aria-labelledby="attention">
+      <h2 id="attention">Needs attention</h2>
+      ${calm && this.problems ? html`<p class="notice good">Nothing. All is well.</p>` : nothing}
+      <ul class="problems">
+        ${away.map((each) => html`<li class="bad"><a href="#/info">${each.message}</a></li>`)}
+        ${failed ? html`<li class="bad"><a href="#/jobs?state=FAILED">${count(failed)}${this.failed.more ? ' or more' : ''} failed ${failed === 1 ? 'job' : 'jobs'}</a>
+          <span class="dim">until they are retried or forgotten</span></li>` : nothing}
+        ${problems.map((each) => html`<li class="warn"><a class="wrap" href=${place(each.code)}>${each.what}</a> <span class="dim wrap">${each.doNext}</span></li>`)}
+      </ul></section>`;
+  }
+
+  #plots() {
+    if (!this.history) return html`<div class="plots"></div>`;
+    const known = millis(this.history.knownSince);
+    const points = this.history.points;
+    const labels = points.map((point) => minute.format(new Date(point.at)));
+    const perSecond = this.history.stepMs / 1000;
+    const of = (field, scale = 1) => points.map((point) => (millis(point.at) < known - this.history.stepMs || point[field] == null ? null : point[field] / scale));
+    return html`<div class="plots">
+      <figure><figcaption>Ended, jobs a second</figcaption>
+        <hf-chart kind="bar" stacked label="Jobs that ended in a second, by how" .labels=${labels} .format=${rate}
+          .series=${[
+            { label: 'succeeded', color: 'good', data: of('succeeded', perSecond) },
+            { label: 'failed', color: 'bad', data: of('failed', perSecond) },
+            { label: 'cancelled', color: 'dim', data: of('cancelled', perSecond) },
+          ]}></hf-chart></figure>
+      <figure><figcaption>Wait in the queue</figcaption>
+        <hf-chart kind="line" label="How long jobs waited in their queue" .labels=${labels} .format=${span}
+          .series=${[
+            { label: 'average', color: 'accent', data: of('waitMs') },
+            { label: 'longest', color: 'warn', dashed: true, data: of('longestWaitMs') },
+          ]}></hf-chart></figure>
+      <figure><figcaption>Time to run</figcaption>
+        <hf-chart kind="line" label="How long jobs ran" .labels=${labels} .format=${span}
+          .series=${[
+            { label: 'average', color: 'accent', data: of('runMs') },
+            { label: 'longest', color: 'warn', dashed: true, data: of('longestRunMs') },
+          ]}></hf-chart></figure>
+    </div>`;
+  }
+
+  #depth() {
+    const queues = [...live.queues.values()].sort((a, b) => b.pending + b.running - a.pending - a.running || (a.queue < b.queue ? -1 : 1));
+    const most = Math.max(1, ...queues.map((queue) => queue.pending + queue.running));
+    return html`<div class="scroll"><table><thead><tr><th>Queue</th><th class="r">Due</th><th class="r">Running</th><th class="wide">Depth</th><th class="r">A second</th></tr></thead>
+      <tbody>${queues.length === 0 ? empty(5, 'There is no queue yet') : repeat(queues.slice(0, MOST_QUEUES), (queue) => queue.queue, (queue) => html`<tr>
+        <td><a class="cut" href="#/jobs?queue=${encodeURIComponent(queue.queue)}">${queue.queue}</a> ${queue.paused ? badge('paused') : nothing}</td>
+        <td class="r num">${count(queue.pending)}</td><td class="r num">${count(queue.running)}</td>
+        <td><meter min="0" max=${most} value=${queue.pending + queue.running} aria-label="due and running jobs of ${queue.queue}"></meter></td>
+        <td class="r num">${rate(queue.ratePerSecond)}</td></tr>`)}</tbody></table></div>
+      ${queues.length > MOST_QUEUES ? html`<p><a href="#/queues">All ${count(queues.length)} queues</a></p>` : nothing}`;
+  }
+}
+
+customElements.define('hf-overview', Overview);

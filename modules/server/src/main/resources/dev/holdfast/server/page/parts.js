@@ -1,0 +1,127 @@
+/** What several pages show. Everything that jobs bring along is text here, and never markup. */
+import { html, LitElement, nothing } from 'lit';
+import { clipped, millis, moment, now, shortId, span } from './format.js';
+import { live } from './live.js';
+import { toast } from './dialogs.js';
+
+export const STATES = ['WAITING', 'PENDING', 'RUNNING', 'RETRYING', 'SUCCEEDED', 'FAILED', 'CANCELLED'];
+export const ACTIVE = ['WAITING', 'PENDING', 'RUNNING', 'RETRYING'];
+export const DEAD = ['FAILED', 'CANCELLED'];
+
+/** A page of the page: drawn into the document itself, so that the one stylesheet holds. */
+export class View extends LitElement {
+  static properties = { session: { attribute: false }, error: { state: true } };
+  #timers = [];
+  #gathered = 0;
+  #reading = null;
+  #readAt = 0;
+  #onChange = (event) => this.changed(event);
+
+  createRenderRoot() {
+    return this;
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    live.addEventListener('change', this.#onChange);
+    this.#timers.push(setInterval(() => document.hidden || this.requestUpdate(), 1000));
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    live.removeEventListener('change', this.#onChange);
+    this.#timers.splice(0).forEach(clearInterval);
+    clearTimeout(this.#gathered);
+    this.#gathered = 0;
+    this.#reading?.abort();
+  }
+
+  get mayOperate() {
+    return this.session?.may.includes('operate') ?? false;
+  }
+
+  /** Queues, workers and schedules are not for the key of one tenant to steer. */
+  get mayOperateAll() {
+    return this.mayOperate && this.session.tenant === '*';
+  }
+
+  /** Calls it now and again, while somebody looks. */
+  every(ms, action) {
+    this.#timers.push(setInterval(() => document.hidden || action(), ms));
+  }
+
+  /** Reads what is not in the stream: at once, and however often it is asked for, not more than so often. */
+  refresh(atMostEveryMs = 1000) {
+    if (this.#gathered) return;
+    const wait = Math.max(0, this.#readAt + atMostEveryMs - Date.now());
+    this.#gathered = setTimeout(async () => {
+      this.#gathered = 0;
+      this.#readAt = Date.now();
+      this.#reading?.abort();
+      const reading = new AbortController();
+      this.#reading = reading;
+      try {
+        await this.read(reading.signal);
+        this.error = null;
+      } catch (failed) {
+        if (!reading.signal.aborted) this.error = failed;
+      }
+      if (!reading.signal.aborted) this.requestUpdate();
+    }, wait);
+  }
+
+  async read() {}
+
+  changed() {
+    this.requestUpdate();
+  }
+
+  trouble() {
+    return this.error ? html`<p class="notice bad wrap" role="alert">${this.error.message}</p>` : nothing;
+  }
+}
+
+export const badge = (state) => html`<span class="badge s-${String(state).toLowerCase()}">${String(state).toLowerCase()}</span>`;
+
+export const jobLink = (id) => html`<a class="mono" href="#/jobs/${encodeURIComponent(id)}" title=${id}>${shortId(id)}</a>`;
+
+export const jobsLink = (filter, text) => html`<a href="#/jobs?${new URLSearchParams(filter)}">${text}</a>`;
+
+export const time = (iso) => (iso ? html`<time datetime=${iso} title=${iso}>${moment(iso)}</time>` : html`<span class="dim">–</span>`);
+
+export const ago = (iso) =>
+  iso
+    ? html`<time datetime=${iso} title=${iso}>${span(Math.max(0, now() - millis(iso)))}</time>`
+    : html`<span class="dim">–</span>`;
+
+export function progressBar(percent, message) {
+  if (percent == null) return html`<span class="dim">–</span>`;
+  return html`<span class="progress"><progress max="100" value=${percent} aria-label="progress"></progress>
+    <span class="num">${percent} %</span></span>
+    ${message ? html`<span class="dim cut" title=${clipped(message)}>${clipped(message, 120)}</span>` : nothing}`;
+}
+
+/** Text that may be anything and any length, on one line. */
+export const cut = (text, most = 200) =>
+  text ? html`<span class="cut" title=${clipped(text, 600)}>${clipped(text, most)}</span>` : html`<span class="dim">–</span>`;
+
+export const empty = (columns, text) => html`<tr><td class="dim empty" colspan=${columns}>${text}</td></tr>`;
+
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast('Copied');
+  } catch {
+    // Browsers give the clipboard to safe origins only; elsewhere there is the old way.
+    const area = document.createElement('textarea');
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand('copy');
+    area.remove();
+    toast(done ? 'Copied' : 'The browser does not let us copy', done ? 'good' : 'bad');
+  }
+}
+
+export const copyButton = (text, what) =>
+  html`<button type="button" class="small" @click=${() => copy(text)} aria-label="Copy ${what}">Copy ${what}</button>`;
