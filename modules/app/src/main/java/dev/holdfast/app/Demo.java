@@ -26,14 +26,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class Demo {
   static final String QUEUE = "demo";
+  static final String AGENT = "demo-agent";
   static final String RISKY = "demo-risky";
 
   private static final int PIPELINES = 6;
   private static final int CLIPS = 3;
   private static final Duration LOOK = Duration.ofMillis(200);
   private static final Duration GRACE = Duration.ofSeconds(10);
-  private static final Duration FIRST_MISCHIEF = Duration.ofMillis(2_500);
-  private static final Duration SECOND_MISCHIEF = Duration.ofSeconds(6);
+  private static final Duration FIRST_MISCHIEF = Duration.ofSeconds(4);
+  private static final Duration SECOND_MISCHIEF = Duration.ofSeconds(8);
 
   /** What each kind of event means to somebody who has not read the documents. */
   private static final Map<String, String> TOLD =
@@ -111,7 +112,7 @@ final class Demo {
     }
     Path repository = stage.repository();
     if (repository != null) {
-      add("agent", Job.of("workspace", workspace(repository)), JobState.SUCCEEDED);
+      add("agent", Job.of("workspace", workspace(repository)).queue(AGENT), JobState.SUCCEEDED);
     }
     endless = add("endless", Job.of(DemoKinds.ENDLESS), JobState.CANCELLED);
     add("toxic", Job.of(DemoKinds.TOXIC).queue(RISKY), JobState.FAILED);
@@ -145,7 +146,7 @@ final class Demo {
   }
 
   private JobId add(String name, Job job, JobState ending) {
-    Job placed = job.queue().equals(RISKY) ? job : job.queue(QUEUE);
+    Job placed = job.queue().equals(Job.DEFAULT_QUEUE) ? job.queue(QUEUE) : job;
     JobId id = holdfast.enqueue(placed).id();
     parts.put(id, new Part(name, ending));
     return id;
@@ -217,7 +218,7 @@ final class Demo {
   private boolean sum() {
     int asExpected = 0;
     int twice = 0;
-    Table table = new Table("JOB", "ENDED", "ATTEMPTS", "CRASHES", "ID");
+    Table table = new Table("JOB", "ENDED", "ATTEMPTS", "CRASHES", "SEE");
     for (Map.Entry<JobId, Part> each : parts.entrySet()) {
       JobStatus status = status(each.getKey());
       asExpected += status.state() == each.getValue().ending() ? 1 : 0;
@@ -233,7 +234,7 @@ final class Demo {
           status.state().name(),
           Integer.toString(status.attempt()),
           Integer.toString(status.crashes()),
-          each.getKey().toString());
+          url + "/#/jobs/" + each.getKey());
     }
     System.out.println();
     System.out.print(table);

@@ -75,6 +75,10 @@ final class DemoCommand implements Callable<Integer> {
         boolean fine =
             new Demo(access.holdfast(), settings.text(Setting.SUPERVISOR), server.url().toString())
                 .play(stage, signals, PATIENCE);
+        if (System.getProperty("holdfast.terminal") != null) {
+          System.out.println("the page stays at " + server.url() + " until you press Ctrl-C");
+          signals.await();
+        }
         System.out.println("stopping workers ...");
         return fine ? ExitCode.OK : ExitCode.JOB_NOT_SUCCEEDED;
       }
@@ -83,7 +87,7 @@ final class DemoCommand implements Callable<Integer> {
 
   private static Settings settings(Settings given, Path file) {
     Map<Setting, String> options = new EnumMap<>(Setting.class);
-    options.put(Setting.QUEUES, Demo.QUEUE + "," + Demo.RISKY);
+    options.put(Setting.QUEUES, String.join(",", Demo.QUEUE, Demo.AGENT, Demo.RISKY));
     options.put(Setting.MAX_CONCURRENCY, "8");
     options.put(Setting.WORKER_PROCESSES, "1");
     options.put(Setting.SUPERVISOR, "demo-" + ProcessHandle.current().pid());

@@ -71,7 +71,7 @@ final class DemoKinds {
       throws InterruptedException {
     for (int i = 0; i < PARTS; i++) {
       context.progress(from + 25 * i / PARTS, result);
-      Thread.sleep(Duration.ofMillis(100));
+      Thread.sleep(Duration.ofMillis(250));
     }
     return result;
   }

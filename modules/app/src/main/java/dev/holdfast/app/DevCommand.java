@@ -113,14 +113,15 @@ final class DevCommand implements Callable<Integer> {
         }
         System.out.println("holdfast " + Version.text());
         System.out.println("  database  " + where);
-        System.out.println("  api       " + server.url());
+        System.out.println("  page      " + server.url());
+        System.out.println("  api       " + server.url() + "/v1");
         System.out.println(
             "  workers   "
                 + Supervision.describe(settings)
                 + (healthy ? "" : " (not healthy yet: ./holdfast health)"));
         System.out.println("  try       ./holdfast enqueue sleep '{\"seconds\": 5}' --watch");
         System.out.println("            ./holdfast jobs list");
-        System.out.println("            curl " + server.url() + "/v1/jobs");
+        System.out.println("            ./holdfast demo");
         System.out.printf(
             Locale.ROOT,
             "ready in %.1f s; Ctrl-C stops everything%n",

@@ -60,7 +60,7 @@ class DevTest {
 
   @Test
   void the_api_is_served_too_and_commands_may_go_through_it() {
-    String url = dev().start().awaitLine("api +(http://127.0.0.1:\\d+)", SOON).group(1);
+    String url = dev().start().awaitLine("page +(http://127.0.0.1:\\d+)", SOON).group(1);
     Launch.Answer enqueued =
         processes.launch("enqueue", "echo", "{\"n\": 7}", "--watch", "--server", url).run();
     assertThat(enqueued.err()).isEmpty();
