@@ -4,6 +4,10 @@ import { html, LitElement } from 'lit';
 
 Chart.register(BarController, BarElement, CategoryScale, Legend, LineController, LineElement, LinearScale, PointElement, Tooltip);
 
+/** Steps that people count time in, in milliseconds. */
+const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 10e3, 15e3, 30e3, 60e3, 120e3, 300e3, 600e3, 900e3, 1800e3, 3600e3, 7200e3, 21600e3, 86400e3];
+const MOST_STEPS = 5;
+
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
 /** Labels, and series of `{label, color, data, dashed}`, where the colour is the name of one of ours. */
@@ -15,9 +19,15 @@ class ChartView extends LitElement {
     series: { attribute: false },
     format: { attribute: false },
     stacked: { type: Boolean },
+    spans: { type: Boolean },
   };
   #chart = null;
-  #repaint = () => this.#paint();
+  // Anew, for what is drawn already keeps its colours.
+  #repaint = () => {
+    this.#chart?.destroy();
+    this.#chart = null;
+    this.updated();
+  };
 
   createRenderRoot() {
     return this;
@@ -42,7 +52,7 @@ class ChartView extends LitElement {
   }
 
   updated() {
-    if (!this.#chart) {
+    if (!this.#chart && this.isConnected) {
       this.#chart = new Chart(this.querySelector('canvas'), { type: this.kind, data: { labels: [], datasets: [] } });
     }
     this.#paint();
@@ -63,6 +73,8 @@ class ChartView extends LitElement {
     const text = this.#color('dim');
     const line = this.#color('line');
     const format = this.format ?? String;
+    const most = Math.max(0, ...this.series.flatMap((each) => each.data));
+    const step = this.spans ? STEPS.find((each) => most / each <= MOST_STEPS) : undefined;
     chart.data.labels = this.labels;
     this.series.forEach((each, i) => {
       const color = this.#color(each.color);
@@ -73,9 +85,9 @@ class ChartView extends LitElement {
         borderColor: color,
         borderWidth: this.kind === 'line' ? 1.5 : 0,
         borderDash: each.dashed ? [3, 3] : [],
-        pointRadius: 0,
+        // A point that stands alone has no line to be seen by.
+        pointRadius: each.data.map((value, at) => (value != null && each.data[at - 1] == null && each.data[at + 1] == null ? 2 : 0)),
         pointHitRadius: 6,
-        spanGaps: true,
         barPercentage: 1,
         categoryPercentage: 0.85,
       });
@@ -85,7 +97,7 @@ class ChartView extends LitElement {
       maintainAspectRatio: false,
       interaction: { mode: 'index', intersect: false },
       plugins: {
-        legend: { align: 'end', labels: { color: text, boxWidth: 8, boxHeight: 8, padding: 8, font: { size: 11 } } },
+        legend: { align: 'end', labels: { color: text, usePointStyle: true, pointStyle: this.kind === 'line' ? 'line' : 'rect', boxWidth: 14, boxHeight: 7, padding: 8, font: { size: 11 } } },
         tooltip: { callbacks: { label: (item) => ` ${item.dataset.label}: ${format(item.parsed.y)}` } },
       },
       scales: {
@@ -98,9 +110,10 @@ class ChartView extends LitElement {
         y: {
           stacked: this.stacked,
           beginAtZero: true,
+          suggestedMax: step && step * Math.max(1, Math.ceil(most / step)),
           grid: { color: line },
           border: { display: false },
-          ticks: { color: text, maxTicksLimit: 5, font: { size: 11 }, callback: (value) => format(value) },
+          ticks: { color: text, stepSize: step, maxTicksLimit: MOST_STEPS + 1, font: { size: 11 }, callback: (value) => format(value) },
         },
       },
     };

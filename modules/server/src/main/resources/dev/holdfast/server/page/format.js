@@ -20,15 +20,19 @@ export const count = (n) => (n == null ? '–' : whole.format(n));
 
 export const rate = (n) => (n == null ? '–' : (n >= 100 ? whole : n >= 1 ? tenth : hundredth).format(n));
 
+const two = (more, unit, less, smaller) =>
+  Math.floor(less) === 0 ? `${Math.floor(more)} ${unit}` : `${Math.floor(more)} ${unit} ${Math.floor(less)} ${smaller}`;
+
 export function span(ms) {
   if (ms == null) return '–';
   if (ms < 0) return '0 s';
+  if (ms === 0) return '0 s';
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const s = ms / 1000;
   if (s < 60) return `${s < 10 ? tenth.format(s) : Math.floor(s)} s`;
-  if (s < 3600) return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
-  if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
-  return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
+  if (s < 3600) return two(s / 60, 'min', s % 60, 's');
+  if (s < 86400) return two(s / 3600, 'h', (s % 3600) / 60, 'min');
+  return two(s / 86400, 'd', (s % 86400) / 3600, 'h');
 }
 
 export const bytes = (n) =>

@@ -4,7 +4,7 @@ import { repeat } from 'lit-html/directives/repeat.js';
 import { ask } from './dialogs.js';
 import { bytes, clipped, count, millis, now, span } from './format.js';
 import { live } from './live.js';
-import { ACTIVE, badge, copyButton, cut, DEAD, empty, jobsLink, progressBar, time, View } from './parts.js';
+import { ACTIVE, badge, copyButton, cut, DEAD, empty, jobsLink, long, progressBar, time, View } from './parts.js';
 import { get, jobPath, post } from './server.js';
 import { kindOf } from './timeline.js';
 
@@ -122,7 +122,7 @@ class JobView extends View {
       ${this.trouble()}
       <div class="actions"><span class="mono wrap">${job.id}</span> ${copyButton(job.id, 'id')} ${copyButton(this.#curl(), 'curl')}</div>
       ${this.mayOperate ? this.#actions(job, control) : nothing}
-      ${job.state === 'RUNNING' || shown.progress != null ? html`<div class="big-progress">${progressBar(shown.progress, shown.progressMessage)}</div>` : nothing}
+      ${ACTIVE.includes(job.state) && shown.progress != null ? html`<div class="big-progress">${progressBar(shown.progress, shown.progressMessage)}</div>` : nothing}
       ${this.#failure(job)}
       ${this.#facts(job)}
       <section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>
@@ -171,14 +171,14 @@ class JobView extends View {
       ['Queue', html`<a class="cut" href="#/jobs?queue=${encodeURIComponent(job.queue)}">${job.queue}</a>`],
       ['Priority', job.priority],
       ['Attempt', html`${count(job.attempt)} <span class="dim">${job.failures} of ${job.maxAttempts} failures, ${job.crashes} of ${job.maxCrashes} crashes</span>`],
-      ['Worker', cut(job.worker)],
+      ['Worker', job.worker && cut(job.worker)],
       ['Created', time(job.createdAt)],
       ['Due', time(job.runAt)],
-      ['Started', time(job.startedAt)],
-      ['Ended', time(job.finishedAt)],
-      ['Ran for', job.startedAt && end ? span(end - millis(job.startedAt)) : html`<span class="dim">–</span>`],
-      ['Last heartbeat', time(job.heartbeatAt)],
-      ['Lease ends', time(job.leaseExpiresAt)],
+      ['Started', job.startedAt && time(job.startedAt)],
+      ['Ended', job.finishedAt && time(job.finishedAt)],
+      ['Ran for', job.startedAt && end ? span(end - millis(job.startedAt)) : null],
+      ['Last heartbeat', job.heartbeatAt && time(job.heartbeatAt)],
+      ['Lease ends', job.leaseExpiresAt && time(job.leaseExpiresAt)],
       ['Deadline', job.deadline && time(job.deadline)],
       ['Cancel asked', job.cancelRequestedAt && html`${time(job.cancelRequestedAt)} ${cut(job.cancelReason)}`],
       ['Tenant', job.tenant !== 'default' && cut(job.tenant)],
@@ -219,7 +219,7 @@ class JobView extends View {
       <div class="scroll"><table><thead><tr><th class="r">#</th><th>Outcome</th><th>Worker</th><th class="r">Started</th><th class="r">Took</th><th>Failure</th></tr></thead>
         <tbody>${this.attempts.length === 0 ? empty(6, 'None yet') : [...this.attempts].reverse().slice(0, MOST_EVENTS).map((each) => html`<tr><td class="r num">${each.attempt}</td><td>${badge(each.outcome)}</td><td>${cut(each.worker)}</td>
           <td class="r num">${time(each.startedAt)}</td><td class="r num">${span((millis(each.endedAt) ?? end) - millis(each.startedAt))}</td>
-          <td>${each.failure ? html`<details><summary class="cut">${clipped(`${each.failure.code}: ${each.failure.message}`, 160)}</summary><pre class="text">${clipped(`${each.failure.message}\n\n${each.failure.stackTrace ?? ''}`, MOST_TEXT)}</pre></details>` : html`<span class="dim">–</span>`}</td></tr>`)}</tbody></table></div></section>`;
+          <td>${each.failure ? html`<details><summary class="cut long">${clipped(`${each.failure.code}: ${each.failure.message}`, 160)}</summary><pre class="text">${clipped(`${each.failure.message}\n\n${each.failure.stackTrace ?? ''}`, MOST_TEXT)}</pre></details>` : html`<span class="dim">–</span>`}</td></tr>`)}</tbody></table></div></section>`;
   }
 
   #eventTable() {
@@ -230,8 +230,15 @@ class JobView extends View {
       <div class="scroll"><table><thead><tr><th class="r">#</th><th class="r">At</th><th class="r">After</th><th class="r">Attempt</th><th>Event</th><th>Data</th></tr></thead>
         <tbody>${repeat(shown, (event) => event.number, (event) => html`<tr><td class="r num">${event.number}</td><td class="r num">${time(event.at)}</td><td class="r num">${span(millis(event.at) - from)}</td>
           <td class="r num">${event.attempt}</td><td><span class="dot c-${kindOf(event.type)}"></span> <span class="cut">${event.type}</span></td>
-          <td>${event.data && Object.keys(event.data).length ? cut(JSON.stringify(event.data), 400) : html`<span class="dim">–</span>`}</td></tr>`)}</tbody></table></div>
+          <td>${this.#data(event.data)}</td></tr>`)}</tbody></table></div>
       ${shown.length < all.length ? html`<button type="button" class="small" @click=${() => this.#show('events')}>Show all ${count(all.length)}</button>` : nothing}</section>`;
+  }
+
+  #data(data) {
+    const text = data && Object.keys(data).length ? JSON.stringify(data) : null;
+    return text && text.length > 60
+      ? html`<details><summary class="cut long">${clipped(text, 200)}</summary><pre class="text">${clipped(JSON.stringify(data, null, 2), MOST_TEXT)}</pre></details>`
+      : long(text);
   }
 
   #show(what) {

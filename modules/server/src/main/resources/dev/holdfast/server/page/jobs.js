@@ -5,7 +5,7 @@ import { live as bound } from 'lit-html/directives/live.js';
 import { ask, toast } from './dialogs.js';
 import { count, millis, now, span } from './format.js';
 import { live } from './live.js';
-import { ACTIVE, ago, badge, cut, DEAD, empty, jobLink, progressBar, STATES, View } from './parts.js';
+import { ACTIVE, ago, badge, cut, DEAD, empty, jobLink, long, progressBar, STATES, View } from './parts.js';
 import { get, post, query } from './server.js';
 
 const PAGE = 50;
@@ -147,7 +147,7 @@ class Jobs extends View {
       <div class="scroll"><table class="jobs">
         <thead><tr>${this.mayOperate ? html`<th><input type="checkbox" aria-label="Choose all on this page" .checked=${jobs.length > 0 && jobs.every((job) => this.chosen.has(job.id))}
             @change=${(event) => (this.chosen = new Set(event.target.checked ? jobs.map((job) => job.id) : []))}></th>` : nothing}
-          <th>Job</th><th>State</th><th>Kind</th><th>Queue</th><th class="r">Attempt</th><th>Progress, failure</th><th class="r">Created</th><th class="r">Took</th></tr></thead>
+          <th>Job</th><th>State</th><th>Kind</th><th>Queue</th><th class="r">Attempt</th><th>Progress, failure</th><th class="r">Age</th><th class="r">Took</th></tr></thead>
         <tbody>${this.jobs == null ? empty(9, 'Reading …') : jobs.length === 0 ? empty(9, 'No job is like that') : repeat(jobs, (job) => job.id, (job) => this.#row(job))}</tbody>
       </table></div>
       <div class="actions pages">
@@ -194,7 +194,7 @@ class Jobs extends View {
       ${this.mayOperate ? html`<td><input type="checkbox" aria-label="Choose job ${job.id}" .checked=${bound(this.chosen.has(job.id))} @change=${(event) => this.#choose(job.id, event.target.checked)}></td>` : nothing}
       <td>${jobLink(job.id)}</td><td>${badge(job.state)}</td><td>${cut(job.kind)}</td><td>${cut(job.queue)}</td>
       <td class="r num">${count(job.attempt)}</td>
-      <td>${job.state === 'RUNNING' ? progressBar(job.progress, job.progressMessage) : job.failure ? cut(`${job.failure.code}: ${job.failure.message}`) : job.failureCode ? cut(job.failureCode) : html`<span class="dim">–</span>`}</td>
+      <td>${job.state === 'RUNNING' ? progressBar(job.progress, job.progressMessage) : job.failure ? long(`${job.failure.code}: ${job.failure.message}`) : job.failureCode ? cut(job.failureCode) : html`<span class="dim">–</span>`}</td>
       <td class="r num" title=${job.createdAt}>${ago(job.createdAt)}</td><td class="r num">${took}</td></tr>`;
   }
 }

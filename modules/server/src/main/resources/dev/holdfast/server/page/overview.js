@@ -79,7 +79,7 @@ class Overview extends View {
       </div>
       ${this.#attention()}
       <section aria-labelledby="plots">
-        <div class="head"><h2 id="plots">The last ${span(this.minutes * 60_000).replace(' 0 s', '').replace(' 0 min', '')}</h2>
+        <div class="head"><h2 id="plots">The last ${span(this.minutes * 60_000)}</h2>
           <div class="choice" role="group" aria-label="How far back">
             ${RANGES.map(([minutes, text]) => html`<button type="button" class="small" aria-pressed=${this.minutes === minutes}
               @click=${() => this.#range(minutes)}>${text}</button>`)}
@@ -91,7 +91,7 @@ class Overview extends View {
         <section aria-labelledby="depth"><h2 id="depth">Queues</h2>${this.#depth()}</section>
         <section aria-labelledby="running"><h2 id="running">Running now</h2>
           <div class="scroll"><table><thead><tr><th>Job</th><th>Kind</th><th>Queue</th><th class="r">For</th><th>Progress</th></tr></thead>
-          <tbody>${running.length === 0 ? empty(5, 'Nothing runs') : repeat(running.slice(0, MOST_RUNNING), (job) => job.id, (job) => html`<tr>
+          <tbody>${running.length === 0 ? empty(5, live.totals ? 'Nothing runs' : 'Reading …') : repeat(running.slice(0, MOST_RUNNING), (job) => job.id, (job) => html`<tr>
             <td>${jobLink(job.id)}</td><td><span class="cut">${job.kind}</span></td><td><span class="cut">${job.queue}</span></td>
             <td class="r num">${ago(job.startedAt)}</td><td>${progressBar(job.progress, job.progressMessage)}</td></tr>`)}</tbody></table></div>
           ${running.length > MOST_RUNNING ? html`<p>${jobsLink({ state: 'RUNNING' }, `All ${count(totals?.running)} that run`)}</p>` : nothing}
@@ -135,13 +135,13 @@ class Overview extends View {
             { label: 'cancelled', color: 'dim', data: of('cancelled', perSecond) },
           ]}></hf-chart></figure>
       <figure><figcaption>Wait in the queue</figcaption>
-        <hf-chart kind="line" label="How long jobs waited in their queue" .labels=${labels} .format=${span}
+        <hf-chart kind="line" spans label="How long jobs waited in their queue" .labels=${labels} .format=${span}
           .series=${[
             { label: 'average', color: 'accent', data: of('waitMs') },
             { label: 'longest', color: 'warn', dashed: true, data: of('longestWaitMs') },
           ]}></hf-chart></figure>
       <figure><figcaption>Time to run</figcaption>
-        <hf-chart kind="line" label="How long jobs ran" .labels=${labels} .format=${span}
+        <hf-chart kind="line" spans label="How long jobs ran" .labels=${labels} .format=${span}
           .series=${[
             { label: 'average', color: 'accent', data: of('runMs') },
             { label: 'longest', color: 'warn', dashed: true, data: of('longestRunMs') },
@@ -153,7 +153,7 @@ class Overview extends View {
     const queues = [...live.queues.values()].sort((a, b) => b.pending + b.running - a.pending - a.running || (a.queue < b.queue ? -1 : 1));
     const most = Math.max(1, ...queues.map((queue) => queue.pending + queue.running));
     return html`<div class="scroll"><table><thead><tr><th>Queue</th><th class="r">Due</th><th class="r">Running</th><th class="wide">Depth</th><th class="r">A second</th></tr></thead>
-      <tbody>${queues.length === 0 ? empty(5, 'There is no queue yet') : repeat(queues.slice(0, MOST_QUEUES), (queue) => queue.queue, (queue) => html`<tr>
+      <tbody>${queues.length === 0 ? empty(5, live.totals ? 'There is no queue yet' : 'Reading …') : repeat(queues.slice(0, MOST_QUEUES), (queue) => queue.queue, (queue) => html`<tr>
         <td><a class="cut" href="#/jobs?queue=${encodeURIComponent(queue.queue)}">${queue.queue}</a> ${queue.paused ? badge('paused') : nothing}</td>
         <td class="r num">${count(queue.pending)}</td><td class="r num">${count(queue.running)}</td>
         <td><meter min="0" max=${most} value=${queue.pending + queue.running} aria-label="due and running jobs of ${queue.queue}"></meter></td>

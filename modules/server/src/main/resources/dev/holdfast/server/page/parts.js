@@ -91,7 +91,7 @@ export const time = (iso) => (iso ? html`<time datetime=${iso} title=${iso}>${mo
 
 export const ago = (iso) =>
   iso
-    ? html`<time datetime=${iso} title=${iso}>${span(Math.max(0, now() - millis(iso)))}</time>`
+    ? html`<time datetime=${iso} title=${iso}>${span(Math.max(0, Math.floor((now() - millis(iso)) / 1000) * 1000))}</time>`
     : html`<span class="dim">–</span>`;
 
 export function progressBar(percent, message) {
@@ -104,6 +104,10 @@ export function progressBar(percent, message) {
 /** Text that may be anything and any length, on one line. */
 export const cut = (text, most = 200) =>
   text ? html`<span class="cut" title=${clipped(text, 600)}>${clipped(text, most)}</span>` : html`<span class="dim">–</span>`;
+
+/** The same where there is room for more. */
+export const long = (text) =>
+  text ? html`<span class="cut long" title=${clipped(text, 600)}>${clipped(text, 400)}</span>` : html`<span class="dim">–</span>`;
 
 export const empty = (columns, text) => html`<tr><td class="dim empty" colspan=${columns}>${text}</td></tr>`;
 

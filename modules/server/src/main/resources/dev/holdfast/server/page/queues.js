@@ -55,7 +55,7 @@ class Queues extends View {
       <div class="scroll"><table>
         <thead><tr><th>Queue</th><th class="r">Due</th><th class="r">Running</th><th class="r">Limit</th><th class="r">Retrying</th><th class="r">Delayed</th><th class="r">Waiting</th>
           <th class="r">A second</th><th class="r">Failed, 5 min</th><th class="r">Oldest due</th><th>Rate limit</th>${this.mayOperateAll ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
-        <tbody>${rows.length === 0 && this.queues ? empty(12, 'There is no queue yet: it is there with its first job') : repeat(rows, (row) => row.name, (row) => this.#row(row))}</tbody>
+        <tbody>${rows.length === 0 ? empty(12, this.queues ? 'There is no queue yet: it is there with its first job' : 'Reading …') : repeat(rows, (row) => row.name, (row) => this.#row(row))}</tbody>
       </table></div>
       ${this.schedules?.length ? this.#schedules() : nothing}`;
   }

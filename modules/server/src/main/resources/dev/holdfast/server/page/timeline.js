@@ -18,9 +18,16 @@ function kindOf(type) {
   return 'dim';
 }
 
+/** A step that its worker left behind still says that it runs. */
+function stepOutcome(state, over) {
+  if (state === 'DONE') return 'succeeded';
+  return state === 'RUNNING' && over ? 'interrupted' : state.toLowerCase();
+}
+
 /** Of each step, when it was worked on: begun by one event, ended by another or with the attempt. */
 function stepBars(events, attempts, steps, end) {
-  const ends = new Map(attempts.map((each) => [each.attempt, millis(each.endedAt) ?? end]));
+  const ends = new Map(attempts.filter((each) => each.endedAt).map((each) => [each.attempt, millis(each.endedAt)]));
+  const over = attempts.length > 0 && ends.has(attempts.at(-1).attempt);
   const rows = new Map();
   const open = new Map();
   const close = (id, at, outcome) => {
@@ -32,7 +39,7 @@ function stepBars(events, attempts, steps, end) {
     const id = event.data?.stepId;
     if (!id || !event.type.startsWith('task.step.attempt.')) continue;
     if (event.type.endsWith('.started')) {
-      if (open.has(id)) close(id, ends.get(open.get(id).attempt) ?? end, 'crashed');
+      if (open.has(id)) close(id, millis(event.at), 'interrupted');
       if (!rows.has(id)) rows.set(id, []);
       const bar = { from: millis(event.at), attempt: event.attempt, number: event.data.attempt };
       rows.get(id).push(bar);
@@ -42,14 +49,13 @@ function stepBars(events, attempts, steps, end) {
     }
   }
   for (const [id, bar] of [...open]) {
-    const over = ends.get(bar.attempt) ?? end;
-    close(id, over, over < end ? 'crashed' : 'running');
+    close(id, end, ends.has(bar.attempt) ? 'interrupted' : 'running');
   }
   // Workers in other languages leave checkpoints and no such events.
   for (const step of steps) {
     if (!rows.has(step.stepId)) {
       rows.set(step.stepId, [
-        { from: millis(step.startedAt), to: millis(step.finishedAt) ?? end, number: step.attempt, outcome: step.state === 'DONE' ? 'succeeded' : step.state.toLowerCase() },
+        { from: millis(step.startedAt), to: millis(step.finishedAt) ?? end, number: step.attempt, outcome: stepOutcome(step.state, over) },
       ]);
     }
   }

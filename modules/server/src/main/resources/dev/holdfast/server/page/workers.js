@@ -3,7 +3,7 @@ import { html, nothing } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { ask } from './dialogs.js';
 import { count, millis, now, span } from './format.js';
-import { ago, badge, cut, empty, jobLink, time, View } from './parts.js';
+import { ago, badge, cut, empty, jobLink, long, time, View } from './parts.js';
 import { get, post } from './server.js';
 
 const ASKED = {
@@ -74,7 +74,7 @@ class Workers extends View {
       <div class="scroll"><table>
         <thead><tr><th>Worker</th><th>Status</th><th class="r">PID</th><th>Queues</th><th>Current job</th><th class="r">Jobs</th><th class="r">Restarts</th><th>Last exit</th><th>Why</th><th class="r">Seen</th>
           ${this.mayOperateAll ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
-        <tbody>${this.workers && workers.length === 0 ? empty(11, "No worker is there: start one with 'holdfast supervise' or 'holdfast worker'") : repeat(workers, (each) => `${each.component} ${each.supervisor ?? each.worker}`, (each) => this.#row(each))}</tbody>
+        <tbody>${workers.length === 0 ? empty(11, !this.workers ? 'Reading …' : "No worker is there: start one with 'holdfast supervise' or 'holdfast worker'") : repeat(workers, (each) => `${each.component} ${each.supervisor ?? each.worker}`, (each) => this.#row(each))}</tbody>
       </table></div>`;
   }
 
@@ -88,7 +88,7 @@ class Workers extends View {
       <td class="r num">${count(each.jobs)}</td>
       <td class="r num" title=${each.lastRestart ? `last ${each.lastRestart}` : ''}>${count(each.restarts)}</td>
       <td>${each.exit ? html`<span title=${`${each.exit.meaning}. ${each.exit.doNext ?? ''}`}>${each.exit.name} <span class="dim num">${each.exit.code}</span></span>` : html`<span class="dim">–</span>`}</td>
-      <td>${each.nextRestart ? html`<span class="dim">starts again ${time(each.nextRestart)}</span>` : nothing} ${each.reason ? cut(each.reason) : nothing}</td>
+      <td>${each.nextRestart ? html`<span class="dim">starts again ${time(each.nextRestart)}</span>` : nothing} ${each.reason ? long(each.reason) : nothing}</td>
       <td class="r num">${ago(each.lastSeen)}</td>
       ${this.mayOperateAll ? html`<td class="r">${each.supervisor ? this.#buttons(each) : nothing}</td>` : nothing}</tr>`;
   }

@@ -1,0 +1,191 @@
+package dev.holdfast.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.logging.Level;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.openqa.selenium.By;
+import org.openqa.selenium.Dimension;
+import org.openqa.selenium.StaleElementReferenceException;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.logging.LogEntry;
+import org.openqa.selenium.logging.LogType;
+import org.openqa.selenium.logging.LoggingPreferences;
+
+/** A real Chromium, and somebody who looks at it and clicks. */
+final class Browser implements AutoCloseable {
+  private static final Path CHROMIUM = Path.of("/usr/bin/chromium");
+  private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final ChromeDriver driver;
+
+  private Browser(ChromeDriver driver) {
+    this.driver = driver;
+  }
+
+  static Browser start() {
+    assumeTrue(
+        Files.isExecutable(CHROMIUM) && Files.isExecutable(DRIVER),
+        "Chromium is not installed (on Debian: apt-get install chromium chromium-driver)");
+    LoggingPreferences logs = new LoggingPreferences();
+    logs.enable(LogType.BROWSER, Level.ALL);
+    ChromeOptions options = new ChromeOptions();
+    options.setBinary(CHROMIUM.toFile());
+    options.addArguments(
+        "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage");
+    options.setCapability("goog:loggingPrefs", logs);
+    ChromeDriver driver =
+        new ChromeDriver(
+            new ChromeDriverService.Builder().usingDriverExecutable(DRIVER.toFile()).build(),
+            options);
+    driver.manage().timeouts().scriptTimeout(PATIENCE);
+    return new Browser(driver);
+  }
+
+  /** As at the beginning: no cookies, nothing said, a desk's width. */
+  void reset() {
+    driver.get("about:blank");
+    driver.executeCdpCommand("Network.clearBrowserCookies", Map.of());
+    width(1280);
+    var unused = errors();
+  }
+
+  void open(URI server, String page) {
+    // The same document with another fragment would not be loaded anew.
+    driver.get("about:blank");
+    driver.get(server + "/" + page);
+  }
+
+  /** As a click on a link would. */
+  void go(String page) {
+    script("location.hash = arguments[0]", page);
+  }
+
+  void width(int pixels) {
+    driver.manage().window().setSize(new Dimension(pixels, 900));
+    driver.executeCdpCommand(
+        "Emulation.setDeviceMetricsOverride",
+        Map.of("width", pixels, "height", 900, "deviceScaleFactor", 1, "mobile", false));
+  }
+
+  @Nullable Object script(String text, Object... arguments) {
+    return driver.executeScript(text, arguments);
+  }
+
+  /** The text hands its result to the last of its arguments. */
+  @Nullable Object later(String text, Object... arguments) {
+    return driver.executeAsyncScript(text, arguments);
+  }
+
+  String text() {
+    return String.valueOf(script("return document.body.innerText"));
+  }
+
+  void awaitText(String... texts) {
+    Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(text()).contains(texts));
+  }
+
+  void awaitNoText(String text) {
+    Awaitility.await()
+        .atMost(PATIENCE)
+        .untilAsserted(() -> assertThat(text()).doesNotContain(text));
+  }
+
+  void awaitLive() {
+    awaitConnection("live");
+  }
+
+  void awaitConnection(String state) {
+    awaitElement("#connection[data-state=" + state + "]");
+  }
+
+  WebElement awaitElement(String css) {
+    return Awaitility.await()
+        .atMost(PATIENCE)
+        .until(
+            () -> driver.findElements(By.cssSelector(css)).stream().findFirst().orElse(null),
+            found -> found != null);
+  }
+
+  boolean has(String css) {
+    return !driver.findElements(By.cssSelector(css)).isEmpty();
+  }
+
+  /** The button with this text or label, as soon as it can be pressed. */
+  void press(String label) {
+    press("//hf-app", label);
+  }
+
+  private void press(String within, String label) {
+    String path =
+        "%1$s//button[not(@disabled)][normalize-space(.)='%2$s' or @aria-label='%2$s']"
+            .formatted(within, label);
+    Awaitility.await()
+        .atMost(PATIENCE)
+        .ignoreExceptionsInstanceOf(StaleElementReferenceException.class)
+        .until(
+            () -> {
+              List<WebElement> found = driver.findElements(By.xpath(path));
+              found.stream().findFirst().ifPresent(WebElement::click);
+              return !found.isEmpty();
+            });
+  }
+
+  /** Answers the question that is open. */
+  void answer(String reason, String button) {
+    awaitElement("dialog[open]");
+    if (!reason.isEmpty()) {
+      awaitElement("dialog input[name=reason]").sendKeys(reason);
+    }
+    press("//dialog", button);
+    Awaitility.await().atMost(PATIENCE).until(() -> !has("dialog[open]"));
+  }
+
+  List<String> buttons() {
+    return driver.findElements(By.cssSelector("main button")).stream()
+        .map(WebElement::getText)
+        .toList();
+  }
+
+  void type(String css, CharSequence... keys) {
+    awaitElement(css).sendKeys(keys);
+  }
+
+  String focused() {
+    return driver.switchTo().activeElement().getTagName();
+  }
+
+  /** By how much the page is wider than the window. */
+  long overflow() {
+    return number(script("return document.documentElement.scrollWidth - innerWidth"));
+  }
+
+  static long number(@Nullable Object read) {
+    return Long.parseLong(String.valueOf(read));
+  }
+
+  /** What went wrong since it was asked last, violations of the policy among them. */
+  List<String> errors() {
+    return driver.manage().logs().get(LogType.BROWSER).getAll().stream()
+        .filter(entry -> entry.getLevel().intValue() >= Level.WARNING.intValue())
+        .map(LogEntry::getMessage)
+        .toList();
+  }
+
+  @Override
+  public void close() {
+    driver.quit();
+  }
+}

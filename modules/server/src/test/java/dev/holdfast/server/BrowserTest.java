@@ -1,0 +1,557 @@
+package dev.holdfast.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.contract.Wire;
+import dev.holdfast.model.ApiKey;
+import dev.holdfast.model.HealthStatus;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Role;
+import dev.holdfast.queue.Health;
+import dev.holdfast.testkit.TestDatabase;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.openqa.selenium.Keys;
+
+/** The page in Chromium, on a server with a database. */
+class BrowserTest extends ServerTest {
+  private static final String[] PAGES = {"#/", "#/queues", "#/jobs", "#/workers", "#/info"};
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static @Nullable Browser started;
+
+  private final Browser browser;
+  private final List<String> expectedErrors = new ArrayList<>();
+
+  BrowserTest(TestDatabase db) {
+    super(db);
+    if (started == null) {
+      throw new IllegalStateException("no browser");
+    }
+    this.browser = started;
+  }
+
+  @BeforeAll
+  static void startBrowser() {
+    started = Browser.start();
+  }
+
+  @AfterAll
+  static void stopBrowser() {
+    if (started != null) {
+      started.close();
+    }
+  }
+
+  @BeforeEach
+  void beginAnew() {
+    browser.reset();
+  }
+
+  @AfterEach
+  void nothingWentWrongInTheBrowser() {
+    assertThat(browser.errors())
+        .allMatch(error -> expectedErrors.stream().anyMatch(error::contains), "is expected");
+  }
+
+  private void open(String page) {
+    browser.open(server.url(), page);
+    browser.awaitLive();
+  }
+
+  private void openAs(Role role, String page) {
+    String key = key(role, ApiKey.EVERY_TENANT);
+    // Who asked before there was a key may be believed for a moment longer.
+    expectedErrors.add("401");
+    browser.open(server.url(), page);
+    browser.awaitElement("input[name=key]");
+    browser.type("input[name=key]", key, Keys.ENTER);
+    browser.awaitLive();
+  }
+
+  private void supervised(HealthStatus status) {
+    Health health = holdfast.queue().health();
+    Health.Place place = new Health.Place("here", "worker:work:0", 1);
+    health.appear(new Health.Supervising("here", "host", 1, Instant.EPOCH));
+    health.starting(place, 0, false);
+    health.spawned(place, 4_711, Instant.EPOCH);
+    health.beat(place, status, 4_711, null, new Json("{}"));
+  }
+
+  private void step(JsonNode task, String id, int index, String state) {
+    client
+        .put(
+            "/v1/tasks/" + task.get("taskId").asText() + "/steps/" + id,
+            Map.of("attempt", 1, "stepIndex", index, "state", state, "stepAttempt", 1),
+            task.get("taskToken").asText())
+        .ok();
+  }
+
+  private static String job(JsonNode task) {
+    return "#/jobs/" + task.get("taskId").asText();
+  }
+
+  private void fail(JsonNode task, String message) {
+    callback(
+            task,
+            "completed",
+            Map.of(
+                "attempt",
+                1,
+                "workerId",
+                "w1",
+                "outcome",
+                "FAILED",
+                "error",
+                Map.of(
+                    "category",
+                    "USER_CODE",
+                    "code",
+                    "BROKEN",
+                    "message",
+                    message,
+                    "retryable",
+                    false)))
+        .ok();
+  }
+
+  // ---- each page
+
+  @Test
+  void the_overview_tells_how_it_goes_and_what_needs_somebody() {
+    enqueued();
+    fail(leased(), "it broke");
+    enqueued();
+    callback(leased(), "heartbeat", Map.of("attempt", 1, "workerId", "w1", "progressPct", 45)).ok();
+    holdfast.enqueue(Job.of("echo").queue("other"));
+    open("");
+    browser.awaitText("1 failed job", "45 %", "other", "Ended, jobs a second");
+    assertThat(browser.script("return document.querySelectorAll('canvas').length")).isEqualTo(3L);
+    // That something ended is drawn, and not only an empty plot.
+    Awaitility.await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () ->
+                assertThat(
+                        browser.script(
+                            "return document.querySelector('hf-chart').series[1].data"
+                                + ".some(value => value > 0)"))
+                    .isEqualTo(true));
+    browser.press("6 h");
+    browser.awaitText("The last 6 h");
+    browser.awaitElement(".problems a").click();
+    browser.awaitText("BROKEN: it broke");
+  }
+
+  @Test
+  void the_queues_show_what_waits_and_are_paused_and_resumed() {
+    enqueued();
+    client.put("/v1/queues/work/limits", Map.of("maxRunning", 7), null).ok();
+    client.put("/v1/schedules/nightly", Map.of("cron", "0 3 * * *", "kind", "report"), null).ok();
+    open("#/queues");
+    browser.awaitText("work", "7", "nightly", "0 3 * * *");
+    browser.press("Pause");
+    browser.awaitText("Queue work is paused");
+    browser.press("Resume");
+    browser.awaitText("Queue work is resumed");
+    assertThat(client.get("/v1/queues/work", null).ok().get("pausedAt").isNull()).isTrue();
+  }
+
+  @Test
+  void jobs_are_found_by_state_queue_kind_time_and_text_and_page_by_page() {
+    holdfast.enqueue(IntStream.range(0, 60).mapToObj(i -> Job.of("bulk").queue("many")).toList());
+    JobId mail =
+        holdfast.enqueue(Job.of("mail", Map.of("to", "Ada@Example.org")).queue("post")).id();
+    String old = "00000000-0000-7000-8000-0000000000aa";
+    client.post("/v1/jobs", Map.of("id", old, "kind", "ancient"), null).created();
+    open("#/jobs");
+    browser.awaitText("…" + mail.toString().substring(28));
+    browser.press("Older");
+    browser.awaitText("ancient");
+    browser.press("Newer");
+    browser.awaitNoText("ancient");
+    browser.type("input[name=q]", "ada@example", Keys.ENTER);
+    browser.awaitNoText("bulk");
+    browser.awaitText("…" + mail.toString().substring(28));
+    browser.go("#/jobs?queue=many&state=PENDING&minutes=60");
+    browser.awaitText("bulk");
+    browser.go("#/jobs?kind=ancient");
+    browser.awaitText("…000000aa");
+    browser.go("#/jobs?kind=ancient&minutes=10080");
+    browser.awaitText("No job is like that");
+  }
+
+  @Test
+  void a_job_shows_all_that_is_known_of_it() {
+    holdfast.enqueue(Job.of("echo", Map.of("rows", 9_007_199_254_740_993L)).queue(QUEUE));
+    JsonNode task = leased();
+    step(task, "fetch", 1, "RUNNING");
+    step(task, "fetch", 1, "DONE");
+    step(task, "load", 2, "RUNNING");
+    callback(
+            task,
+            "heartbeat",
+            Map.of("attempt", 1, "workerId", "w1", "progressPct", 45, "message", "halfway"))
+        .ok();
+    open(job(task));
+    browser.awaitText(
+        "running", "45 %", "halfway", "fetch", "load", "Attempts", "w1", "processing");
+    // To the last digit, though JavaScript cannot count so far.
+    browser.awaitText("9007199254740993");
+    assertThat(browser.has("svg.timeline rect.s-running")).isTrue();
+    assertThat(browser.has("svg.timeline rect.s-lease")).isTrue();
+    fail(task, "it broke\nin the second line");
+    browser.awaitText("BROKEN", "in the second line", "Retry");
+    browser.awaitElement("svg.timeline rect.s-failed");
+    assertThat(browser.has("svg.timeline rect.s-running")).isFalse();
+    browser.go("#/jobs/" + JobId.next());
+    browser.awaitText("there is no job");
+    expectedErrors.add("404");
+  }
+
+  @Test
+  void workers_are_shown_with_their_processes_and_given_orders() {
+    supervised(HealthStatus.HEALTHY);
+    open("#/workers");
+    browser.awaitText("worker:work:0", "healthy", "4711", "here");
+    browser.press("Restart worker:work:0");
+    browser.answer("a new release", "Restart");
+    browser.awaitText("Asked worker:work:0 to restart");
+    assertThat(db.queryOne(String.class, "SELECT reason FROM holdfast.worker_order"))
+        .isEqualTo("a new release");
+    browser.press("Pause all …");
+    browser.answer("", "Pause all");
+    browser.awaitText("All workers are paused since");
+    browser.press("Resume all …");
+    browser.answer("", "Resume all");
+    browser.awaitNoText("All workers are paused since");
+  }
+
+  @Test
+  void the_info_has_versions_problems_and_what_to_do() {
+    open("#/info");
+    browser.awaitText("PostgreSQL", "Schema", "None.", "no key is needed");
+    holdfast.queue().pauseAll();
+    enqueued();
+    browser.awaitText("all_paused", "POST /v1/workers/resume");
+    browser.awaitText("degraded");
+  }
+
+  // ---- acting
+
+  @Test
+  void a_job_is_cancelled_with_a_reason_and_put_back() {
+    JobId job = enqueued();
+    open("#/jobs/" + job);
+    browser.press("Cancel …");
+    browser.answer("not needed <b>any</b> more", "Cancel the job");
+    browser.awaitText("cancelled", "not needed <b>any</b> more");
+    browser.press("Retry …");
+    browser.answer("", "Retry the job");
+    browser.awaitText("pending");
+    assertThat(state(job)).isEqualTo("PENDING");
+  }
+
+  @Test
+  void a_running_job_is_paused_taken_over_resumed_and_its_steps_are_done_again() {
+    enqueued();
+    JsonNode task = leased();
+    step(task, "fetch", 1, "RUNNING");
+    step(task, "fetch", 1, "DONE");
+    step(task, "load", 2, "RUNNING");
+    JobId id = JobId.parse(task.get("taskId").asText());
+    open(job(task));
+    browser.press("Pause …");
+    browser.answer("the API is down", "Pause");
+    browser.awaitText("paused");
+    browser.press("Resume …");
+    browser.answer("", "Resume");
+    browser.press("Take over …");
+    browser.answer("", "Take over");
+    browser.awaitText("taken over");
+    browser.press("Resume …");
+    browser.answer("", "Resume");
+    for (String[] each :
+        new String[][] {
+          {"Retry", "Retry", "retry_step"},
+          {"Reset", "Reset", "hard_reset_step"},
+          {"From here", "Go back to", "resume_from_step"}
+        }) {
+      browser.press(each[0]);
+      browser.answer("", each[1]);
+      Awaitility.await()
+          .atMost(PATIENCE)
+          .until(() -> Wire.text(client.get("/v1/jobs/" + id, null).ok()).contains(each[2]));
+    }
+    browser.awaitText("task.control");
+  }
+
+  @Test
+  void many_are_cancelled_and_put_back_with_a_count_before_and_progress_during() {
+    holdfast.enqueue(
+        IntStream.range(0, 2_500).mapToObj(i -> Job.of("bulk").queue("many")).toList());
+    holdfast.enqueue(Job.of("other").queue("many"));
+    open("#/jobs?kind=bulk");
+    browser.awaitText("bulk");
+    browser.press("Cancel …");
+    browser.awaitText("Cancel 2,500 jobs?");
+    browser.answer("a mistake", "Cancel 2,500 jobs");
+    browser.awaitText("2,500 cancelled, or asked to stop");
+    assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE state = 'PENDING'")).isEqualTo(1);
+    browser.awaitElement("tbody tr:first-child input[type=checkbox]").click();
+    browser.awaitElement("tbody tr:nth-child(2) input[type=checkbox]").click();
+    browser.awaitText("2 chosen");
+    browser.press("Retry …");
+    browser.answer("", "Retry 2 jobs");
+    browser.awaitText("2 put back");
+    assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE state = 'PENDING'")).isEqualTo(3);
+  }
+
+  // ---- who may what
+
+  @Test
+  void a_key_is_asked_for_and_is_not_left_where_scripts_can_read_it() {
+    String key = key(Role.OPERATOR, ApiKey.EVERY_TENANT);
+    browser.open(server.url(), "#/queues");
+    browser.awaitText("This server asks for an API key");
+    browser.type("input[name=key]", "hf_000000000000_wrong", Keys.ENTER);
+    browser.awaitText("unknown, revoked or expired");
+    expectedErrors.add("401");
+    browser.awaitElement("input[name=key]").clear();
+    browser.type("input[name=key]", key, Keys.ENTER);
+    browser.awaitLive();
+    browser.awaitText("Sign out");
+    assertThat(browser.script("return document.cookie + JSON.stringify(localStorage)"))
+        .isEqualTo("{}");
+    browser.press("Sign out");
+    browser.awaitText("This server asks for an API key");
+    assertThat(browser.later("fetch('/v1/jobs').then(answer => arguments[0](answer.status))"))
+        .isEqualTo(401L);
+  }
+
+  @Test
+  void a_viewer_sees_everything_and_can_do_nothing() {
+    supervised(HealthStatus.HEALTHY);
+    enqueued();
+    JsonNode task = leased();
+    step(task, "load", 1, "RUNNING");
+    openAs(Role.VIEWER, job(task));
+    browser.awaitText("load", "running");
+    assertThat(browser.buttons()).containsOnly("Copy id", "Copy curl", "Copy payload");
+    for (String page : new String[] {"#/queues", "#/workers", "#/jobs"}) {
+      browser.go(page);
+      browser.awaitText("work");
+      assertThat(browser.buttons()).doesNotContain("Pause", "Stop", "Cancel …", "Retry …");
+    }
+    String tell =
+        "fetch(arguments[0], {method: 'POST'}).then(answer => arguments[1](answer.status))";
+    for (String path :
+        List.of(
+            "/v1/queues/work/pause",
+            "/v1/workers/worker:work:0/stop",
+            "/v1/jobs/" + task.get("taskId").asText() + "/cancel")) {
+      assertThat(browser.later(tell, path)).as(path).isEqualTo(403L);
+    }
+    expectedErrors.add("403");
+  }
+
+  @Test
+  void a_revoked_key_leads_back_to_the_form() {
+    String key = key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    key(Role.ADMIN, ApiKey.EVERY_TENANT);
+    browser.open(server.url(), "");
+    browser.type("input[name=key]", key, Keys.ENTER);
+    browser.awaitLive();
+    holdfast.queue().revokeKey(key.split("_", 3)[1], Duration.ZERO);
+    expectedErrors.add("401");
+    browser.awaitText("This server asks for an API key");
+  }
+
+  // ---- live
+
+  @ParameterizedTest
+  @ValueSource(strings = {"#/jobs", "#/"})
+  void what_changes_is_seen_within_two_seconds(String page) {
+    enqueued();
+    open(page);
+    browser.awaitText("work");
+    Duration best = PATIENCE;
+    // Of several, for the machine may be busy with other tests just then.
+    for (int i = 0; i < 5 && best.compareTo(Duration.ofSeconds(2)) > 0; i++) {
+      String kind = "news-" + i;
+      holdfast.enqueue(Job.of(kind).queue("news"));
+      holdfast.queue().claim("news", 1, "w1", Duration.ofMinutes(5));
+      long start = System.nanoTime();
+      browser.awaitText(kind);
+      Duration took = Duration.ofNanos(System.nanoTime() - start);
+      best = took.compareTo(best) < 0 ? took : best;
+    }
+    assertThat(best).isLessThan(Duration.ofSeconds(2));
+  }
+
+  @Test
+  void a_server_that_was_away_is_found_again_without_a_reload() {
+    enqueued();
+    open("#/jobs");
+    browser.awaitText("echo");
+    browser.script("window.loadedOnce = true");
+    int port = server.url().getPort();
+    server.close();
+    browser.awaitConnection("lost");
+    browser.awaitText("connection lost");
+    holdfast.enqueue(Job.of("meanwhile").queue("other"));
+    server = HoldfastServer.start(holdfast, ServerOptions.DEFAULT.port(port));
+    browser.awaitLive();
+    browser.awaitText("meanwhile");
+    holdfast.enqueue(Job.of("afterwards").queue("other"));
+    browser.awaitText("afterwards");
+    assertThat(browser.script("return window.loadedOnce")).isEqualTo(true);
+    expectedErrors.addAll(
+        List.of(
+            "ERR_CONNECTION_REFUSED",
+            "ERR_INCOMPLETE",
+            "ERR_EMPTY",
+            "ERR_CONNECTION_RESET",
+            "503"));
+  }
+
+  @Test
+  void a_page_has_one_stream_and_keeps_a_bounded_number_of_jobs() {
+    open("");
+    for (String page : PAGES) {
+      browser.go(page);
+      browser.awaitElement("main h1");
+    }
+    for (int i = 0; i < 4; i++) {
+      holdfast.enqueue(
+          IntStream.range(0, 400).mapToObj(n -> Job.of("bulk").queue("many")).toList());
+      int most = i;
+      Awaitility.await()
+          .atMost(PATIENCE)
+          .until(() -> live("live.jobs.size") >= Math.min(1_000, 400 * (most + 1)));
+    }
+    assertThat(live("live.jobs.size")).isEqualTo(1_000);
+    assertThat(client.get("/metrics", null).response().body())
+        .containsPattern("server_live_subscribers(\\{[^}]*})? 1\\.0");
+  }
+
+  private long live(String what) {
+    return Browser.number(
+        browser.later(
+            "const done = arguments[0]; import('/page/live.js').then(({live}) => done(%s))"
+                .formatted(what)));
+  }
+
+  // ---- hostile, and comfortable
+
+  @Test
+  void what_jobs_bring_along_is_text_and_breaks_no_layout() {
+    String hostile =
+        "<img src=x onerror=\"window.hit=1\"><script>window.hit=1</script>'\"><svg onload=hit=1>"
+            + "javascript:window.hit=1 {{7*7}} ${window.hit=1}";
+    String endless = "W".repeat(1_000_000);
+    JobId job =
+        holdfast
+            .enqueue(
+                Job.of("echo", Map.of(hostile, hostile, "long", endless))
+                    .queue(QUEUE)
+                    .uniqueKey("<img src=x onerror=hit=1>"))
+            .id();
+    String worker = "<img src=x onerror=hit=1>" + "w".repeat(150);
+    holdfast.queue().claim(QUEUE, 1, worker, Duration.ofMinutes(5));
+    db.sql(
+        "UPDATE holdfast.job SET progress = 50, progress_message = ? WHERE id = ?",
+        hostile + "m".repeat(2_000),
+        job.value());
+    JobId failed = holdfast.enqueue(Job.of("echo").queue("other")).id();
+    db.sql(
+        "UPDATE holdfast.job SET state = 'FAILED', finished_at = now(), failure ="
+            + " jsonb_build_object('category', 'USER_CODE', 'code', 'X', 'message', ?::text,"
+            + " 'retryable', false, 'stackTrace', ?::text) WHERE id = ?",
+        hostile + endless,
+        hostile + endless,
+        failed.value());
+    open("");
+    for (int width : new int[] {1280, 390}) {
+      browser.width(width);
+      for (String page : PAGES) {
+        browser.go(page);
+        browser.awaitElement("main h1");
+        browser.awaitText("live");
+        assertThat(browser.overflow()).as(page + " at " + width).isLessThanOrEqualTo(0);
+      }
+      browser.go("#/jobs/" + job);
+      browser.awaitText("<img src=x onerror=");
+      browser.awaitText("Show all");
+      assertThat(browser.overflow()).as("a job at " + width).isLessThanOrEqualTo(0);
+      browser.go("#/jobs/" + failed);
+      browser.awaitText("<svg onload=hit=1>");
+      browser.awaitElement("details summary").click();
+      assertThat(browser.overflow()).as("a failure at " + width).isLessThanOrEqualTo(0);
+    }
+    assertThat(browser.script("return window.hit === undefined")).isEqualTo(true);
+    assertThat(browser.has("main img, main svg[onload], main script")).isFalse();
+    assertThat(browser.has("a[href^='javascript']")).isFalse();
+  }
+
+  @Test
+  void markup_cannot_be_made_of_text_by_any_script() {
+    open("");
+    assertThat(
+            browser.script(
+                "try { document.body.innerHTML = '<i>x</i>'; return 'done' }"
+                    + " catch (refused) { return refused.name }"))
+        .isEqualTo("TypeError");
+    expectedErrors.add("TrustedHTML");
+  }
+
+  @Test
+  void the_keyboard_is_enough() {
+    enqueued();
+    open("");
+    browser.type("body", "g", "j");
+    browser.awaitText("All that are like this:");
+    Awaitility.await().atMost(PATIENCE).until(() -> browser.focused().equals("h1"));
+    browser.type("body", "/");
+    Awaitility.await().atMost(PATIENCE).until(() -> browser.focused().equals("input"));
+    browser.go("#/queues");
+    browser.awaitText("Oldest due");
+    browser.open(server.url(), "");
+    browser.awaitLive();
+    browser.type("body", Keys.TAB);
+    assertThat(browser.script("return document.activeElement.textContent"))
+        .isEqualTo("To the content");
+    browser.type("a.skip", Keys.ENTER);
+    assertThat(browser.focused()).isEqualTo("main");
+  }
+
+  @Test
+  void light_and_dark_are_chosen_and_remembered() {
+    open("");
+    String background = "return getComputedStyle(document.body).backgroundColor";
+    browser.press("system colours");
+    Object light = browser.script(background);
+    browser.press("light colours");
+    Object dark = browser.script(background);
+    assertThat(dark).isNotEqualTo(light);
+    open("#/info");
+    assertThat(browser.script(background)).isEqualTo(dark);
+    browser.press("dark colours");
+    browser.awaitText("system");
+  }
+}
