@@ -265,6 +265,11 @@ class ProgramTest extends WorkplaceTest {
       new Timings(
           Duration.ofMillis(200), Duration.ofSeconds(30), Duration.ZERO, Duration.ofMillis(700));
 
+  /** For what ends when it is asked to, however busy the machine. */
+  private static final Timings LONG_GRACE =
+      new Timings(
+          Duration.ofMillis(200), Duration.ofSeconds(30), Duration.ZERO, Duration.ofSeconds(30));
+
   private JobId begun(Worker unused) throws Exception {
     JobId id = enqueue(Job.of("program"));
     until(() -> Files.exists(folder.resolve("pids")) && pids().size() == 2);
@@ -298,7 +303,7 @@ class ProgramTest extends WorkplaceTest {
 
   @Test
   void is_asked_to_end_when_its_job_is_cancelled_and_leaves_nothing_behind() throws Exception {
-    JobId id = begun(start(worker().timings(BRIEF_GRACE).handle(stubborn("exit 0"))));
+    JobId id = begun(start(worker().timings(LONG_GRACE).handle(stubborn("exit 0"))));
     holdfast.cancel(id, "enough");
     await(id, JobState.CANCELLED);
     untilAllAreGone();
