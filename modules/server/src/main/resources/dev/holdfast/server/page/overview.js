@@ -149,6 +149,11 @@ class Overview extends View {
     </div>`;
   }
 
+  #bar(value, most, label) {
+    return html`<svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" role="meter" aria-valuemin="0" aria-valuemax=${most} aria-valuenow=${value} aria-label=${label}>
+      <rect width=${(100 * value) / most} height="1"></rect></svg>`;
+  }
+
   #depth() {
     const queues = [...live.queues.values()].sort((a, b) => b.pending + b.running - a.pending - a.running || (a.queue < b.queue ? -1 : 1));
     const most = Math.max(1, ...queues.map((queue) => queue.pending + queue.running));
@@ -156,7 +161,7 @@ class Overview extends View {
       <tbody>${queues.length === 0 ? empty(5, live.totals ? 'There is no queue yet' : 'Reading …') : repeat(queues.slice(0, MOST_QUEUES), (queue) => queue.queue, (queue) => html`<tr>
         <td><a class="cut" href="#/jobs?queue=${encodeURIComponent(queue.queue)}">${queue.queue}</a> ${queue.paused ? badge('paused') : nothing}</td>
         <td class="r num">${count(queue.pending)}</td><td class="r num">${count(queue.running)}</td>
-        <td><meter min="0" max=${most} value=${queue.pending + queue.running} aria-label="due and running jobs of ${queue.queue}"></meter></td>
+        <td>${this.#bar(queue.pending + queue.running, most, `due and running jobs of ${queue.queue}`)}</td>
         <td class="r num">${rate(queue.ratePerSecond)}</td></tr>`)}</tbody></table></div>
       ${queues.length > MOST_QUEUES ? html`<p><a href="#/queues">All ${count(queues.length)} queues</a></p>` : nothing}`;
   }

@@ -18,6 +18,9 @@ function kindOf(type) {
   return 'dim';
 }
 
+/** What Holdfast decided about a step that failed, and what operators asked for. */
+const isDecision = (event) => /^task\.(self_heal|control|resume)\./.test(event.type);
+
 /** A step that its worker left behind still says that it runs. */
 function stepOutcome(state, over) {
   if (state === 'DONE') return 'succeeded';
@@ -97,7 +100,10 @@ class Timeline extends LitElement {
     const attempts = this.attempts.slice(-MOST_ATTEMPTS);
     const steps = stepBars(this.events, this.attempts, this.steps, ended ?? now()).slice(-MOST_STEPS);
     const rows = [];
-    rows.push({ text: 'events', draw: (y) => this.#marks(x, y) });
+    const decisions = this.events.filter(isDecision);
+    const others = this.events.filter((event) => event.type !== 'progress' && !event.type.startsWith('task.'));
+    rows.push({ text: 'events', draw: (y) => this.#marks(x, y, others) });
+    if (decisions.length) rows.push({ text: 'decisions', draw: (y) => this.#marks(x, y, decisions) });
     for (const each of attempts) rows.push({ text: `attempt ${each.attempt}`, draw: (y) => this.#attempt(each, x, y, ended ?? now()) });
     for (const step of steps) rows.push({ text: step.id, draw: (y) => this.#step(step, x, y) });
     const height = rows.length * ROW + 26;
@@ -140,19 +146,16 @@ class Timeline extends LitElement {
     return step.bars.map((bar) => this.#bar(x, y, bar.from, bar.to, bar.outcome, `${clipped(step.id, 100)}, attempt ${bar.number} ${bar.outcome}: ${span(bar.to - bar.from)}`));
   }
 
-  #marks(x, y) {
+  #marks(x, y, events) {
     const middle = y + ROW / 2;
-    return this.events
-      .filter((event) => event.type !== 'progress')
-      .slice(-MOST_MARKS)
-      .map((event) => {
-        const at = x(millis(event.at));
-        const kind = kindOf(event.type);
-        const title = svg`<title>${timeOfDay(millis(event.at))} ${clipped(event.type, 100)}</title>`;
-        return event.type.startsWith('task.self_heal') || event.type.startsWith('task.control')
-          ? svg`<path class="t-mark c-${kind}" d="M${at} ${middle - 6}l6 6-6 6-6-6z">${title}</path>`
-          : svg`<circle class="t-mark c-${kind}" cx=${at} cy=${middle} r="4">${title}</circle>`;
-      });
+    return events.slice(-MOST_MARKS).map((event) => {
+      const at = x(millis(event.at));
+      const kind = kindOf(event.type);
+      const title = svg`<title>${timeOfDay(millis(event.at))} ${clipped(event.type, 100)}${event.data?.because ? `: ${clipped(event.data.because, 200)}` : ''}</title>`;
+      return isDecision(event)
+        ? svg`<path class="t-mark c-${kind}" d="M${at} ${middle - 6}l6 6-6 6-6-6z">${title}</path>`
+        : svg`<circle class="t-mark c-${kind}" cx=${at} cy=${middle} r="4">${title}</circle>`;
+    });
   }
 }
 
