@@ -42,7 +42,7 @@ final class BadRequests {
   }
 
   private void paths() {
-    get("/", 404, "not_found");
+    get("/nowhere", 404, "not_found");
     get("/v1", 404, "not_found");
     get("/v1/nothing", 404, "not_found");
     get("/v2/jobs", 404, "not_found");
