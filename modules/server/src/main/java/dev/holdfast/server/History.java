@@ -19,8 +19,18 @@ final class History {
   static final Duration FARTHEST = Duration.ofHours(6);
 
   private static final Duration FRESH = Duration.ofSeconds(2);
-  private static final Duration CHUNK = Duration.ofMinutes(15);
-  private static final Duration PATIENCE = Duration.ofMillis(150);
+
+  /** How much is read at first; where that is quick, more and more at a time. */
+  private static final Duration LITTLE = Duration.ofMinutes(1);
+
+  private static final Duration MUCH = Duration.ofMinutes(15);
+  private static final Duration QUICK = Duration.ofMillis(25);
+
+  /** So long one request reads what lies back. */
+  private static final Duration PATIENCE = Duration.ofMillis(100);
+
+  /** Nobody asked for so long that beginning anew is less to read at once. */
+  private static final Duration FORGOTTEN = Duration.ofMinutes(2);
 
   /** A commit may come this much later than the moment it was for. */
   private static final Duration OVERLAP = SPAN;
@@ -30,6 +40,7 @@ final class History {
   private final TreeMap<Instant, Moment> moments = new TreeMap<>();
   private Instant from = Instant.EPOCH;
   private Instant until = Instant.EPOCH;
+  private Duration stride = LITTLE;
 
   History(Queue queue, @Nullable String tenant) {
     this.queue = queue;
@@ -60,9 +71,9 @@ final class History {
   }
 
   private void read(Instant now, Duration span) {
-    if (until.plus(CHUNK).isBefore(now)) {
+    if (until.plus(FORGOTTEN).isBefore(now)) {
       moments.clear();
-      from = floor(now.minus(CHUNK), SPAN);
+      from = floor(now.minus(LITTLE), SPAN);
       until = from;
     }
     if (until.plus(FRESH).isBefore(now)) {
@@ -70,18 +81,27 @@ final class History {
       Instant start = again.isBefore(from) ? from : again;
       moments.tailMap(start, true).clear();
       // A little ahead, for the clock of this machine is not the database's.
-      put(start, now.plus(CHUNK));
+      put(start, now.plus(LITTLE));
       until = now;
     }
+    readBack(floor(now.minus(span), SPAN));
+    Instant tooOld = floor(now.minus(FARTHEST).minus(MUCH), SPAN);
+    moments.headMap(tooOld).clear();
+    from = from.isBefore(tooOld) ? tooOld : from;
+  }
+
+  private void readBack(Instant wanted) {
     long began = System.nanoTime();
-    while (from.isAfter(now.minus(span)) && System.nanoTime() - began < PATIENCE.toNanos()) {
-      Instant earlier = from.minus(CHUNK);
+    while (from.isAfter(wanted) && System.nanoTime() - began < PATIENCE.toNanos()) {
+      long start = System.nanoTime();
+      Instant earlier = from.minus(stride);
       put(earlier, from);
       from = earlier;
+      boolean quick = System.nanoTime() - start < QUICK.toNanos();
+      long next = quick ? stride.toMillis() * 2 : stride.toMillis() / 2;
+      long spans = Math.clamp(next, SPAN.toMillis(), MUCH.toMillis()) / SPAN.toMillis();
+      stride = SPAN.multipliedBy(spans);
     }
-    Instant tooOld = now.minus(FARTHEST).minus(CHUNK);
-    moments.headMap(tooOld).clear();
-    from = from.isBefore(tooOld) ? floor(tooOld, SPAN).plus(SPAN) : from;
   }
 
   private void put(Instant start, Instant end) {

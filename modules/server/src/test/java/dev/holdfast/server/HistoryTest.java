@@ -39,6 +39,16 @@ class HistoryTest extends ServerTest {
     return new History(holdfast.queue(), tenant);
   }
 
+  /** What lies back comes bit by bit. */
+  private static History.Shown filled(History history, Duration span, Instant now) {
+    History.Shown shown = history.last(span, 90, now);
+    for (int again = 0; shown.since().isAfter(now.minus(span)); again++) {
+      assertThat(again).isLessThan(1_000);
+      shown = history.last(span, 90, now);
+    }
+    return shown;
+  }
+
   private static Moment sum(History.Shown shown) {
     return shown.points().stream().reduce(Moment.none(NOON), Moment::plus);
   }
@@ -49,7 +59,7 @@ class HistoryTest extends ServerTest {
     ended("SUCCEEDED", NOON.minusSeconds(2), 300, 40, "default");
     ended("FAILED", NOON.minusSeconds(70), 100, 0, "default");
     ended("CANCELLED", NOON.minusSeconds(900), 100, 0, "acme");
-    History.Shown shown = history(null).last(Duration.ofMinutes(15), 90, NOON);
+    History.Shown shown = filled(history(null), Duration.ofMinutes(15), NOON);
     assertThat(shown.step()).isEqualTo(Duration.ofSeconds(10));
     assertThat(shown.points()).hasSize(91);
     Moment last = shown.points().getLast();
@@ -61,7 +71,7 @@ class HistoryTest extends ServerTest {
     assertThat(last.longestWait()).isEqualTo(Duration.ofMillis(40));
     assertThat(shown.points().get(90 - 7).failed()).isEqualTo(1);
     assertThat(shown.points().getFirst().cancelled()).isEqualTo(1);
-    assertThat(sum(history("default").last(Duration.ofMinutes(15), 90, NOON)).cancelled()).isZero();
+    assertThat(sum(filled(history("default"), Duration.ofMinutes(15), NOON)).cancelled()).isZero();
   }
 
   @Test
@@ -70,11 +80,7 @@ class HistoryTest extends ServerTest {
     ended("SUCCEEDED", NOON.minusSeconds(5 * 3600), 100, 0, "default");
     ended("SUCCEEDED", NOON.minusSeconds(10), 100, 0, "default");
     assertThat(sum(history.last(Duration.ofMinutes(15), 90, NOON)).succeeded()).isEqualTo(1);
-    History.Shown shown = history.last(History.FARTHEST, 90, NOON);
-    for (int again = 0; shown.since().isAfter(NOON.minus(History.FARTHEST)); again++) {
-      assertThat(again).isLessThan(100);
-      shown = history.last(History.FARTHEST, 90, NOON);
-    }
+    History.Shown shown = filled(history, History.FARTHEST, NOON);
     assertThat(shown.step()).isEqualTo(Duration.ofMinutes(4));
     assertThat(sum(shown).succeeded()).isEqualTo(2);
     // Two more at once: a commit that comes late for its time, and a new one.
@@ -94,7 +100,7 @@ class HistoryTest extends ServerTest {
         .isEqualTo(1);
     Instant later = NOON.plusSeconds(3 * 3600);
     ended("FAILED", later.minusSeconds(3600), 100, 0, "default");
-    Moment all = sum(history.last(Duration.ofHours(4), 90, later));
+    Moment all = sum(filled(history, Duration.ofHours(4), later));
     assertThat(all.failed()).isEqualTo(1);
     assertThat(all.succeeded()).isEqualTo(1);
   }

@@ -59,6 +59,7 @@ class JobView extends View {
     const [job, timeline, attempts, steps, artifacts] = await Promise.all(
       ['', '/timeline', '/attempts', '/steps', '/artifacts'].map((rest) => get(jobPath(this.jobId, rest), signal)),
     );
+    if (signal.aborted) return;
     Object.assign(this, { job, events: timeline.events, attempts: attempts.attempts, steps: steps.steps, artifacts: artifacts.artifacts });
   }
 

@@ -61,6 +61,7 @@ class Jobs extends View {
 
   async read(signal) {
     const page = await get(`/v1/jobs${query({ ...this.#asked(), brief: true, limit: PAGE, cursor: this.before.at(-1) })}`, signal);
+    if (signal.aborted) return;
     Object.assign(this, { jobs: page.jobs, next: page.next ?? null, searched: page.allSearched });
   }
 

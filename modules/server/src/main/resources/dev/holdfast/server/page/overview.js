@@ -54,7 +54,10 @@ class Overview extends View {
       get('/v1/info', signal),
       get('/v1/jobs/count?state=FAILED', signal),
     ]);
+    if (signal.aborted) return;
     Object.assign(this, { history, problems: info.problems, failed });
+    // Hours that nobody asked for before come bit by bit.
+    if (history.points.length && millis(history.knownSince) > millis(history.points[0].at) + history.stepMs) this.refresh(300);
   }
 
   #range(minutes) {

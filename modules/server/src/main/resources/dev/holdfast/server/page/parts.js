@@ -34,6 +34,7 @@ export class View extends LitElement {
     clearTimeout(this.#gathered);
     this.#gathered = 0;
     this.#reading?.abort();
+    this.#reading = null;
   }
 
   get mayOperate() {
@@ -50,24 +51,40 @@ export class View extends LitElement {
     this.#timers.push(setInterval(() => document.hidden || action(), ms));
   }
 
-  /** Reads what is not in the stream: at once, and however often it is asked for, not more than so often. */
+  /**
+   * Reads what is not in the stream: however often it is asked for, not more than so often, and one at a time, or a slow
+   * server would be asked again and again and never heard. With 0 it is something else that is wanted now.
+   */
   refresh(atMostEveryMs = 1000) {
-    if (this.#gathered) return;
-    const wait = Math.max(0, this.#readAt + atMostEveryMs - Date.now());
-    this.#gathered = setTimeout(async () => {
-      this.#gathered = 0;
-      this.#readAt = Date.now();
+    if (atMostEveryMs === 0) {
       this.#reading?.abort();
-      const reading = new AbortController();
-      this.#reading = reading;
-      try {
-        await this.read(reading.signal);
-        this.error = null;
-      } catch (failed) {
-        if (!reading.signal.aborted) this.error = failed;
-      }
-      if (!reading.signal.aborted) this.requestUpdate();
+      this.#reading = null;
+      clearTimeout(this.#gathered);
+      this.#gathered = 0;
+    }
+    if (this.#gathered) return;
+    const wait = atMostEveryMs === 0 ? 0 : Math.max(0, this.#readAt + atMostEveryMs - Date.now());
+    this.#gathered = setTimeout(() => {
+      this.#gathered = 0;
+      if (this.#reading) this.refresh(atMostEveryMs + 250);
+      else this.#readNow();
     }, wait);
+  }
+
+  async #readNow() {
+    const reading = new AbortController();
+    this.#reading = reading;
+    this.#readAt = Date.now();
+    try {
+      await this.read(reading.signal);
+      if (!reading.signal.aborted) this.error = null;
+    } catch (failed) {
+      if (!reading.signal.aborted) this.error = failed;
+    }
+    if (this.#reading === reading) {
+      this.#reading = null;
+      this.requestUpdate();
+    }
   }
 
   async read() {}
