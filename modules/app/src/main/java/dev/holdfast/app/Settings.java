@@ -21,9 +21,11 @@ import org.jspecify.annotations.Nullable;
  * silently.
  */
 final class Settings {
+  static final String FILE_VARIABLE = "HOLDFAST_CONFIG";
+
   // Read by the launcher script, not by us.
   private static final Set<String> OF_THE_LAUNCHER =
-      Set.of("HOLDFAST_JAVA_OPTS", "HOLDFAST_CLASSPATH", "HOLDFAST_CONFIG", "HOLDFAST_DEBUG");
+      Set.of("HOLDFAST_JAVA_OPTS", "HOLDFAST_CLASSPATH", FILE_VARIABLE, "HOLDFAST_DEBUG");
 
   // A program that a worker runs finds these in its environment, and may call us in turn.
   private static final Set<String> OF_A_PROGRAM =
@@ -45,16 +47,19 @@ final class Settings {
   private final List<ProgramSettings> programs;
   private final List<RuntimeSettings> runtimes;
   private final List<QueueSettings> queues;
+  private final @Nullable Path file;
 
   private Settings(
       Map<Setting, Value> values,
       List<ProgramSettings> programs,
       List<RuntimeSettings> runtimes,
-      List<QueueSettings> queues) {
+      List<QueueSettings> queues,
+      @Nullable Path file) {
     this.values = values;
     this.programs = programs;
     this.runtimes = runtimes;
     this.queues = queues;
+    this.file = file;
   }
 
   static Settings load(
@@ -67,7 +72,7 @@ final class Settings {
     read.values().forEach((setting, text) -> values.put(setting, new Value(text, "" + file)));
     environment.forEach((name, text) -> fromEnvironment(values, name, text));
     options.forEach((setting, text) -> values.put(setting, new Value(text, "option")));
-    Settings settings = new Settings(values, read.programs(), read.runtimes(), read.queues());
+    Settings settings = new Settings(values, read.programs(), read.runtimes(), read.queues(), file);
     settings.applyPreset();
     return settings;
   }
@@ -90,7 +95,7 @@ final class Settings {
   Settings with(Setting setting, Setting like) {
     Map<Setting, Value> changed = new EnumMap<>(values);
     changed.put(setting, value(like));
-    return new Settings(changed, programs, runtimes, queues);
+    return new Settings(changed, programs, runtimes, queues, file);
   }
 
   private void unlessGiven(Setting setting, Duration value, String origin) {
@@ -139,9 +144,12 @@ final class Settings {
     return queues;
   }
 
-  /** The values that options of the command line gave, as another process finds them. */
+  /** What the command line said, as another process finds it in its environment. */
   Map<String, String> optionsAsVariables() {
     Map<String, String> variables = new HashMap<>();
+    if (file != null) {
+      variables.put(FILE_VARIABLE, file.toAbsolutePath().toString());
+    }
     values.forEach(
         (setting, value) -> {
           if (value.origin().equals("option")) {

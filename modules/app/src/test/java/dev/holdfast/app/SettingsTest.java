@@ -171,7 +171,11 @@ class SettingsTest {
     assertThat(Supervision.served(settings))
         .containsExactlyInAnyOrder(
             new Supervision.Served("tag", 2, 10), new Supervision.Served("mail", 1, 10));
-    assertThat(settings.optionsAsVariables()).containsEntry("HOLDFAST_QUEUES", "tag,mail");
+    // Workers are started with the same file, wherever it was named.
+    assertThat(settings.optionsAsVariables())
+        .containsOnly(
+            Map.entry("HOLDFAST_QUEUES", "tag,mail"),
+            Map.entry("HOLDFAST_CONFIG", yaml.toAbsolutePath().toString()));
   }
 
   @ParameterizedTest

@@ -85,7 +85,9 @@ final class Door implements Handler {
             authorization,
             Sessions.cookie(header(request, "Cookie"), header(request, "Host")),
             request.remotePeer().host());
-    if (shown.isByCookie() && !found.route().method().equals("GET")) {
+    // Where no key is shown it is the browser that vouches for it, and it may be another's page.
+    boolean byBrowser = shown.isByCookie() || header(request, "Origin").isPresent();
+    if (byBrowser && authorization.isEmpty() && !found.route().method().equals("GET")) {
       neighbours.checkPage(header(request, "Host"), header(request, "Origin"));
     }
     TaskTokens.Read token = null;

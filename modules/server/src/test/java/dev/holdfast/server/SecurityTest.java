@@ -298,6 +298,14 @@ class SecurityTest extends ServerTest {
   void the_page_of_a_name_that_is_allowed_may_call() {
     try (HoldfastServer named = another(options -> options.allowedHosts(Set.of("jobs.example")))) {
       Client there = new Client(named.url());
+      // A page of another server on this machine may look, and may do nothing.
+      there
+          .send(
+              there
+                  .request("/v1/workers/pause", null)
+                  .header("Origin", "http://127.0.0.1:1")
+                  .POST(HttpRequest.BodyPublishers.noBody()))
+          .is(403, "origin_not_allowed");
       there.send(there.request("/v1/jobs", null).header("Origin", "http://127.0.0.1:1").GET()).ok();
       there
           .send(there.request("/v1/jobs", null).header("Origin", "http://jobs.example").GET())
