@@ -91,7 +91,9 @@ public final class Health {
   private static final String BEAT =
       """
       UPDATE holdfast.health
-         SET last_seen = clock_timestamp(), status = ?, current_job = ?, details = ?::jsonb,
+         SET last_seen = clock_timestamp(), current_job = ?, details = ?::jsonb,
+             -- Two beats may overtake each other, and one that stops is not well again.
+             status = CASE WHEN status = 'stopping' THEN status ELSE ? END,
              pid = ?,
              reason = CASE WHEN status = 'starting' AND ? = 'healthy' THEN NULL ELSE reason END
        WHERE supervisor = ? AND component = ? AND incarnation = ?
@@ -329,9 +331,9 @@ public final class Health {
       Place place, HealthStatus status, long pid, @Nullable JobId currentJob, Json details) {
     return update(
             BEAT,
-            status.text(),
             currentJob,
             details,
+            status.text(),
             pid,
             status.text(),
             place.supervisor(),

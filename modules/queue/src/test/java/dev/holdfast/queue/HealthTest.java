@@ -70,6 +70,9 @@ class HealthTest extends QueueFixture {
     assertThat(row().silentFor()).isLessThan(Duration.ofSeconds(20));
     assertThat(row().queue()).isEqualTo("tag");
     assertThat(health.beat(place(1), HealthStatus.STOPPING, 4_711, null, DETAILS)).isTrue();
+    // One that was under way when it was told to stop, and comes last.
+    assertThat(health.beat(place(1), HealthStatus.HEALTHY, 4_711, null, DETAILS)).isTrue();
+    assertThat(row().status()).isEqualTo(HealthStatus.STOPPING);
     health.ended(place(1), HealthStatus.STOPPING, 0, "stopped by ada: no need", null);
     assertThat(row().isStopped()).isTrue();
     assertThat(row().exitCode()).isZero();

@@ -410,6 +410,9 @@ final class Supervised implements AutoCloseable {
       health.starting(place(), 0, paused);
       hasRow = true;
     }
+    if (how.next() == HealthStatus.FAILED) {
+      health.ended(place(), HealthStatus.CRASHED, how.exitCode(), how.reason(), null);
+    }
     health.ended(place(), how.next(), how.exitCode(), how.reason(), how.restartIn());
     process = null;
     ending = null;

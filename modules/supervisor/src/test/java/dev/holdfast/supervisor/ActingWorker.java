@@ -20,7 +20,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 /**
  * A process that plays a worker: it says how it is doing, takes one job, and does what its part
  * says. Parts: {@code good}, {@code exit=N}, {@code hang} (before it is healthy), {@code memory},
- * {@code deaf} (does not stop).
+ * {@code deaf} (does not stop), {@code leaves} (stops unasked, as at SIGTERM).
  */
 final class ActingWorker {
   static final String PART = "PART";
@@ -76,6 +76,10 @@ final class ActingWorker {
         all.add(new byte[1 << 20]);
         System.out.println(all.size() + " MB");
       }
+    }
+    if (part.equals("leaves")) {
+      health.beat(place, HealthStatus.STOPPING, pid, null, new Json("{}"));
+      System.exit(0);
     }
     BufferedReader orders =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));

@@ -8,7 +8,6 @@ import dev.holdfast.model.HealthStatus;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
-import dev.holdfast.model.Json;
 import dev.holdfast.model.Machine;
 import dev.holdfast.model.WorkerExit;
 import dev.holdfast.model.WorkerHealth;
@@ -25,12 +24,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -71,6 +72,28 @@ class SupervisorTest {
     db = database;
     queue = new Queue(db.dataSource(), new ActingWorker.NoCodec(), Queue.Options.DEFAULT);
     health = queue.health();
+    db.sql(onlyAllowed());
+  }
+
+  /** Stops any statement that makes a transition which is not in {@link HealthStatus#next}. */
+  private static String onlyAllowed() {
+    String allowed =
+        Arrays.stream(HealthStatus.values())
+            .flatMap(
+                from -> from.next().stream().map(to -> "'" + from.text() + ">" + to.text() + "'"))
+            .collect(Collectors.joining(", "));
+    return """
+    CREATE FUNCTION public.watch_health() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF new.status <> old.status AND old.status || '>' || new.status NOT IN (ALLOWED) THEN
+        RAISE EXCEPTION '% became %', old.status, new.status;
+      END IF;
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER watch_health AFTER UPDATE ON holdfast.health
+      FOR EACH ROW EXECUTE FUNCTION public.watch_health();
+    """
+        .replace("ALLOWED", allowed);
   }
 
   @AfterEach
@@ -346,14 +369,19 @@ class SupervisorTest {
   }
 
   @Test
-  void one_that_was_told_to_end_by_somebody_else_stays_away() throws Exception {
-    supervise(NAME, "good");
-    WorkerHealth first = untilHealthy(1);
-    // As a worker does at SIGTERM: it says that it stops, and ends with 0.
-    health.beat(
-        new Health.Place(NAME, TAG, 1), HealthStatus.STOPPING, pid(first), null, new Json("{}"));
-    order(WorkerOrder.Action.STOP);
-    assertThat(until(WorkerHealth::isStopped).exitCode()).isZero();
+  void one_that_was_told_to_end_by_somebody_else_stays_away() {
+    supervise(NAME, "leaves");
+    WorkerHealth gone = until(WorkerHealth::isStopped);
+    assertThat(gone.exitCode()).isZero();
+    assertThat(gone.restarts()).isZero();
+    assertThat(gone.reason()).contains("not through its supervisor");
+  }
+
+  @Test
+  void one_that_ends_well_without_having_been_told_to_has_crashed() {
+    supervise(NAME, "exit=0");
+    WorkerHealth failed = until(row -> row.status() == HealthStatus.FAILED);
+    assertThat(failed.reason()).contains("0 (clean)");
   }
 
   @Test
