@@ -283,15 +283,6 @@ public final class Supervisor implements AutoCloseable {
 
   // ---- for whoever started it
 
-  /** How many of its workers are healthy just now. */
-  public int healthy() {
-    return healthy;
-  }
-
-  public int workers() {
-    return workers.size();
-  }
-
   /** Whether all of them are healthy before the time is over. */
   public boolean awaitHealthy(Duration patience) throws InterruptedException {
     long until = System.nanoTime() + patience.toNanos();
