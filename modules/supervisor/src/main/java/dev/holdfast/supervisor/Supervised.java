@@ -26,6 +26,9 @@ import org.slf4j.LoggerFactory;
 final class Supervised implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Supervised.class);
 
+  /** After an outage a pool of connections tries again at intervals of up to five seconds. */
+  private static final Duration RETURN = Duration.ofSeconds(10);
+
   /** Where it stands. */
   private enum Phase {
     /** It is to be started at a certain time. */
@@ -215,11 +218,15 @@ final class Supervised implements AutoCloseable {
     status = row.status();
   }
 
-  /** The database was away: nobody could be heard, so nobody was silent. */
+  /**
+   * The database was away: nobody could be heard, so nobody was silent. Its processes may find it
+   * later than its supervisor does.
+   */
   void couldNotBeHeard() {
-    heardAt = nanos.getAsLong();
+    long now = nanos.getAsLong();
+    heardAt = now + RETURN.toNanos();
     if (status == HealthStatus.STARTING) {
-      startedAt = heardAt;
+      startedAt = now;
     }
   }
 

@@ -41,6 +41,7 @@ public final class Supervisor implements AutoCloseable {
   private final Semaphore bell = new Semaphore(0);
   private final Thread thread;
   private long lookAt;
+  private long answeredAt;
   private boolean away;
   private volatile boolean replaced;
   private volatile int healthy;
@@ -67,6 +68,7 @@ public final class Supervisor implements AutoCloseable {
           command.component(), new Supervised(health, options, command, output, nanos, this::wake));
     }
     this.lookAt = nanos.getAsLong();
+    this.answeredAt = lookAt;
     this.thread = Thread.ofPlatform().name("supervisor").unstarted(this::run);
   }
 
@@ -234,8 +236,14 @@ public final class Supervisor implements AutoCloseable {
                 health.done(order);
               }
             });
-    if (!answered) {
+    // An answer that took its time is no better than none: nobody was listening meanwhile.
+    long now = nanos.getAsLong();
+    Duration late = options.look().plus(options.silence().dividedBy(2));
+    if (!answered || now - answeredAt > late.toNanos()) {
       workers.values().forEach(Supervised::couldNotBeHeard);
+    }
+    if (answered) {
+      answeredAt = now;
     }
   }
 

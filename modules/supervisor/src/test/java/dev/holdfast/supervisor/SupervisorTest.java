@@ -21,6 +21,8 @@ import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -307,6 +309,34 @@ class SupervisorTest {
     assertThat(Living.is(pid(first))).isFalse();
     assertThat(queue.find(job).orElseThrow().crashes()).isEqualTo(1);
     assertThat(log()).contains("not heard of for 2.0 s");
+  }
+
+  @Test
+  void nobody_is_silent_while_the_database_keeps_its_supervisor_waiting() throws Exception {
+    silence = Duration.ofSeconds(1);
+    assertThat(supervise(NAME, "good").awaitHealthy(SOON)).isTrue();
+    long pid = pid(row());
+    Instant lastSeen;
+    try (Connection holder = db.dataSource().getConnection()) {
+      holder.setAutoCommit(false);
+      try (Statement lock = holder.createStatement()) {
+        lock.execute("LOCK TABLE holdfast.supervisor IN EXCLUSIVE MODE");
+      }
+      lastSeen = supervisorSeen();
+      signal("STOP", pid);
+      // Longer than silence may last.
+      Thread.sleep(1_500);
+      holder.commit();
+    }
+    until(() -> supervisorSeen().isAfter(lastSeen));
+    signal("CONT", pid);
+    Instant beat = row().lastSeen();
+    assertThat(until(row -> row.lastSeen().isAfter(beat)).incarnation()).isEqualTo(1);
+    assertThat(pid(row())).isEqualTo(pid);
+  }
+
+  private Instant supervisorSeen() {
+    return health.supervisors().getFirst().lastSeen();
   }
 
   @Test
