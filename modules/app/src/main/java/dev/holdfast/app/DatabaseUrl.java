@@ -8,7 +8,9 @@ import java.util.regex.Pattern;
 
 /** Where the database is, written as for psql or as for JDBC; the password kept apart. */
 record DatabaseUrl(String jdbc, String user, String password) {
-  private static final Pattern PASSWORD_PARAMETER = Pattern.compile("(?i)([?&]password=)[^&]*");
+  // That of a client's key, sslpassword, is one too.
+  private static final Pattern PASSWORD_PARAMETER =
+      Pattern.compile("(?i)([?&][a-z]*password=)[^&]*");
 
   static DatabaseUrl parse(String text, String user, String password) {
     String url = text.strip();

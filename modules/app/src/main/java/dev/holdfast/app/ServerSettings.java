@@ -33,7 +33,8 @@ final class ServerSettings {
         .requestsPerSecond(within(settings, Setting.REQUESTS_PER_SECOND, 0, 1_000_000))
         .dispatchTo(hosts(settings, Setting.DISPATCH_ALLOW, true))
         .artifacts(settings.folder(Setting.ARTIFACTS_FOLDER, ""))
-        .statsd(statsd(settings));
+        .statsd(statsd(settings))
+        .settings(settings.shown());
   }
 
   private static String host(Settings settings) {

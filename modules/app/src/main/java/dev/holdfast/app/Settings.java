@@ -3,8 +3,11 @@ package dev.holdfast.app;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Spelling;
 import dev.holdfast.model.Timings;
+import dev.holdfast.server.ShownSetting;
+import dev.holdfast.steps.Scrubber;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -142,6 +145,42 @@ final class Settings {
   /** What holdfast.yaml says about what a supervisor is to run for each queue. */
   List<QueueSettings> queues() {
     return queues;
+  }
+
+  /** All of them, for people: no secret, be it one by itself or a word of a command. */
+  List<ShownSetting> shown() {
+    Scrubber scrubber = Scrubber.knowing(List.of());
+    List<ShownSetting> shown = new ArrayList<>();
+    for (Setting setting : Setting.values()) {
+      shown.add(
+          new ShownSetting(
+              setting.key(),
+              setting.variable(),
+              scrubber.scrub(masked(setting)),
+              value(setting).origin(),
+              setting.meaning()));
+    }
+    for (ProgramSettings program : programs) {
+      String command = scrubber.scrub(String.join(" ", program.command()));
+      shown.add(
+          new ShownSetting(
+              "handlers." + program.kind(), "", command, "" + file, "program that runs the kind"));
+    }
+    for (RuntimeSettings runtime : runtimes) {
+      String command = scrubber.scrub(String.join(" ", runtime.command()));
+      shown.add(
+          new ShownSetting(
+              "runtimes." + runtime.name(), "", command, "" + file, "program that runs steps"));
+    }
+    return shown;
+  }
+
+  private String masked(Setting setting) {
+    String text = text(setting);
+    if (setting.isSecret()) {
+      return text.isEmpty() ? "" : "***";
+    }
+    return setting == Setting.DATABASE_URL ? DatabaseUrl.masked(text) : text;
   }
 
   /** What the command line said, as another process finds it in its environment. */

@@ -7,11 +7,13 @@ import dev.holdfast.contract.TokenLifetime;
 import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.model.Timings;
 import dev.holdfast.server.ServerOptions;
+import dev.holdfast.server.ShownSetting;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -101,6 +103,48 @@ class SettingsTest {
   void the_defaults_are(Setting setting, String value) {
     assertThat(with(Map.of()).text(setting)).isEqualTo(value);
     assertThat(with(Map.of()).value(setting).origin()).isEqualTo("default");
+  }
+
+  @Test
+  void a_server_shows_its_settings_with_their_origin_and_no_secret() throws IOException {
+    Path file =
+        Files.writeString(
+            folder.resolve("holdfast.yaml"),
+            """
+            server: {apiKey: hf_0123456789ab_verysecret}
+            database: {url: "postgres://ada:verysecret@db/jobs", password: verysecret}
+            handlers:
+              clip: {command: [clip, --password=verysecret, --fast]}
+            runtimes:
+              agent: {command: [agent, --api-key, verysecret]}
+            """);
+    Settings settings =
+        Settings.load(Map.of(Setting.SERVER_PORT, "0"), Map.of("MAX_CONCURRENCY", "3"), file);
+    List<ShownSetting> shown = ServerSettings.options(settings).settings();
+    assertThat(shown).hasSize(Setting.values().length + 2);
+    assertThat(shown)
+        .contains(
+            new ShownSetting(
+                "server.port", "HOLDFAST_PORT", "0", "option", Setting.SERVER_PORT.meaning()),
+            new ShownSetting(
+                "worker.concurrency",
+                "MAX_CONCURRENCY",
+                "3",
+                "environment",
+                Setting.MAX_CONCURRENCY.meaning()),
+            new ShownSetting(
+                "database.url",
+                "HOLDFAST_DATABASE_URL",
+                "postgres://ada:***@db/jobs",
+                "" + file,
+                Setting.DATABASE_URL.meaning()),
+            new ShownSetting(
+                "handlers.clip",
+                "",
+                "clip --password=*** --fast",
+                "" + file,
+                "program that runs the kind"));
+    assertThat(shown.toString()).doesNotContain("verysecret");
   }
 
   @Test
@@ -290,7 +334,7 @@ class SettingsTest {
   @Test
   void the_defaults_of_the_server_are_those_of_the_worker_contract() {
     ServerOptions options = ServerSettings.options(with(Map.of()));
-    assertThat(options)
+    assertThat(options.settings(List.of()))
         .isEqualTo(ServerOptions.DEFAULT.artifacts(Path.of(".holdfast").resolve("")));
     assertThat(options.timings().heartbeat()).isEqualTo(Duration.ofSeconds(30));
     assertThat(options.timings().lease()).isEqualTo(Duration.ofSeconds(90));
@@ -317,7 +361,7 @@ class SettingsTest {
                     Map.entry("HOLDFAST_DISPATCH_ALLOW", "hooks.example.org:8443, 10.0.0.7"),
                     Map.entry("HOLDFAST_STATSD", "127.0.0.1:8125"),
                     Map.entry("HOLDFAST_ARTIFACTS_FOLDER", "out"))));
-    assertThat(options)
+    assertThat(options.settings(List.of()))
         .isEqualTo(
             new ServerOptions(
                 "0.0.0.0",
@@ -335,7 +379,8 @@ class SettingsTest {
                 7,
                 Set.of("hooks.example.org:8443", "10.0.0.7"),
                 Path.of("out"),
-                new ServerOptions.Statsd("127.0.0.1", 8125)));
+                new ServerOptions.Statsd("127.0.0.1", 8125),
+                List.of()));
   }
 
   @ParameterizedTest

@@ -48,6 +48,8 @@ class TextFormsTest {
         .isEqualTo("postgresql://db/jobs?password=***&x=1");
     assertThat(DatabaseUrl.masked("postgres://ada:secret@db/jobs"))
         .isEqualTo("postgres://ada:***@db/jobs");
+    assertThat(DatabaseUrl.masked("jdbc:postgresql://db/jobs?sslkey=a.p12&sslpassword=secret"))
+        .isEqualTo("jdbc:postgresql://db/jobs?sslkey=a.p12&sslpassword=***");
     assertThatThrownBy(() -> DatabaseUrl.parse("postgres://ada:sec ret@db/jobs", "", ""))
         .isInstanceOf(CommandException.class)
         .hasMessageNotContaining("sec ret");

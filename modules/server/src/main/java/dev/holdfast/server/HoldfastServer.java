@@ -109,7 +109,7 @@ public final class HoldfastServer implements AutoCloseable {
     routes.addAll(new SessionApi(gate, sessions, isByTls(options)).routes());
     routes.addAll(new PageApi().routes());
     routes.addAll(new WorkersApi(queue).routes());
-    routes.addAll(new StatusApi(queue, problems, options.timings(), clock).routes());
+    routes.addAll(new StatusApi(queue, problems, options, clock).routes());
     routes.addAll(new HistoryApi(queue, clock).routes());
     routes.addAll(new ReferenceApi().routes());
 

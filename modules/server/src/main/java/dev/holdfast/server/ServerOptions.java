@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param requestsPerSecond for each key; 0 is no limit
  * @param dispatchTo hosts that tasks may be pushed to, as {@code host} or {@code host:port}
  * @param artifacts the folder that holds {@code results/}; none means there is nothing to download
+ * @param settings what the process was configured with, for operators to see
  */
 public record ServerOptions(
     String host,
@@ -36,7 +37,8 @@ public record ServerOptions(
     int requestsPerSecond,
     Set<String> dispatchTo,
     @Nullable Path artifacts,
-    @Nullable Statsd statsd) {
+    @Nullable Statsd statsd,
+    List<ShownSetting> settings) {
   /** The defaults of the worker contract. */
   public static final Timings TASK_TIMINGS =
       new Timings(
@@ -55,7 +57,8 @@ public record ServerOptions(
           1_000,
           Set.of(),
           null,
-          null);
+          null,
+          List.of());
 
   /** Files in PEM form. */
   public record Tls(Path certificate, Path key) {}
@@ -66,6 +69,7 @@ public record ServerOptions(
   public ServerOptions {
     allowedHosts = Set.copyOf(allowedHosts);
     dispatchTo = Set.copyOf(dispatchTo);
+    settings = List.copyOf(settings);
   }
 
   public boolean isLoopback() {
@@ -90,7 +94,8 @@ public record ServerOptions(
         requestsPerSecond,
         dispatchTo,
         artifacts,
-        statsd);
+        statsd,
+        settings);
   }
 
   public ServerOptions host(String value) {
@@ -106,7 +111,8 @@ public record ServerOptions(
         requestsPerSecond,
         dispatchTo,
         artifacts,
-        statsd);
+        statsd,
+        settings);
   }
 
   public ServerOptions publicUrl(@Nullable URI value) {
@@ -122,7 +128,8 @@ public record ServerOptions(
         requestsPerSecond,
         dispatchTo,
         artifacts,
-        statsd);
+        statsd,
+        settings);
   }
 
   public ServerOptions allowedHosts(Set<String> value) {
@@ -138,7 +145,8 @@ public record ServerOptions(
         requestsPerSecond,
         dispatchTo,
         artifacts,
-        statsd);
+        statsd,
+        settings);
   }
 
   public ServerOptions tls(@Nullable Tls value) {
@@ -154,7 +162,8 @@ public record ServerOptions(
         requestsPerSecond,
         dispatchTo,
         artifacts,
-        statsd);
+        statsd,
+        settings);
   }
 
   public ServerOptions timings(Timings value) {
@@ -170,7 +179,8 @@ public record ServerOptions(
         requestsPerSecond,
         dispatchTo,
         artifacts,
-        statsd);
+        statsd,
+        settings);
   }
 
   public ServerOptions tokens(TokenLifetime value) {
@@ -186,7 +196,8 @@ public record ServerOptions(
         requestsPerSecond,
         dispatchTo,
         artifacts,
-        statsd);
+        statsd,
+        settings);
   }
 
   public ServerOptions retry(RetryPolicy value) {
@@ -202,7 +213,8 @@ public record ServerOptions(
         requestsPerSecond,
         dispatchTo,
         artifacts,
-        statsd);
+        statsd,
+        settings);
   }
 
   public ServerOptions requestsPerSecond(int value) {
@@ -218,7 +230,8 @@ public record ServerOptions(
         value,
         dispatchTo,
         artifacts,
-        statsd);
+        statsd,
+        settings);
   }
 
   public ServerOptions dispatchTo(Set<String> value) {
@@ -234,7 +247,8 @@ public record ServerOptions(
         requestsPerSecond,
         value,
         artifacts,
-        statsd);
+        statsd,
+        settings);
   }
 
   public ServerOptions artifacts(@Nullable Path value) {
@@ -250,7 +264,8 @@ public record ServerOptions(
         requestsPerSecond,
         dispatchTo,
         value,
-        statsd);
+        statsd,
+        settings);
   }
 
   public ServerOptions statsd(@Nullable Statsd value) {
@@ -266,6 +281,24 @@ public record ServerOptions(
         requestsPerSecond,
         dispatchTo,
         artifacts,
+        value,
+        settings);
+  }
+
+  public ServerOptions settings(List<ShownSetting> value) {
+    return new ServerOptions(
+        host,
+        port,
+        publicUrl,
+        allowedHosts,
+        tls,
+        timings,
+        tokens,
+        retry,
+        requestsPerSecond,
+        dispatchTo,
+        artifacts,
+        statsd,
         value);
   }
 }

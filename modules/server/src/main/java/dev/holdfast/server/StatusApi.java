@@ -20,14 +20,16 @@ final class StatusApi {
   private final Queue queue;
   private final Problems problems;
   private final Timings timings;
+  private final List<ShownSetting> settings;
   private final InstantSource clock;
   private final Readiness readiness;
   private final long startedAt = System.nanoTime();
 
-  StatusApi(Queue queue, Problems problems, Timings timings, InstantSource clock) {
+  StatusApi(Queue queue, Problems problems, ServerOptions options, InstantSource clock) {
     this.queue = queue;
     this.problems = problems;
-    this.timings = timings;
+    this.timings = options.timings();
+    this.settings = options.settings();
     this.clock = clock;
     // Whether it is safe was asked before anything started, and may have been answered for.
     this.readiness = new Readiness(() -> queue.check(true), READY_WITHIN);
@@ -38,6 +40,7 @@ final class StatusApi {
         Route.get("/health", Guard.OPEN, this::health),
         Route.get("/ready", Guard.OPEN, this::ready),
         Route.get("/v1/info", Guard.READ, this::info),
+        Route.get("/v1/settings", Guard.OPERATE, this::settings),
         Route.get("/v1/statistics", Guard.READ, this::statistics));
   }
 
@@ -86,6 +89,23 @@ final class StatusApi {
     List<Finding> found = problems.of(queues, queue.crew(tenant), problems.background(tenant));
     node.putArray("problems").addAll(found.stream().map(StatusApi::problem).toList());
     return Answer.ok(node);
+  }
+
+  /** They name hosts, folders and programs, which are no tenant's business. */
+  private Answer settings(Call call) {
+    call.caller().mustSeeEveryTenant("a setting");
+    ObjectNode node = Wire.object();
+    node.putArray("settings").addAll(settings.stream().map(StatusApi::setting).toList());
+    return Answer.ok(node);
+  }
+
+  private static ObjectNode setting(ShownSetting setting) {
+    return Wire.object()
+        .put("key", setting.key())
+        .put("variable", setting.variable().isEmpty() ? null : setting.variable())
+        .put("value", setting.value())
+        .put("origin", setting.origin())
+        .put("meaning", setting.meaning());
   }
 
   private static ObjectNode problem(Finding finding) {

@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -67,6 +68,17 @@ class BrowserTest extends ServerTest {
   void nothingWentWrongInTheBrowser() {
     assertThat(browser.errors())
         .allMatch(error -> expectedErrors.stream().anyMatch(error::contains), "is expected");
+  }
+
+  @Override
+  UnaryOperator<ServerOptions> options() {
+    return options ->
+        options.settings(
+            List.of(
+                new ShownSetting("server.port", "HOLDFAST_PORT", "0", "option", "its port"),
+                new ShownSetting("log.level", "HOLDFAST_LOG_LEVEL", "info", "default", "how much"),
+                new ShownSetting(
+                    "handlers.x", "", "echo <img src=x onerror=hit=1>", "a.yaml", "program")));
   }
 
   private void open(String page) {
@@ -250,6 +262,23 @@ class BrowserTest extends ServerTest {
     enqueued();
     browser.awaitText("all_paused", "POST /v1/workers/resume");
     browser.awaitText("degraded");
+  }
+
+  @Test
+  void the_info_has_the_settings_and_where_each_came_from() {
+    open("#/info");
+    browser.awaitText("server.port", "HOLDFAST_PORT", "option", "echo <img src=x onerror=hit=1>");
+    assertThat(browser.text()).doesNotContain("log.level");
+    browser.awaitElement("section[aria-labelledby=settings] summary").click();
+    browser.awaitText("log.level", "default");
+    assertThat(browser.has("main img")).isFalse();
+  }
+
+  @Test
+  void the_settings_are_not_for_viewers() {
+    openAs(Role.VIEWER, "#/info");
+    browser.awaitText("PostgreSQL", "Timings of tasks over HTTP");
+    assertThat(browser.text()).doesNotContain("Settings of this server");
   }
 
   // ---- acting

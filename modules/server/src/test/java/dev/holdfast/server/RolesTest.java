@@ -51,6 +51,7 @@ class RolesTest extends ServerTest {
         new Rule("GET", "/v1/history", READERS),
         new Rule("GET", "/v1/jobs/count", READERS),
         new Rule("GET", "/v1/info", READERS),
+        new Rule("GET", "/v1/settings", OPERATORS),
         new Rule("POST", "/v1/jobs", SUBMITTERS),
         new Rule("POST", "/v1/queues/work/lease", WORKERS),
         new Rule("POST", "/v1/leases/step", WORKERS),
@@ -117,6 +118,7 @@ class RolesTest extends ServerTest {
     for (Rule rule : rules()) {
       if (rule.path().startsWith("/v1/schedules")
           || rule.path().contains("keys")
+          || rule.path().equals("/v1/settings")
           || rule.path().startsWith("/v1/workers/")
           || (rule.path().startsWith("/v1/queues/") && OPERATORS.equals(rule.may()))) {
         send(rule, key).is(403, "forbidden");

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -24,6 +25,15 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class StatusTest extends ServerTest {
   StatusTest(TestDatabase db) {
     super(db);
+  }
+
+  @Override
+  UnaryOperator<ServerOptions> options() {
+    return options ->
+        options.settings(
+            List.of(
+                new ShownSetting("server.port", "HOLDFAST_PORT", "0", "option", "port"),
+                new ShownSetting("handlers.clip", "", "ffmpeg -y", "holdfast.yaml", "program")));
   }
 
   private List<String> problems(String what) {
@@ -49,6 +59,17 @@ class StatusTest extends ServerTest {
     assertThat(info.get("counts").get("due").asInt()).isEqualTo(1);
     assertThat(info.get("timings").get("heartbeatIntervalMs").asLong()).isEqualTo(30_000);
     assertThat(info.get("problems")).isEmpty();
+  }
+
+  @Test
+  void the_server_tells_how_it_was_configured() {
+    JsonNode settings = client.get("/v1/settings", null).ok().get("settings");
+    assertThat(settings).hasSize(2);
+    assertThat(settings.get(0).toString())
+        .isEqualTo(
+            "{\"key\":\"server.port\",\"variable\":\"HOLDFAST_PORT\",\"value\":\"0\","
+                + "\"origin\":\"option\",\"meaning\":\"port\"}");
+    assertThat(settings.get(1).get("variable").isNull()).isTrue();
   }
 
   @Test

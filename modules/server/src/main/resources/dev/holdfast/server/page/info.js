@@ -8,7 +8,7 @@ import { get } from './server.js';
 const KEYS = [['g o', 'overview'], ['g q', 'queues'], ['g j', 'jobs'], ['g w', 'workers'], ['g i', 'info'], ['/', 'search jobs']];
 
 class Info extends View {
-  static properties = { info: { state: true } };
+  static properties = { info: { state: true }, settings: { state: true } };
 
   connectedCallback() {
     super.connectedCallback();
@@ -22,7 +22,12 @@ class Info extends View {
   }
 
   async read(signal) {
-    this.info = await get('/v1/info', signal);
+    const info = await get('/v1/info', signal);
+    // They stay what they are for as long as the server runs.
+    if (this.mayOperateAll && !(this.settings && info.uptimeMs > this.info.uptimeMs)) {
+      this.settings = (await get('/v1/settings', signal)).settings;
+    }
+    this.info = info;
   }
 
   render() {
@@ -60,7 +65,19 @@ class Info extends View {
           ['Lease', span(info.timings.heartbeatTimeoutMs)],
           ['Reap grace', span(info.timings.reapGraceMs)],
           ['Cancel grace', span(info.timings.cancelGracePeriodMs)],
-        ])}</section>`;
+        ])}</section>
+      ${this.settings ? this.#settings(this.settings) : nothing}`;
+  }
+
+  #settings(all) {
+    const given = all.filter((each) => each.origin !== 'default');
+    const left = all.filter((each) => each.origin === 'default');
+    const table = (rows) => html`<div class="scroll"><table><thead><tr><th>Setting</th><th>Value</th><th>From</th><th>Variable</th><th>Meaning</th></tr></thead>
+      <tbody>${rows.map((each) => html`<tr><td class="mono">${each.key}</td><td class="mono wrap">${each.value || html`<span class="dim">–</span>`}</td>
+        <td class="wrap">${each.origin}</td><td class="mono">${each.variable ?? ''}</td><td class="dim">${each.meaning}</td></tr>`)}</tbody></table></div>`;
+    return html`<section aria-labelledby="settings"><h2 id="settings">Settings of this server</h2>
+      ${given.length ? table(given) : html`<p class="dim">Nothing was set: everything is as it is by default.</p>`}
+      ${left.length ? html`<details><summary>${count(left.length)} left at their defaults</summary>${table(left)}</details>` : nothing}</section>`;
   }
 }
 
