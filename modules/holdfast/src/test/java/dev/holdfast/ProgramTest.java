@@ -8,6 +8,8 @@ import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.LogCursor;
+import dev.holdfast.model.LogTail;
 import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.model.Timings;
 import dev.holdfast.testkit.Living;
@@ -21,6 +23,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,6 +54,33 @@ class ProgramTest extends WorkplaceTest {
 
   private JobId ran(String script) {
     return ran(shell(script), Job.of("program").maxAttempts(1));
+  }
+
+  // ---- what it prints
+
+  @Test
+  void is_heard_while_it_runs_and_its_last_words_stay() throws IOException {
+    JobId id =
+        enqueue(Job.of("program", Map.of("go", folder.resolve("go").toString())).maxAttempts(1));
+    start(
+        worker()
+            .handle(
+                shell(
+                    "echo first; echo password=hunter22 >&2; printf '\\033[31mred\\033[0m \\377\\n';"
+                        + " while [ ! -e \"%s\" ]; do sleep 0.05; done; printf last; exit 3"
+                            .formatted(folder.resolve("go")))));
+    until(() -> log(id).lines().count() == 3);
+    assertThat(holdfast.find(id).orElseThrow().state()).isEqualTo(JobState.RUNNING);
+    assertThat(log(id).lines()).contains("first", "password=***", "red \uFFFD");
+    Files.createFile(folder.resolve("go"));
+    await(id, JobState.FAILED);
+    assertThat(log(id)).endsWith("last\n");
+  }
+
+  private String log(JobId id) {
+    return holdfast.queue().log(id, LogCursor.START).parts().stream()
+        .map(LogTail.Part::text)
+        .collect(Collectors.joining());
   }
 
   // ---- what it is told

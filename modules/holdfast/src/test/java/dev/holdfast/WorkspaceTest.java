@@ -13,6 +13,8 @@ import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.LogCursor;
+import dev.holdfast.model.LogTail;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.StepStatus;
 import dev.holdfast.model.Timings;
@@ -178,6 +180,10 @@ class WorkspaceTest extends LibraryTest {
         .extracting(Artifact::name)
         .containsExactlyInAnyOrder("step-0001.patch", "step-0002.patch");
     assertThat(steps(id)).containsExactly("started", "finished", "started", "finished");
+    assertThat(holdfast.queue().log(id, LogCursor.START).parts())
+        .containsExactly(
+            new LogTail.Part(
+                1, "── step edit, attempt 1\nedited\n── step remove, attempt 1\nremoved\n"));
   }
 
   @Test

@@ -15,6 +15,8 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.LogCursor;
+import dev.holdfast.model.LogTail;
 import dev.holdfast.model.Ordered;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.QueueStatus;
@@ -82,6 +84,11 @@ final class DirectControl implements Control {
   @Override
   public List<PublishedArtifact> artifacts(JobId job) {
     return queue.artifacts(job);
+  }
+
+  @Override
+  public LogTail log(JobId job, LogCursor after) {
+    return queue.log(job, after);
   }
 
   @Override

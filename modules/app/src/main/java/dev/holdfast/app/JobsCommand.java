@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** Jobs: list, show, watch, cancel, retry, and their steps. */
+/** Jobs: list, show, watch, cancel, retry, their steps and logs. */
 @Command(
     name = "jobs",
     description = "List jobs, look into one, cancel, retry and control them.",
@@ -17,6 +17,7 @@ import picocli.CommandLine.Parameters;
       JobsListCommand.class,
       JobsShowCommand.class,
       JobsStepsCommand.class,
+      JobsLogCommand.class,
       JobsCommand.WatchCommand.class,
       JobsCancelCommand.class,
       JobsRetryCommand.class,

@@ -260,6 +260,30 @@ class CommandsTest {
     assertThat(run("jobs", "steps", JobId.next().toString())).isEqualTo(ExitCode.NOT_FOUND);
   }
 
+  @Test
+  void what_the_programs_of_a_job_printed_is_shown_and_followed_to_its_end() throws Exception {
+    Lease lease = running();
+    String job = lease.job().toString();
+    assertThat(run("jobs", "log", job)).isZero();
+    assertThat(said()).isEmpty();
+    holdfast.queue().report(List.of(new Report.Log(lease, 1, "one\n\u001b[31mtwo\n")));
+    assertThat(run("jobs", "log", job)).isZero();
+    assertThat(said()).isEqualTo("one\ntwo\n");
+    assertThat(run("jobs", "log", job, "--json")).isZero();
+    assertThat(json().get("parts").get(0).get("text").asText()).isEqualTo("one\ntwo\n");
+    Thread ends =
+        Thread.ofVirtual()
+            .start(
+                () -> {
+                  holdfast.queue().report(List.of(new Report.Log(lease, 2, "three\n")));
+                  holdfast.queue().settle(new Settlement.Succeed(lease, null));
+                });
+    assertThat(run("jobs", "log", job, "--follow")).isZero();
+    assertThat(said()).isEqualTo("one\ntwo\nthree\n");
+    ends.join();
+    assertThat(run("jobs", "log", JobId.next().toString())).isEqualTo(ExitCode.NOT_FOUND);
+  }
+
   /** Who asks: on the database, whoever is logged in. */
   String asker() {
     return System.getProperty("user.name", "");

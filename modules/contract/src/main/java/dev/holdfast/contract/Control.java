@@ -11,6 +11,8 @@ import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.LogCursor;
+import dev.holdfast.model.LogTail;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Role;
@@ -45,6 +47,9 @@ public interface Control extends AutoCloseable {
   List<Attempt> attempts(JobId job);
 
   List<PublishedArtifact> artifacts(JobId job);
+
+  /** What its programs printed last, from where a reader has come to. */
+  LogTail log(JobId job, LogCursor after);
 
   /** In their order, without their checkpoints. */
   List<StepStatus> steps(JobId job);

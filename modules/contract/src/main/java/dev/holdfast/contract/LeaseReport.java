@@ -91,7 +91,18 @@ public record LeaseReport(List<Said> reports) {
   }
 
   /**
-   * Progress, an event or a step: one of them.
+   * A piece of what the attempt's programs printed, as far as it goes by now.
+   *
+   * @param piece counted from 1 in the attempt
+   */
+  public record Log(int piece, String text) {
+    public Log {
+      Wire.present("text", text);
+    }
+  }
+
+  /**
+   * Progress, an event, a step or a piece of log: one of them.
    *
    * @param progressPct how far the attempt is
    * @param message of the progress
@@ -105,14 +116,14 @@ public record LeaseReport(List<Said> reports) {
       @Nullable String message,
       @Nullable String type,
       @Nullable Json data,
-      @Nullable Step step) {
+      @Nullable Step step,
+      @Nullable Log log) {
     public Said {
       Wire.present("taskId", taskId);
       Fields.attempt(attempt);
-      if (Stream.of(progressPct != null, type != null, step != null).filter(is -> is).count()
-          != 1) {
+      if (Stream.of(progressPct, type, step, log).filter(Objects::nonNull).count() != 1) {
         throw Fields.wrong(
-            "progressPct", "or 'type' or 'step' must be given, and only one of them");
+            "progressPct", "or 'type', 'step' or 'log' must be given, and only one of them");
       }
       if (type == null && data != null) {
         throw Fields.wrong("data", "belongs to an event");
@@ -127,10 +138,13 @@ public record LeaseReport(List<Said> reports) {
       int attempt = report.lease().attempt();
       return switch (report) {
         case Report.Progress(var lease, var percent, var message) ->
-            new Said(task, attempt, percent, message, null, null, null);
+            new Said(task, attempt, percent, message, null, null, null, null);
         case Report.Event(var lease, var type, var data) ->
-            new Said(task, attempt, null, null, type, data, null);
-        case Report.Step step -> new Said(task, attempt, null, null, null, null, Step.of(step));
+            new Said(task, attempt, null, null, type, data, null, null);
+        case Report.Step step ->
+            new Said(task, attempt, null, null, null, null, Step.of(step), null);
+        case Report.Log(var lease, var piece, var text) ->
+            new Said(task, attempt, null, null, null, null, null, new Log(piece, text));
       };
     }
 
@@ -138,6 +152,9 @@ public record LeaseReport(List<Said> reports) {
       Lease lease = new Lease(taskId, attempt);
       if (step != null) {
         return step.report(lease, null);
+      }
+      if (log != null) {
+        return new Report.Log(lease, log.piece(), log.text());
       }
       return progressPct != null
           ? new Report.Progress(lease, progressPct, message)

@@ -14,6 +14,8 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.LogCursor;
+import dev.holdfast.model.LogTail;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Role;
@@ -101,6 +103,11 @@ public final class RemoteControl implements Control {
   public List<PublishedArtifact> artifacts(JobId job) {
     return Shaped.list(
         server.get("/v1/jobs/" + job + "/artifacts").path("artifacts"), Shaped::artifact);
+  }
+
+  @Override
+  public LogTail log(JobId job, LogCursor after) {
+    return Shaped.log(server.get("/v1/jobs/" + job + "/log?after=" + after));
   }
 
   @Override

@@ -11,6 +11,7 @@ import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.LogTail;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Schedule;
@@ -117,6 +118,16 @@ public final class Shape {
             .put("at", event.at().toString());
     node.set("data", Wire.tree(event.data()));
     return node;
+  }
+
+  public static ObjectNode log(LogTail tail) {
+    ObjectNode node = Wire.object();
+    for (LogTail.Part part : tail.parts()) {
+      node.withArray("parts")
+          .add(Wire.object().put("attempt", part.attempt()).put("text", part.text()));
+    }
+    node.withArray("parts");
+    return node.put("next", tail.next().toString()).put("skipped", tail.skipped());
   }
 
   public static ObjectNode attempt(Attempt attempt) {

@@ -18,6 +18,8 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.LogCursor;
+import dev.holdfast.model.LogTail;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Role;
@@ -102,6 +104,15 @@ final class Shaped {
         node.path("attempt").asInt(),
         instant(node, "at"),
         new Json(node.path("data").toString()));
+  }
+
+  static LogTail log(JsonNode node) {
+    return new LogTail(
+        list(
+            node.path("parts"),
+            part -> new LogTail.Part(part.path("attempt").asInt(), text(part, "text"))),
+        LogCursor.parse(text(node, "next")),
+        node.path("skipped").asBoolean());
   }
 
   static Attempt attempt(JsonNode node) {

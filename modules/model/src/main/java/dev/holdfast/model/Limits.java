@@ -28,6 +28,12 @@ public final class Limits {
   public static final int STACK_TRACE_CHARS = 32_000;
   public static final int PROGRESS_MESSAGE_CHARS = 500;
 
+  /** What programs print is kept in pieces, of whole lines, and only the last of them. */
+  public static final int LOG_PIECE_CHARS = 4_096;
+
+  public static final int LOG_PIECES = 16;
+  public static final int LOG_LINE_CHARS = 2_000;
+
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.:/-]*");
   // No colon: it separates the parts of a component id, worker:{queue}:{n}.
   private static final Pattern QUEUE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]*");

@@ -63,6 +63,24 @@ public sealed interface Report {
     }
   }
 
+  /**
+   * A piece of what the attempt's programs printed, as far as it goes by now. Told again with more
+   * in it, it takes the place of what was there; the same told again changes nothing.
+   *
+   * @param piece counted from 1 in this attempt
+   */
+  record Log(Lease lease, int piece, String text) implements Report {
+    public Log {
+      if (piece < 1 || text.isEmpty() || text.length() > Limits.LOG_PIECE_CHARS) {
+        throw new RefusedException(
+            Refusal.BAD_LIMIT,
+            "a piece of log is counted from 1 and has 1 to %,d characters"
+                .formatted(Limits.LOG_PIECE_CHARS));
+      }
+      text = Text.inert(text);
+    }
+  }
+
   /** An entry of the timeline that comes with a step. */
   record Entry(String type, Json data) {
     public Entry {

@@ -28,6 +28,8 @@ import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.LogCursor;
+import dev.holdfast.model.LogTail;
 import dev.holdfast.model.Moment;
 import dev.holdfast.model.Patch;
 import dev.holdfast.model.Publication;
@@ -160,6 +162,19 @@ public final class Queue implements AutoCloseable {
 
   public Optional<StepStatus> step(JobId job, String step) {
     return database.run("step", connection -> Steps.one(connection, job, step));
+  }
+
+  /** What the job's programs printed last, from where a reader has come to. */
+  public LogTail log(JobId job, LogCursor cursor) {
+    return LogTail.after(
+        cursor, database.run("log", connection -> Log.read(connection, job, cursor)));
+  }
+
+  /** Where the logs of these jobs end, of those that have one: moves whenever one of them grows. */
+  public Map<JobId, LogCursor> logEnds(List<JobId> jobs) {
+    return jobs.isEmpty()
+        ? Map.of()
+        : database.run("log", connection -> Log.ends(connection, jobs));
   }
 
   /** The changes that a step made in its workspace, if it is done and has one. */

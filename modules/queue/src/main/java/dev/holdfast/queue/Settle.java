@@ -40,19 +40,43 @@ final class Settle {
     return settlements.stream().map(s -> ack(accepted.contains(s))).toList();
   }
 
-  /** Progress and events in one statement; steps, which are few, each in a transaction. */
+  /**
+   * Progress and events in one statement, logs in another; steps, which are few, each in a
+   * transaction.
+   */
   List<Ack> report(List<Report> reports) {
-    List<Report> lines = reports.stream().filter(r -> !(r instanceof Report.Step)).toList();
     Set<Lease> told =
-        lines.isEmpty()
-            ? Set.of()
-            : database.run(
-                "tell",
-                connection ->
-                    storing("tell", Refusal.EVENT_NOT_JSON, connection, lines, Tell::all));
+        told(
+            "tell",
+            reports.stream()
+                .filter(r -> r instanceof Report.Progress || r instanceof Report.Event)
+                .toList(),
+            Tell::all);
+    Set<Lease> logged =
+        told(
+            "log",
+            reports.stream()
+                .filter(Report.Log.class::isInstance)
+                .map(Report.Log.class::cast)
+                .toList(),
+            Log::all);
     return reports.stream()
-        .map(r -> r instanceof Report.Step step ? step(step) : ack(told.contains(r.lease())))
+        .map(
+            report ->
+                switch (report) {
+                  case Report.Step step -> step(step);
+                  case Report.Log log -> ack(logged.contains(log.lease()));
+                  case Report.Progress progress -> ack(told.contains(progress.lease()));
+                  case Report.Event event -> ack(told.contains(event.lease()));
+                })
         .toList();
+  }
+
+  private <S> Set<Lease> told(String verb, List<S> batch, Verb<S> work) {
+    return batch.isEmpty()
+        ? Set.of()
+        : database.run(
+            verb, connection -> storing(verb, Refusal.EVENT_NOT_JSON, connection, batch, work));
   }
 
   private Ack step(Report.Step step) {

@@ -80,6 +80,7 @@ final class Tell {
       case Report.Progress progress -> EventType.PROGRESS;
       case Report.Event event -> event.type();
       case Report.Step step -> throw new IllegalArgumentException(step + " is written by Steps");
+      case Report.Log log -> throw new IllegalArgumentException(log + " is written by Log");
     };
   }
 }

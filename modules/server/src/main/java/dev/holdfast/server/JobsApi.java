@@ -12,6 +12,7 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.LogCursor;
 import dev.holdfast.model.Told;
 import dev.holdfast.queue.Queue;
 import java.time.DateTimeException;
@@ -58,6 +59,7 @@ final class JobsApi {
         Route.get("/v1/jobs/count", Guard.READ, this::count),
         Route.get("/v1/jobs/{id}", Guard.READ, this::show),
         Route.get("/v1/jobs/{id}/timeline", Guard.READ, this::timeline),
+        Route.get("/v1/jobs/{id}/log", Guard.READ, this::log),
         Route.get("/v1/jobs/{id}/attempts", Guard.READ, this::attempts),
         Route.get("/v1/jobs/{id}/result", Guard.READ, this::result));
   }
@@ -207,6 +209,12 @@ final class JobsApi {
     ObjectNode node = Wire.object();
     node.putArray("events").addAll(queue.timeline(job).stream().map(Shape::event).toList());
     return Answer.ok(node);
+  }
+
+  private Answer log(Call call) {
+    call.onlyQueries("after");
+    LogCursor after = call.query("after").map(LogCursor::parse).orElse(LogCursor.START);
+    return Answer.ok(Shape.log(queue.log(job(queue, call).id(), after)));
   }
 
   private Answer attempts(Call call) {

@@ -44,6 +44,9 @@ final class Live {
   /** Those that changed; in a snapshot, those that run or changed lately. */
   record Jobs(List<JobBrief> jobs) {}
 
+  /** Those whose programs have printed something since it was said last; never in a snapshot. */
+  record Logs(List<JobId> jobs) {}
+
   /**
    * How a worker is doing.
    *

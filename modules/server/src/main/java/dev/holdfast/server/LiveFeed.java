@@ -63,6 +63,11 @@ final class LiveFeed {
     }
   }
 
+  /** Says what newcomers need not know. */
+  synchronized void tell(String topic, Object news) {
+    say(topic, Wire.text(news));
+  }
+
   /** Newcomers need not know of it any more. */
   synchronized void forget(String name) {
     known.remove(name);

@@ -5,6 +5,9 @@ import dev.holdfast.model.Finding;
 import dev.holdfast.model.Glance;
 import dev.holdfast.model.Holder;
 import dev.holdfast.model.JobBrief;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.LogCursor;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.queue.DatabaseException;
 import dev.holdfast.queue.Queue;
@@ -12,6 +15,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,6 +56,7 @@ final class Lookout {
   private final SeenJobs jobs = new SeenJobs();
   private final SeenWorkers workers = new SeenWorkers();
   private final QueueFigures figures = new QueueFigures();
+  private Map<JobId, LogCursor> logs = Map.of();
   private @Nullable Instant lookedAt;
   private Problems.@Nullable Background background;
   private long backgroundAt;
@@ -140,6 +146,7 @@ final class Lookout {
     lookedAt = now;
 
     tellJobs(looked);
+    tellLogs(looked);
     figures.tell(feed, backlog, pace, now);
     workers.looked(crew).forEach(this::tellWorker);
     List<Finding> found = problems.of(backlog, crew, background());
@@ -170,6 +177,25 @@ final class Lookout {
         Topics.JOBS,
         changed.isEmpty() ? null : new Live.Jobs(changed),
         () -> new Live.Jobs(latest));
+  }
+
+  /** Of those that run; how they end is told with the jobs. */
+  private void tellLogs(List<JobBrief> looked) {
+    Map<JobId, LogCursor> ends =
+        queue.logEnds(
+            looked.stream()
+                .filter(job -> job.state() == JobState.RUNNING)
+                .map(JobBrief::id)
+                .toList());
+    List<JobId> grown =
+        ends.keySet().stream()
+            .filter(job -> !Objects.equals(ends.get(job), logs.get(job)))
+            .sorted()
+            .toList();
+    logs = ends;
+    if (!grown.isEmpty()) {
+      feed.tell(Topics.LOGS, new Live.Logs(grown));
+    }
   }
 
   private void tellWorker(Live.Worker worker) {

@@ -8,6 +8,7 @@ import java.util.List;
 record Topics(List<String> patterns) {
   static final String QUEUES = "queue:status";
   static final String JOBS = "queue:jobs";
+  static final String LOGS = "queue:logs";
   static final String HEALTH = "system:health";
 
   static final Topics ALL = new Topics(List.of("*"));
@@ -52,8 +53,8 @@ record Topics(List<String> patterns) {
       throw new Problem(
           422,
           "unknown_topic",
-          "topics are queue:status, queue:{queue}:status, queue:jobs, worker:{queue}:{n}:status and"
-              + " system:health, with * for anything");
+          "topics are queue:status, queue:{queue}:status, queue:jobs, queue:logs,"
+              + " worker:{queue}:{n}:status and system:health, with * for anything");
     }
     return pattern;
   }

@@ -1,8 +1,10 @@
 package dev.holdfast.server;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.JacksonCodec;
 import dev.holdfast.contract.Wire;
 import dev.holdfast.model.ApiKey;
 import dev.holdfast.model.HealthStatus;
@@ -12,6 +14,14 @@ import dev.holdfast.model.Json;
 import dev.holdfast.model.Role;
 import dev.holdfast.queue.Health;
 import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.worker.FolderStore;
+import dev.holdfast.worker.Program;
+import dev.holdfast.worker.Scratch;
+import dev.holdfast.worker.Worker;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -26,6 +36,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.openqa.selenium.Keys;
@@ -484,6 +495,60 @@ class BrowserTest extends ServerTest {
         browser.later(
             "const done = arguments[0]; import('/page/live.js').then(({live}) => done(%s))"
                 .formatted(what)));
+  }
+
+  @Test
+  void what_a_program_prints_is_followed_as_it_runs_and_is_only_text(@TempDir Path folder)
+      throws IOException {
+    Path feed = Files.createFile(folder.resolve("feed"));
+    JobId job = holdfast.enqueue(Job.of("program").queue(QUEUE).maxAttempts(1)).id();
+    Worker worker =
+        holdfast
+            .worker(QUEUE)
+            .scratch(new Scratch(folder.resolve("scratch"), false))
+            .artifacts(new FolderStore(folder))
+            .handle(
+                new Program(
+                        List.of("sh", "-c", "tail -n +1 -f " + feed + " & wait"),
+                        folder,
+                        Map.of(),
+                        List.of())
+                    .kind("program", new JacksonCodec()))
+            .start();
+    try {
+      open("#/jobs/" + job);
+      browser.awaitText("running");
+      assertThat(browser.has("pre.log")).isFalse();
+      print(feed, "begun: <img src=x onerror=window.hit=1> \u001b[31mred\u001b[0m\n");
+      long printed = System.nanoTime();
+      browser.awaitText("begun: <img src=x onerror=window.hit=1> red");
+      // Two seconds on a quiet machine; this one may be at many things at once.
+      assertThat(Duration.ofNanos(System.nanoTime() - printed)).isLessThan(Duration.ofSeconds(5));
+      print(feed, "<script>window.hit=1</script>" + "W".repeat(100_000) + "\n");
+      print(feed, IntStream.range(0, 500).mapToObj(i -> "line " + i + "\n").collect(joining()));
+      browser.awaitText("line 499", "<script>window.hit=1</script>");
+      // Whoever has not scrolled away sees its end.
+      assertThat(
+              browser.script(
+                  "const log = document.querySelector('pre.log');"
+                      + " return log.scrollHeight - log.scrollTop - log.clientHeight < 40"
+                      + " && log.scrollTop > 0"))
+          .isEqualTo(true);
+      assertThat(browser.overflow()).isLessThanOrEqualTo(0);
+      assertThat(browser.has("main img, main script")).isFalse();
+      assertThat(browser.script("return window.hit === undefined")).isEqualTo(true);
+      holdfast.cancel(job, "enough");
+      browser.awaitText("cancelled");
+      assertThat(browser.text()).contains("line 499");
+      open("#/jobs/" + job);
+      browser.awaitText("line 499");
+    } finally {
+      worker.close();
+    }
+  }
+
+  private static void print(Path feed, String text) throws IOException {
+    Files.writeString(feed, text, StandardOpenOption.APPEND);
   }
 
   // ---- hostile, and comfortable

@@ -8,6 +8,8 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.Report;
 import dev.holdfast.model.Role;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.testkit.FaultProxy;
@@ -74,6 +76,23 @@ class LiveTest extends ServerTest {
       assertThat(told.get("state").asText()).isEqualTo("RUNNING");
       assertThat(told.get("kind").asText()).isEqualTo("echo");
       assertThat(told.get("worker").asText()).isEqualTo("w1");
+    }
+  }
+
+  @Test
+  void that_a_program_printed_is_told_and_what_can_be_read() {
+    enqueued();
+    JsonNode task = leased();
+    Lease lease = new Lease(JobId.parse(task.get("taskId").asText()), 1);
+    try (LiveStream live = listen("?topics=queue:logs,queue:jobs")) {
+      live.next();
+      for (String text : List.of("one\n", "one\ntwo\n")) {
+        holdfast.queue().report(List.of(new Report.Log(lease, 1, text)));
+        LiveStream.Event told = live.next();
+        assertThat(told.topic()).isEqualTo("queue:logs");
+        assertThat(told.data().get("jobs")).hasSize(1);
+        assertThat(told.data().get("jobs").get(0).asText()).isEqualTo(lease.job().toString());
+      }
     }
   }
 

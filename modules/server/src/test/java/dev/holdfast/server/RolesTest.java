@@ -37,6 +37,7 @@ class RolesTest extends ServerTest {
         new Rule("GET", "/v1/jobs", READERS),
         new Rule("GET", job, READERS),
         new Rule("GET", job + "/timeline", READERS),
+        new Rule("GET", job + "/log", READERS),
         new Rule("GET", job + "/attempts", READERS),
         new Rule("GET", job + "/result", READERS),
         new Rule("GET", job + "/artifacts", READERS),

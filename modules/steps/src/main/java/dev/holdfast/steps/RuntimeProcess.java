@@ -25,15 +25,15 @@ final class RuntimeProcess {
 
   private final LastLines last = new LastLines();
   private final Scrubber scrubber;
-  private final Runnable alive;
+  private final WorkspaceRun.Host host;
   private final Duration grace;
 
   /**
    * @param grace between being asked to end and being killed
    */
-  RuntimeProcess(Scrubber scrubber, Runnable alive, Duration grace) {
+  RuntimeProcess(Scrubber scrubber, WorkspaceRun.Host host, Duration grace) {
     this.scrubber = scrubber;
-    this.alive = alive;
+    this.host = host;
     this.grace = grace;
   }
 
@@ -59,7 +59,7 @@ final class RuntimeProcess {
 
   private LineListener taking(ScrubbingStream stream) {
     return (line, cut) -> {
-      alive.run();
+      host.alive();
       stream.write(cut > 0 ? line + " (" + cut + " more)\n" : line + "\n");
     };
   }
@@ -80,6 +80,7 @@ final class RuntimeProcess {
       String kept = Text.excerpt(line, LOG_LINE_CHARS);
       file.line(kept);
       last.add(kept);
+      host.log(kept);
     }
   }
 }

@@ -29,7 +29,7 @@ final class StepRuntime {
   private final WorkspaceRun.Site site;
   private final Codec codec;
   private final Scrubber scrubber;
-  private final Runnable alive;
+  private final WorkspaceRun.Host host;
   private final RuntimeCommand command;
 
   StepRuntime(
@@ -39,14 +39,14 @@ final class StepRuntime {
       WorkspaceRun.Site site,
       Codec codec,
       Scrubber scrubber,
-      Runnable alive) {
+      WorkspaceRun.Host host) {
     this.job = job;
     this.task = task;
     this.index = index;
     this.site = site;
     this.codec = codec;
     this.scrubber = scrubber;
-    this.alive = alive;
+    this.host = host;
     RuntimeCommand named = site.runtimes().get(task.runtime());
     if (named == null) {
       throw new StepException(
@@ -68,8 +68,9 @@ final class StepRuntime {
     Path state = Files.createDirectories(site.folder().resolve("state"));
     Path result = state.resolve("result.json");
     Files.deleteIfExists(result);
+    host.log("── step %s, attempt %d".formatted(task.id(), retry.attempt()));
     RuntimeProcess.Ended ended =
-        new RuntimeProcess(scrubber, alive, site.grace())
+        new RuntimeProcess(scrubber, host, site.grace())
             .run(
                 new Command(command.command(), work, environment(state, result, retry)),
                 logOf(retry.attempt()));

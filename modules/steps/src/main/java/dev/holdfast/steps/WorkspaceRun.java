@@ -34,6 +34,9 @@ public final class WorkspaceRun {
 
     void alive();
 
+    /** A line that a runtime printed, scrubbed. */
+    void log(String line);
+
     void progress(int percent, String message);
   }
 
@@ -264,7 +267,7 @@ public final class WorkspaceRun {
     @Override
     public Outcome attempt(Retry retry) throws IOException, InterruptedException {
       begun.put(task.id(), retry.attempt());
-      StepRuntime runtime = new StepRuntime(job, task, index, site, codec, scrubber, host::alive);
+      StepRuntime runtime = new StepRuntime(job, task, index, site, codec, scrubber, host);
       Workspace open = prepared(index);
       Instant startedAt = Instant.now();
       String summary = runtime.run(open.work(), retry);

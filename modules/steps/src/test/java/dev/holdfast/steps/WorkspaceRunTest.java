@@ -37,6 +37,7 @@ class WorkspaceRunTest {
   private final Map<String, Journal.Line> rows = new LinkedHashMap<>();
   private final Map<String, Patch> patches = new HashMap<>();
   private final List<String> events = new CopyOnWriteArrayList<>();
+  private final List<String> logged = new CopyOnWriteArrayList<>();
   private final Interventions interventions = new Interventions();
   private Runnable beforeThirdPatch = () -> {};
   private int rebuilt;
@@ -138,6 +139,11 @@ class WorkspaceRunTest {
     public void alive() {}
 
     @Override
+    public void log(String line) {
+      logged.add(line);
+    }
+
+    @Override
     public void progress(int percent, String message) {}
   }
 
@@ -174,6 +180,19 @@ class WorkspaceRunTest {
     assertThat(events.stream().filter(EventType.STEP_FAILED::equals)).hasSize(3);
     assertThat(events.stream().filter(EventType.HEAL_TRIGGERED::equals)).hasSize(1);
     assertThat(events).doesNotContain(EventType.HEAL_EXHAUSTED);
+  }
+
+  @Test
+  void what_runtimes_print_is_passed_on_as_it_comes_with_the_step_it_is_of() throws Exception {
+    run(
+        "one",
+        "echo out-$HOLDFAST_STEP_INDEX; echo password=hunter22 >&2; echo $HOLDFAST_STEP_INDEX > log");
+    assertThat(logged)
+        .contains("── step s1, attempt 1", "out-1", "── step s5, attempt 1", "out-5")
+        .contains("password=***");
+    assertThat(logged.indexOf("out-1"))
+        .isBetween(
+            logged.indexOf("── step s1, attempt 1"), logged.indexOf("── step s2, attempt 1"));
   }
 
   private void resumeOnceItIsHeldUp() {

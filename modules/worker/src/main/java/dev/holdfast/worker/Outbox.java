@@ -43,6 +43,9 @@ final class Outbox {
   private record Entry(
       @Nullable Report report, @Nullable Settlement settlement, CompletableFuture<Ack> answer) {
     int chars() {
+      if (report instanceof Report.Log log) {
+        return log.text().length();
+      }
       Json json =
           settlement instanceof Settlement.Succeed succeed
               ? succeed.result()

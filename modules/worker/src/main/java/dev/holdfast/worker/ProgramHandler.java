@@ -58,10 +58,9 @@ final class ProgramHandler implements Handler<Json> {
   public @Nullable Object handle(Json payload, JobContext context) {
     Folders folders = prepared(context);
     try (RollingFile log = new RollingFile(folders.log(), LOG_BYTES)) {
-      ProgramOutput output = new ProgramOutput(context, codec, log);
-      int exit =
-          ((RunContext) context)
-              .run(program.command(), environment(folders), output::out, output::err);
+      RunContext running = (RunContext) context;
+      ProgramOutput output = new ProgramOutput(running, codec, log);
+      int exit = running.run(program.command(), environment(folders), output::out, output::err);
       judge(exit, output);
       publish(context, folders, output.result());
       return output.result();

@@ -20,7 +20,7 @@ final class ProgramOutput {
   static final int MOST_EVENTS = 1_000;
   private static final int LOG_LINE_CHARS = 8_000;
 
-  private final JobContext context;
+  private final RunContext context;
   private final Codec codec;
   private final RollingFile log;
   private final LastLines last = new LastLines();
@@ -29,7 +29,7 @@ final class ProgramOutput {
   private volatile @Nullable Json result;
   private volatile @Nullable Failure failure;
 
-  ProgramOutput(JobContext context, Codec codec, RollingFile log) {
+  ProgramOutput(RunContext context, Codec codec, RollingFile log) {
     this.context = context;
     this.codec = codec;
     this.log = log;
@@ -118,6 +118,7 @@ final class ProgramOutput {
     }
     log.line(text);
     last.add(text);
+    context.log(text);
   }
 
   @Nullable Json result() {

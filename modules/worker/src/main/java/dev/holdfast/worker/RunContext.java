@@ -49,6 +49,7 @@ final class RunContext implements JobContext {
   private final Budgets budgets;
   private final Interventions interventions = new Interventions();
   private final ProgressThrottle throttle;
+  private @Nullable JobLog output;
   private final List<Runnable> callbacks = new ArrayList<>();
   private final Object reporting = new Object();
   private CompletableFuture<Ack> written = CompletableFuture.completedFuture(Ack.ACCEPTED);
@@ -224,6 +225,22 @@ final class RunContext implements JobContext {
     }
   }
 
+  /** A line that a program of this attempt printed; cheap, and written now and then. */
+  void log(String line) {
+    JobLog told;
+    synchronized (reporting) {
+      if (ended) {
+        return;
+      }
+      if (output == null) {
+        // Most jobs run no program, and need no room for what one would say.
+        output = new JobLog(job.lease(), healer.healing().scrubber(), outbox::report, lost);
+      }
+      told = output;
+    }
+    told.line(line);
+  }
+
   @Override
   public void event(String type, Object data) {
     steps.alive();
@@ -384,11 +401,16 @@ final class RunContext implements JobContext {
 
   /** Nothing is reported any more, and what was is written before the attempt is settled. */
   void end() {
+    JobLog told;
     synchronized (reporting) {
       if (!settling) {
         sendPending();
       }
       ended = true;
+      told = output;
+    }
+    if (told != null) {
+      told.end(!settling);
     }
   }
 }

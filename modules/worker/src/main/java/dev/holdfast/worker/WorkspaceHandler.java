@@ -52,7 +52,7 @@ final class WorkspaceHandler implements Handler<WorkspaceJob> {
             healer.healing().scrubber(),
             steps.loop(),
             running.interventions(),
-            new Here(context, steps, healer));
+            new Here(running, steps, healer));
     try {
       WorkspaceRun.Result result = run.run(steps.known(), healer.healing().budgets());
       publish(context, folder, result);
@@ -88,7 +88,7 @@ final class WorkspaceHandler implements Handler<WorkspaceJob> {
     context.publish(files, result);
   }
 
-  private record Here(JobContext context, CodeSteps.Opened steps, RunContext.Healer healer)
+  private record Here(RunContext context, CodeSteps.Opened steps, RunContext.Healer healer)
       implements WorkspaceRun.Host {
     @Override
     public Optional<Patch> patch(String step) {
@@ -98,6 +98,11 @@ final class WorkspaceHandler implements Handler<WorkspaceJob> {
     @Override
     public void alive() {
       steps.loop().alive();
+    }
+
+    @Override
+    public void log(String line) {
+      context.log(line);
     }
 
     @Override

@@ -5,11 +5,13 @@ import { ask } from './dialogs.js';
 import { bytes, clipped, count, millis, now, span } from './format.js';
 import { live } from './live.js';
 import { ACTIVE, badge, copyButton, cut, DEAD, empty, jobsLink, long, progressBar, time, View } from './parts.js';
-import { get, jobPath, post } from './server.js';
+import { get, jobPath, post, query } from './server.js';
 import { kindOf } from './timeline.js';
 
 const MOST_TEXT = 20_000;
 const MOST_EVENTS = 200;
+const MOST_LOG = 200_000;
+const NO_LOG = { parts: [], next: null, skipped: false };
 
 /** Of each action what is asked before, and what it asks of the step. */
 const CONTROLS = {
@@ -21,6 +23,17 @@ const CONTROLS = {
   resume_from_step: ['Go back to a step', 'This step and all after it are done again, in a new workspace.'],
 };
 
+/** Those of one attempt together, and of a long one the end. */
+function joined(before, more) {
+  const parts = before.map((part) => ({ ...part }));
+  for (const part of more) {
+    const last = parts.at(-1);
+    if (last?.attempt === part.attempt) last.text = (last.text + part.text).slice(-MOST_LOG);
+    else parts.push(part);
+  }
+  return parts.slice(-16);
+}
+
 class JobView extends View {
   static properties = {
     jobId: { attribute: false },
@@ -30,11 +43,15 @@ class JobView extends View {
     steps: { state: true },
     artifacts: { state: true },
     whole: { state: true },
+    log: { state: true },
   };
+  #readingLog = false;
+  #rung = false;
 
   constructor() {
     super();
     this.whole = new Set();
+    this.log = NO_LOG;
   }
 
   connectedCallback() {
@@ -45,13 +62,14 @@ class JobView extends View {
 
   willUpdate(changed) {
     if (changed.has('jobId')) {
-      Object.assign(this, { job: null, events: [], attempts: [], steps: [], artifacts: [], whole: new Set() });
+      Object.assign(this, { job: null, events: [], attempts: [], steps: [], artifacts: [], whole: new Set(), log: NO_LOG, atEnd: true });
       this.refresh(0);
     }
   }
 
   changed(event) {
     if (event.jobs.has(this.jobId)) this.refresh();
+    if (event.logs.has(this.jobId)) this.#readLog();
     this.requestUpdate();
   }
 
@@ -61,6 +79,35 @@ class JobView extends View {
     );
     if (signal.aborted) return;
     Object.assign(this, { job, events: timeline.events, attempts: attempts.attempts, steps: steps.steps, artifacts: artifacts.artifacts });
+    this.#readLog();
+  }
+
+  /** What its programs have printed since it was asked last; one at a time, and once more if it was rung meanwhile. */
+  async #readLog() {
+    if (this.#readingLog) {
+      this.#rung = true;
+      return;
+    }
+    this.#readingLog = true;
+    const { jobId } = this;
+    try {
+      do {
+        this.#rung = false;
+        const { parts, next, skipped } = await get(`${jobPath(jobId, '/log')}${query({ after: this.log.next })}`);
+        if (jobId === this.jobId && (parts.length || skipped)) this.log = { parts: joined(skipped ? [] : this.log.parts, parts), next, skipped: skipped || this.log.skipped };
+      } while (this.#rung && jobId === this.jobId && this.isConnected);
+    } catch {
+      // What is wrong is said where the rest is read, and there it is asked for again.
+    } finally {
+      this.#readingLog = false;
+      if (jobId !== this.jobId) this.#readLog();
+    }
+  }
+
+  /** Whoever reads its end goes on reading its end. */
+  updated(changed) {
+    const shown = changed.has('log') ? this.querySelector('pre.log') : null;
+    if (shown && this.atEnd) shown.scrollTop = shown.scrollHeight;
   }
 
   async #ask(question) {
@@ -129,6 +176,7 @@ class JobView extends View {
       <section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>
         <hf-timeline .job=${job} .events=${this.events} .attempts=${this.attempts} .steps=${this.steps}></hf-timeline></section>
       ${this.steps.length ? this.#stepTable(job) : nothing}
+      ${this.log.parts.length ? this.#output() : nothing}
       <div class="columns">
         <section aria-labelledby="payload"><h2 id="payload">Payload</h2>${this.#json('payload', job.payload)}</section>
         <section aria-labelledby="result"><h2 id="result">Result</h2>${job.result == null ? html`<p class="dim">None${ACTIVE.includes(job.state) ? ' yet' : ''}</p>` : this.#json('result', job.result)}</section>
@@ -205,6 +253,18 @@ class JobView extends View {
             ${step.state === 'DONE' ? nothing : html`<button type="button" class="small" @click=${() => this.#control('retry_step', step.stepId)}>Retry</button>
               <button type="button" class="small" @click=${() => this.#control('hard_reset_step', step.stepId)}>Reset</button>`}
             <button type="button" class="small" @click=${() => this.#control('resume_from_step', step.stepId)}>From here</button></span></td>` : nothing}</tr>`)}</tbody></table></div></section>`;
+  }
+
+  #output() {
+    const { parts, skipped } = this.log;
+    const several = parts.length > 1 || parts[0].attempt > 1;
+    return html`<section aria-labelledby="output"><h2 id="output">Output <span class="dim">of its programs${skipped ? ', the last part' : ''}</span></h2>
+      <pre class="text log" tabindex="0" @scroll=${(event) => this.#scrolled(event.target)}>${parts.map((part) => html`${several ? html`<b class="dim">attempt ${part.attempt}</b>\n` : nothing}${part.text}`)}</pre>
+      <div class="actions">${copyButton(parts.map((part) => part.text).join(''), 'output')}</div></section>`;
+  }
+
+  #scrolled(shown) {
+    this.atEnd = shown.scrollHeight - shown.scrollTop - shown.clientHeight < 40;
   }
 
   #artifacts() {

@@ -148,6 +148,8 @@ class Live extends EventTarget {
         keep(this.jobs, job.id, job, MOST_JOBS);
         this.#tell('jobs', job.id);
       }
+    } else if (topic === 'queue:logs') {
+      for (const job of data.jobs) this.#tell('logs', null, job);
     } else if (topic.startsWith('queue:')) {
       keep(this.queues, data.queue, data, MOST_QUEUES);
       this.#tell('queues');
@@ -177,9 +179,9 @@ class Live extends EventTarget {
   }
 
   /** Many events at once are one change to draw. */
-  #tell(what, job) {
+  #tell(what, job, log) {
     if (!this.#told) {
-      this.#told = { what: new Set(), jobs: new Set() };
+      this.#told = { what: new Set(), jobs: new Set(), logs: new Set() };
       setTimeout(() => {
         const told = this.#told;
         this.#told = null;
@@ -188,6 +190,7 @@ class Live extends EventTarget {
     }
     this.#told.what.add(what);
     if (job) this.#told.jobs.add(job);
+    if (log) this.#told.logs.add(log);
   }
 }
 

@@ -1,0 +1,144 @@
+package dev.holdfast.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.Limits;
+import dev.holdfast.model.LogCursor;
+import dev.holdfast.model.LogTail;
+import dev.holdfast.model.Report;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class LogTest extends QueueFixture {
+  private Ack write(Lease lease, int piece, String text) {
+    return queue.report(List.of(new Report.Log(lease, piece, text))).getFirst();
+  }
+
+  private List<LogTail.Part> all(Lease lease) {
+    return queue.log(lease.job(), LogCursor.START).parts();
+  }
+
+  private static LogTail.Part part(int attempt, String text) {
+    return new LogTail.Part(attempt, text);
+  }
+
+  private long pieces() {
+    return db.count("SELECT count(*) FROM holdfast.log");
+  }
+
+  @Test
+  void what_is_printed_is_read_while_it_grows_and_after_the_end() {
+    Lease lease = running();
+    assertThat(all(lease)).isEmpty();
+    assertThat(write(lease, 1, "one\n")).isEqualTo(Ack.ACCEPTED);
+    LogTail first = queue.log(lease.job(), LogCursor.START);
+    assertThat(first.parts()).containsExactly(part(1, "one\n"));
+    write(lease, 1, "one\ntwo ü 😀\n");
+    write(lease, 2, "three\n");
+    LogTail more = queue.log(lease.job(), first.next());
+    assertThat(more.parts()).containsExactly(part(1, "two ü 😀\nthree\n"));
+    queue.settle(succeed(lease));
+    assertThat(all(lease)).containsExactly(part(1, "one\ntwo ü 😀\nthree\n"));
+    assertThat(queue.log(lease.job(), more.next()).parts()).isEmpty();
+  }
+
+  @Test
+  void told_again_or_late_it_changes_nothing() {
+    Lease lease = running();
+    write(lease, 1, "one\ntwo\n");
+    assertThat(write(lease, 1, "one\ntwo\n")).isEqualTo(Ack.ACCEPTED);
+    assertThat(write(lease, 1, "one\n")).isEqualTo(Ack.ACCEPTED);
+    assertThat(
+            queue.report(
+                List.of(
+                    new Report.Log(lease, 2, "a\n"),
+                    new Report.Log(lease, 2, "a\nb\n"),
+                    new Report.Log(lease, 2, "a\n"))))
+        .containsOnly(Ack.ACCEPTED);
+    assertThat(all(lease)).containsExactly(part(1, "one\ntwo\na\nb\n"));
+  }
+
+  @Test
+  void only_the_attempt_that_holds_the_job_writes() {
+    Lease stale = running();
+    write(stale, 1, "first\n");
+    expire(stale);
+    queue.reap(Duration.ZERO);
+    assertThat(write(stale, 1, "first\nlate\n")).isEqualTo(Ack.LEASE_LOST);
+    Lease now = claimOne();
+    assertThat(write(stale, 2, "later\n")).isEqualTo(Ack.LEASE_LOST);
+    assertThat(write(now, 1, "second\n")).isEqualTo(Ack.ACCEPTED);
+    queue.settle(succeed(now));
+    assertThat(write(now, 2, "after the end\n")).isEqualTo(Ack.LEASE_LOST);
+    assertThat(all(now)).containsExactly(part(1, "first\n"), part(2, "second\n"));
+  }
+
+  @Test
+  void only_the_last_pieces_are_kept_over_all_attempts() {
+    Lease first = running();
+    String full = "x".repeat(Limits.LOG_PIECE_CHARS - 1) + "\n";
+    for (int piece = 1; piece <= Limits.LOG_PIECES + 3; piece++) {
+      write(first, piece, full);
+    }
+    assertThat(pieces()).isEqualTo(Limits.LOG_PIECES);
+    assertThat(queue.log(first.job(), LogCursor.START).skipped()).isTrue();
+    queue.settle(fail(first, FLAKY));
+    set(first.job(), "run_at = now(), state = 'PENDING'");
+    Lease second = claimOne();
+    List<Report> burst = new ArrayList<>();
+    for (int piece = 1; piece <= Limits.LOG_PIECES + 5; piece++) {
+      burst.add(new Report.Log(second, piece, piece + "\n"));
+    }
+    queue.report(burst.subList(0, 2));
+    assertThat(pieces()).isEqualTo(Limits.LOG_PIECES);
+    assertThat(all(second)).extracting(LogTail.Part::attempt).containsExactly(1, 2);
+    queue.report(burst);
+    assertThat(pieces()).isEqualTo(Limits.LOG_PIECES);
+    assertThat(all(second)).hasSize(1);
+    assertThat(all(second).getFirst().text()).startsWith("6\n").endsWith("21\n");
+  }
+
+  @Test
+  void it_goes_with_its_job_and_others_stay() {
+    Lease old = running();
+    Lease young = running();
+    write(old, 1, "old\n");
+    write(young, 1, "young\n");
+    queue.settle(succeed(old));
+    set(old.job(), "finished_at = finished_at - interval '25 hours'");
+    assertThat(queue.retain(JobState.SUCCEEDED, Duration.ofDays(1))).isEqualTo(1);
+    assertThat(pieces()).isEqualTo(1);
+    assertThat(all(young)).hasSize(1);
+  }
+
+  @Test
+  void it_waits_for_no_transaction_that_holds_the_job() throws Exception {
+    Lease lease = running();
+    try (Connection handler = db.connection()) {
+      handler.setAutoCommit(false);
+      queue.succeed(handler, succeed(lease));
+      assertThat(write(lease, 1, "while it settles\n")).isEqualTo(Ack.ACCEPTED);
+      handler.commit();
+    }
+    assertThat(all(lease)).hasSize(1);
+  }
+
+  @Test
+  void where_logs_end_moves_when_they_grow() {
+    Lease one = running();
+    Lease quiet = running();
+    write(one, 1, "a\n");
+    var before = queue.logEnds(List.of(one.job(), quiet.job()));
+    assertThat(before).containsOnlyKeys(one.job());
+    assertThat(queue.logEnds(List.of(one.job()))).isEqualTo(before);
+    write(one, 1, "a\nb\n");
+    assertThat(queue.logEnds(List.of(one.job()))).isNotEqualTo(before);
+    assertThat(queue.logEnds(List.of())).isEmpty();
+  }
+}
