@@ -2,7 +2,7 @@
 import { html, nothing } from 'lit';
 import { count, span } from './format.js';
 import { live } from './live.js';
-import { badge, time, View } from './parts.js';
+import { badge, cut, time, View } from './parts.js';
 import { get } from './server.js';
 
 const KEYS = [['g o', 'overview'], ['g q', 'queues'], ['g j', 'jobs'], ['g w', 'workers'], ['g i', 'info'], ['/', 'search jobs']];
@@ -74,7 +74,7 @@ class Info extends View {
     const left = all.filter((each) => each.origin === 'default');
     const table = (rows) => html`<div class="scroll"><table><thead><tr><th>Setting</th><th>Value</th><th>From</th><th>Variable</th><th>Meaning</th></tr></thead>
       <tbody>${rows.map((each) => html`<tr><td class="mono">${each.key}</td><td class="mono wrap">${each.value || html`<span class="dim">–</span>`}</td>
-        <td class="wrap">${each.origin}</td><td class="mono">${each.variable ?? ''}</td><td class="dim">${each.meaning}</td></tr>`)}</tbody></table></div>`;
+        <td>${cut(each.origin)}</td><td class="mono">${each.variable ?? ''}</td><td class="dim">${each.meaning}</td></tr>`)}</tbody></table></div>`;
     return html`<section aria-labelledby="settings"><h2 id="settings">Settings of this server</h2>
       ${given.length ? table(given) : html`<p class="dim">Nothing was set: everything is as it is by default.</p>`}
       ${left.length ? html`<details><summary>${count(left.length)} left at their defaults</summary>${table(left)}</details>` : nothing}</section>`;
