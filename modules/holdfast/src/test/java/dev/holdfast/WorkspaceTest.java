@@ -577,7 +577,7 @@ class WorkspaceTest extends LibraryTest {
           .forEach(level -> kept.append(log.lines(level, "")));
     }
     Files.delete(planted);
-    for (String table : List.of("job", "event", "step", "attempt", "completion")) {
+    for (String table : List.of("job", "event", "step", "attempt", "completion", "log")) {
       kept.append(
           db.queryOne(
               String.class,
