@@ -118,4 +118,19 @@ class HandlerTroubleTest extends LibraryTest {
     assertThat(job(id).state()).isEqualTo(JobState.FAILED);
     assertThat(failure(id).message()).contains("a\uFFFDb").hasSizeLessThan(10_000);
   }
+
+  @Test
+  void a_secret_in_an_exception_is_not_kept() {
+    JobId id = enqueue(Job.of("careless").maxAttempts(1));
+    worker()
+        .handle(
+            "careless",
+            Json.class,
+            (payload, context) -> {
+              throw new IllegalStateException("cannot reach db?password=hunter22");
+            })
+        .drain();
+    assertThat(failure(id).message()).contains("cannot reach db?password=***");
+    assertThat(failure(id).stackTrace()).contains("password=***").doesNotContain("hunter22");
+  }
 }

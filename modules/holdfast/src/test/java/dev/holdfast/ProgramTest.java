@@ -77,6 +77,19 @@ class ProgramTest extends WorkplaceTest {
     assertThat(log(id)).endsWith("last\n");
   }
 
+  @Test
+  void tells_no_secret_in_its_last_words() throws IOException {
+    JobId id = ran("echo api_key=abcdef0123456789; echo 'bad password=hunter22' >&2; exit 3");
+    Failure failure = failure(id);
+    assertThat(failure.message()).endsWith("bad password=***");
+    assertThat(failure.stackTrace()).contains("api_key=***").doesNotContain("hunter22", "abcdef01");
+    assertThat(files(scratchRoot())).anyMatch(file -> file.endsWith("output.log"));
+    for (String file : files(scratchRoot())) {
+      assertThat(Files.readString(scratchRoot().resolve(file)))
+          .doesNotContain("hunter22", "abcdef01");
+    }
+  }
+
   private String log(JobId id) {
     return holdfast.queue().log(id, LogCursor.START).parts().stream()
         .map(LogTail.Part::text)

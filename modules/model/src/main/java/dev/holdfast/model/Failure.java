@@ -3,6 +3,7 @@ package dev.holdfast.model;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** The one shape a failure has, from the handler to the page. Texts are cut to their limits. */
@@ -63,6 +64,16 @@ public record Failure(
 
   public Failure withStackTrace(@Nullable String trace) {
     return new Failure(category, code, message, trace, retryable);
+  }
+
+  /** With whatever its texts must not say taken out. */
+  public Failure scrubbed(UnaryOperator<String> scrub) {
+    return new Failure(
+        category,
+        code,
+        scrub.apply(message),
+        stackTrace == null ? null : scrub.apply(stackTrace),
+        retryable);
   }
 
   private static String nameOf(Throwable thrown) {

@@ -339,7 +339,8 @@ final class JobRun {
       return;
     }
     // A handler that left because its program was killed has been given up all the same.
-    Outcome outcome = givenUp && left instanceof Outcome.Failed ? new Outcome.Abandoned() : left;
+    Outcome outcome =
+        givenUp && left instanceof Outcome.Failed ? new Outcome.Abandoned() : told(left);
     try {
       context.end();
       RetryPolicy policy = kind == null ? RetryPolicy.DEFAULT : kind.retry();
@@ -356,6 +357,13 @@ final class JobRun {
     } catch (Throwable bug) {
       unsettled(bug);
     }
+  }
+
+  /** An exception, or a program's last words, may tell more than is to be kept. */
+  private Outcome told(Outcome left) {
+    return left instanceof Outcome.Failed(var failure, var after)
+        ? new Outcome.Failed(failure.scrubbed(context.scrubber()::scrub), after)
+        : left;
   }
 
   private void settle(Settlement settlement) {

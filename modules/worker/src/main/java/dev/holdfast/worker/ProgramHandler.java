@@ -60,7 +60,12 @@ final class ProgramHandler implements Handler<Json> {
     try (RollingFile log = new RollingFile(folders.log(), LOG_BYTES)) {
       RunContext running = (RunContext) context;
       ProgramOutput output = new ProgramOutput(running, codec, log);
-      int exit = running.run(program.command(), environment(folders), output::out, output::err);
+      int exit;
+      try {
+        exit = running.run(program.command(), environment(folders), output::out, output::err);
+      } finally {
+        output.end();
+      }
       judge(exit, output);
       publish(context, folders, output.result());
       return output.result();

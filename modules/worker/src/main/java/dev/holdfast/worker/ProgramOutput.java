@@ -8,6 +8,7 @@ import dev.holdfast.model.Limits;
 import dev.holdfast.model.Text;
 import dev.holdfast.process.LastLines;
 import dev.holdfast.process.RollingFile;
+import dev.holdfast.steps.ScrubbingStream;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,7 @@ final class ProgramOutput {
   private final RunContext context;
   private final Codec codec;
   private final RollingFile log;
+  private final ScrubbingStream scrubbed;
   private final LastLines last = new LastLines();
   private int percent;
   private int events;
@@ -33,6 +35,7 @@ final class ProgramOutput {
     this.context = context;
     this.codec = codec;
     this.log = log;
+    this.scrubbed = context.scrubber().stream(this::keep);
   }
 
   /** One line of JSON; several of these may be said at once. */
@@ -110,15 +113,30 @@ final class ProgramOutput {
     context.event(said.type(), said.data() == null ? Map.of() : said.data());
   }
 
-  private void log(String line, long cut) {
+  private synchronized void log(String line, long cut) {
     String text = Text.excerpt(line, LOG_LINE_CHARS);
     long dropped = cut + Math.max(0, line.length() - LOG_LINE_CHARS);
     if (dropped > 0) {
       text += " (" + dropped + " more)";
     }
-    log.line(text);
-    last.add(text);
-    context.log(text);
+    scrubbed.write(text + "\n");
+  }
+
+  /** Whole lines, several perhaps. */
+  private void keep(String lines) {
+    lines
+        .lines()
+        .forEach(
+            line -> {
+              log.line(line);
+              last.add(line);
+              context.log(line);
+            });
+  }
+
+  /** It prints nothing more. */
+  synchronized void end() {
+    scrubbed.close();
   }
 
   @Nullable Json result() {

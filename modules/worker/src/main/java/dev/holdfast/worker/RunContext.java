@@ -16,6 +16,7 @@ import dev.holdfast.model.StepStatus;
 import dev.holdfast.process.LineListener;
 import dev.holdfast.steps.Budgets;
 import dev.holdfast.steps.Interventions;
+import dev.holdfast.steps.Scrubber;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -84,7 +85,7 @@ final class RunContext implements JobContext {
             () -> healer.steps(interventions),
             new StepJournal(job.lease(), codec, healer.metrics(), this::tell),
             interventions,
-            healer.healing().scrubber()::scrub,
+            scrubber()::scrub,
             healer.grace());
   }
 
@@ -225,6 +226,10 @@ final class RunContext implements JobContext {
     }
   }
 
+  Scrubber scrubber() {
+    return healer.healing().scrubber();
+  }
+
   /** A line that a program of this attempt printed; cheap, and written now and then. */
   void log(String line) {
     JobLog told;
@@ -234,7 +239,7 @@ final class RunContext implements JobContext {
       }
       if (output == null) {
         // Most jobs run no program, and need no room for what one would say.
-        output = new JobLog(job.lease(), healer.healing().scrubber(), outbox::report, lost);
+        output = new JobLog(job.lease(), scrubber(), outbox::report, lost);
       }
       told = output;
     }
