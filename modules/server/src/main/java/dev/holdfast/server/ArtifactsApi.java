@@ -1,8 +1,5 @@
 package dev.holdfast.server;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.holdfast.contract.Shape;
-import dev.holdfast.contract.Wire;
 import dev.holdfast.model.Artifact;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Limits;
@@ -30,16 +27,7 @@ final class ArtifactsApi {
   }
 
   List<Route> routes() {
-    return List.of(
-        Route.get("/v1/jobs/{id}/artifacts", Guard.READ, this::list),
-        Route.get("/v1/jobs/{id}/artifacts/{name}", Guard.READ, this::download));
-  }
-
-  private Answer list(Call call) {
-    JobId job = JobsApi.job(queue, call).id();
-    ObjectNode node = Wire.object();
-    node.putArray("artifacts").addAll(queue.artifacts(job).stream().map(Shape::artifact).toList());
-    return Answer.ok(node);
+    return List.of(Route.get("/v1/jobs/{id}/artifacts/{name}", Guard.READ, this::download));
   }
 
   private Answer download(Call call) throws IOException {

@@ -71,6 +71,11 @@ final class Call {
     return JobId.parse(value(name));
   }
 
+  /** With its query, as it came. */
+  String path() {
+    return request.path().rawPath() + "?" + request.query().rawValue();
+  }
+
   Optional<String> header(String name) {
     return request.headers().first(io.helidon.http.HeaderNames.create(name));
   }

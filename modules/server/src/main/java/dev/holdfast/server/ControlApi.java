@@ -1,6 +1,5 @@
 package dev.holdfast.server;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.Shape;
 import dev.holdfast.contract.Wire;
 import dev.holdfast.model.ControlAction;
@@ -23,7 +22,6 @@ final class ControlApi {
 
   List<Route> routes() {
     return List.of(
-        Route.get("/v1/jobs/{id}/steps", Guard.READ, this::steps),
         Route.get("/v1/jobs/{id}/steps/{stepId}", Guard.READ, this::step),
         Route.get("/v1/jobs/{id}/steps/{stepId}/patch", Guard.READ, this::patch),
         Route.post("/v1/jobs/{id}/control", Guard.OPERATE, this::control).maxBody(Route.SMALL));
@@ -43,13 +41,6 @@ final class ControlApi {
       return new ControlCommand(
           ControlAction.of(action), stepId, caller.name(), OperateApi.why(reason));
     }
-  }
-
-  private Answer steps(Call call) {
-    JobId job = JobsApi.job(queue, call).id();
-    ObjectNode node = Wire.object();
-    node.putArray("steps").addAll(queue.stepsOverview(job).stream().map(Shape::listed).toList());
-    return Answer.ok(node);
   }
 
   private Answer step(Call call) {

@@ -32,13 +32,21 @@ final class Door implements Handler {
   private final Gate gate;
   private final Neighbours neighbours;
   private final Patience patience;
+  private final SharedAnswers shared;
   private final Observer observer;
 
-  Door(Router router, Gate gate, Neighbours neighbours, Patience patience, Observer observer) {
+  Door(
+      Router router,
+      Gate gate,
+      Neighbours neighbours,
+      Patience patience,
+      SharedAnswers shared,
+      Observer observer) {
     this.router = router;
     this.gate = gate;
     this.neighbours = neighbours;
     this.patience = patience;
+    this.shared = shared;
     this.observer = observer;
   }
 
@@ -71,10 +79,19 @@ final class Door implements Handler {
   }
 
   private Answer answered(ServerRequest request, Router.Found found) {
+    Route route = found.route();
     try {
-      return found.route().action().on(admitted(request, found));
+      Call call = admitted(request, found);
+      if (route.method().equals("GET") && route.guard().equals(Guard.READ)) {
+        return shared.answer(call, route.action());
+      }
+      Answer answer = route.action().on(call);
+      if (!route.method().equals("GET") && route.guard().equals(Guard.OPERATE)) {
+        shared.forget();
+      }
+      return answer;
     } catch (Throwable thrown) {
-      return problem(found.route(), thrown).answer();
+      return problem(route, thrown).answer();
     }
   }
 

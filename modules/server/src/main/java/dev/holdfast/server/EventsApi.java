@@ -1,7 +1,6 @@
 package dev.holdfast.server;
 
 import dev.holdfast.queue.DatabaseException;
-import dev.holdfast.queue.Queue;
 import io.helidon.webserver.CloseConnectionException;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -17,19 +16,19 @@ final class EventsApi {
   private static final Duration SIGN_OF_LIFE = Duration.ofSeconds(15);
 
   private final LiveFeeds feeds;
-  private final Queue queue;
+  private final Gate gate;
   private final Duration signOfLife;
 
   /** So often it is seen whether he may still listen. */
   private final Duration keyCheck;
 
-  EventsApi(LiveFeeds feeds, Queue queue) {
-    this(feeds, queue, SIGN_OF_LIFE);
+  EventsApi(LiveFeeds feeds, Gate gate) {
+    this(feeds, gate, SIGN_OF_LIFE);
   }
 
-  EventsApi(LiveFeeds feeds, Queue queue, Duration signOfLife) {
+  EventsApi(LiveFeeds feeds, Gate gate, Duration signOfLife) {
     this.feeds = feeds;
-    this.queue = queue;
+    this.gate = gate;
     this.signOfLife = signOfLife;
     this.keyCheck = signOfLife.multipliedBy(2);
   }
@@ -106,10 +105,7 @@ final class EventsApi {
    */
   private boolean mayStay(Caller caller) {
     try {
-      if (caller.until() != null && !queue.now().isBefore(caller.until())) {
-        return false;
-      }
-      return caller.key().isEmpty() ? !queue.hasKeys() : queue.validKey(caller.key()).isPresent();
+      return gate.isStillGood(caller);
     } catch (DatabaseException away) {
       return true;
     }

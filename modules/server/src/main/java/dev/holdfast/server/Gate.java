@@ -77,6 +77,14 @@ final class Gate {
     throw unauthorized("key_missing", "an API key is needed: Authorization: Bearer hf_...");
   }
 
+  /** Whether he would still be let in: his key may have been revoked since, or his session end. */
+  boolean isStillGood(Caller caller) {
+    if (caller.key().isEmpty()) {
+      return !hasKeys();
+    }
+    return !sessions.isOver(caller.until()) && known(caller.key()).isPresent();
+  }
+
   private Caller byKey(String authorization, String peer) {
     Secrets.Parts shown = Secrets.parse(bearer(authorization, "key_invalid"));
     KnownKey known = shown == null ? null : known(shown.id()).orElse(null);

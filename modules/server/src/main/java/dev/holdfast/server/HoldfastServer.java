@@ -114,7 +114,7 @@ public final class HoldfastServer implements AutoCloseable {
     routes.addAll(new ReferenceApi().routes());
 
     LiveFeeds feeds = new LiveFeeds(queue, problems, clock, MOST_SUBSCRIBERS);
-    routes.addAll(new EventsApi(feeds, queue).routes());
+    routes.addAll(new EventsApi(feeds, gate).routes());
     routes.addAll(new MetricsApi(metrics).routes());
     metrics.addWorker(counted);
     metrics.gauge(ServerMetrics.WAITING, room::waiting);
@@ -131,7 +131,9 @@ public final class HoldfastServer implements AutoCloseable {
 
     Router router = new Router(routes);
     Patience patience = new Patience(readWithin);
-    Door door = new Door(router, gate, new Neighbours(options), patience, metrics::answered);
+    SharedAnswers shared = new SharedAnswers(feeds::lastNews);
+    Door door =
+        new Door(router, gate, new Neighbours(options), patience, shared, metrics::answered);
     List<AutoCloseable> parts =
         List.of(feeds, room, wakeUps, bell, pusher, upkeep, chores, metrics, patience);
     try {

@@ -3,7 +3,6 @@ package dev.holdfast.server;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.Shape;
 import dev.holdfast.contract.Wire;
-import dev.holdfast.model.Attempt;
 import dev.holdfast.model.JobCount;
 import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
@@ -47,6 +46,12 @@ final class JobsApi {
           "createdAfter",
           "createdBefore");
 
+  private static final String EVENTS = "events";
+  private static final String ATTEMPTS = "attempts";
+  private static final String STEPS = "steps";
+  private static final String ARTIFACTS = "artifacts";
+  private static final List<String> PARTS = List.of(EVENTS, ATTEMPTS, STEPS, ARTIFACTS);
+
   private final Queue queue;
 
   JobsApi(Queue queue) {
@@ -58,9 +63,11 @@ final class JobsApi {
         Route.get("/v1/jobs", Guard.READ, this::list),
         Route.get("/v1/jobs/count", Guard.READ, this::count),
         Route.get("/v1/jobs/{id}", Guard.READ, this::show),
-        Route.get("/v1/jobs/{id}/timeline", Guard.READ, this::timeline),
+        Route.get("/v1/jobs/{id}/timeline", Guard.READ, call -> only(call, EVENTS)),
         Route.get("/v1/jobs/{id}/log", Guard.READ, this::log),
-        Route.get("/v1/jobs/{id}/attempts", Guard.READ, this::attempts),
+        Route.get("/v1/jobs/{id}/attempts", Guard.READ, call -> only(call, ATTEMPTS)),
+        Route.get("/v1/jobs/{id}/steps", Guard.READ, call -> only(call, STEPS)),
+        Route.get("/v1/jobs/{id}/artifacts", Guard.READ, call -> only(call, ARTIFACTS)),
         Route.get("/v1/jobs/{id}/result", Guard.READ, this::result));
   }
 
@@ -194,6 +201,8 @@ final class JobsApi {
   }
 
   private Answer show(Call call) {
+    call.onlyQueries("with");
+    List<String> with = call.query("with").map(JobsApi::parts).orElse(List.of());
     JobStatus job = job(queue, call);
     ObjectNode node = Shape.job(job);
     // A look more, and only where something can be asked.
@@ -201,14 +210,17 @@ final class JobsApi {
     if (!asked.equals(LiveControl.NONE)) {
       node.set("liveControl", Shape.control(asked));
     }
+    with.forEach(part -> node.putArray(part).addAll(part(job.id(), part)));
     return Answer.ok(node);
   }
 
-  private Answer timeline(Call call) {
-    JobId job = job(queue, call).id();
-    ObjectNode node = Wire.object();
-    node.putArray("events").addAll(queue.timeline(job).stream().map(Shape::event).toList());
-    return Answer.ok(node);
+  private static List<String> parts(String list) {
+    List<String> parts = Stream.of(list.split(",", -1)).map(String::strip).distinct().toList();
+    if (!PARTS.containsAll(parts)) {
+      throw new Problem(
+          422, "invalid_value", "parameter 'with' takes some of " + String.join(", ", PARTS));
+    }
+    return parts;
   }
 
   private Answer log(Call call) {
@@ -217,15 +229,28 @@ final class JobsApi {
     return Answer.ok(Shape.log(queue.log(job(queue, call).id(), after)));
   }
 
-  private Answer attempts(Call call) {
-    JobId job = job(queue, call).id();
+  private List<ObjectNode> part(JobId job, String part) {
+    return switch (part) {
+      case EVENTS -> queue.timeline(job).stream().map(Shape::event).toList();
+      case ATTEMPTS -> attempts(job);
+      case STEPS -> queue.stepsOverview(job).stream().map(Shape::listed).toList();
+      case ARTIFACTS -> queue.artifacts(job).stream().map(Shape::artifact).toList();
+      default -> throw new IllegalArgumentException(part);
+    };
+  }
+
+  private List<ObjectNode> attempts(JobId job) {
     Map<Integer, Told> told =
         queue.told(job).stream().collect(Collectors.toMap(Told::attempt, Function.identity()));
+    return queue.attempts(job).stream()
+        .map(attempt -> Shape.attempt(attempt, told.get(attempt.number())))
+        .toList();
+  }
+
+  private Answer only(Call call, String part) {
+    JobId job = job(queue, call).id();
     ObjectNode node = Wire.object();
-    for (Attempt attempt : queue.attempts(job)) {
-      node.withArray("attempts").add(Shape.attempt(attempt, told.get(attempt.number())));
-    }
-    node.withArray("attempts");
+    node.putArray(part).addAll(part(job, part));
     return Answer.ok(node);
   }
 

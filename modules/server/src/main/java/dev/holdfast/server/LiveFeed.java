@@ -32,6 +32,7 @@ final class LiveFeed {
   private int recentChars;
   private long number;
   private boolean upToDate;
+  private volatile long lastNews = System.nanoTime();
 
   /**
    * @param epoch tells the numbers of this feed from those of any other
@@ -77,6 +78,7 @@ final class LiveFeed {
 
   private void say(String topic, String text) {
     LiveEvent event = new LiveEvent(epoch + "-" + ++number, number, topic, text);
+    lastNews = System.nanoTime();
     recent.add(event);
     recentChars += text.length();
     while (recent.size() > KEPT_EVENTS || recentChars > KEPT_CHARS) {
@@ -123,6 +125,10 @@ final class LiveFeed {
     if (subscribers.isEmpty()) {
       upToDate = false;
     }
+  }
+
+  long lastNews() {
+    return lastNews;
   }
 
   synchronized List<Subscriber> subscribers() {

@@ -81,6 +81,12 @@ final class LiveFeeds implements AutoCloseable {
     return feeds.computeIfAbsent(tenant == null ? EVERYBODY : tenant, name -> watched(tenant)).feed;
   }
 
+  /** When the listeners of a tenant were last told of something, by {@link System#nanoTime()}. */
+  synchronized long lastNews(@Nullable String tenant) {
+    Watched watched = feeds.get(tenant == null ? EVERYBODY : tenant);
+    return watched == null ? System.nanoTime() - KEPT.toNanos() : watched.feed.lastNews();
+  }
+
   synchronized void leave(@Nullable String tenant, Subscriber subscriber) {
     Watched watched = feeds.get(tenant == null ? EVERYBODY : tenant);
     if (watched != null) {

@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Base64;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Who has signed in at the page. A cookie says which key was shown and until when that counts,
@@ -52,8 +53,15 @@ final class Sessions {
     Session session = new Session(parts[1], Instant.ofEpochSecond(Long.parseLong(parts[2])));
     return keys.byId(parts[0])
         .filter(key -> MessageDigest.isEqual(bytes(seal(key, session)), bytes(parts[3])))
-        .filter(key -> clock.instant().isBefore(session.until()))
+        .filter(key -> !isOver(session.until()))
         .map(key -> session);
+  }
+
+  /**
+   * @param until null is for ever
+   */
+  boolean isOver(@Nullable Instant until) {
+    return until != null && !clock.instant().isBefore(until);
   }
 
   /**

@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -552,6 +553,63 @@ class BrowserTest extends ServerTest {
 
   private static void print(Path feed, String text) throws IOException {
     Files.writeString(feed, text, StandardOpenOption.APPEND);
+  }
+
+  /** All but the stream, since the page was loaded or it was last asked. */
+  private List<String> asked() {
+    Object paths =
+        browser.script(
+            """
+            const asked = performance.getEntriesByType('resource')
+              .map(entry => new URL(entry.name)).filter(url => url.pathname.startsWith('/v1/'))
+              .map(url => url.pathname + url.search);
+            performance.clearResourceTimings();
+            return asked.join(' ');
+            """);
+    return Stream.of(String.valueOf(paths).split(" ")).filter(path -> !path.isEmpty()).toList();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2, 3, 4, 5})
+  void an_open_page_asks_little_while_much_happens_and_nothing_while_nothing_does(int view)
+      throws InterruptedException {
+    supervised(HealthStatus.HEALTHY);
+    enqueued();
+    JsonNode task = leased();
+    String id = task.get("taskId").asText();
+    open(view < PAGES.length ? PAGES[view] : job(task));
+    browser.awaitText("work");
+    Awaitility.await().atMost(PATIENCE).until(() -> live("live.jobs.size") >= 1);
+    var unused = asked();
+    List<String> busy = new ArrayList<>();
+    long start = System.nanoTime();
+    try (Flow flowing = Flow.of(holdfast, "flow")) {
+      assertThat(flowing).isNotNull();
+      for (int i = 0; i < 4; i++) {
+        callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1", "progressPct", 10 + i))
+            .ok();
+        Thread.sleep(1_000);
+      }
+      busy.addAll(asked());
+    }
+    double seconds = Duration.ofNanos(System.nanoTime() - start).toMillis() / 1_000.0;
+    assertThat(busy)
+        .as("asked in %.1f s", seconds)
+        .hasSizeLessThanOrEqualTo((int) Math.ceil(seconds) + 1)
+        .allMatch(
+            path -> ManyPagesTest.VIEWS.get(view).contains(path.replace(id, "JOB")), "is known");
+    if (view == PAGES.length) {
+      callback(
+              task,
+              "completed",
+              Map.of("attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED", "output", Map.of()))
+          .ok();
+    }
+    // What it has heard of it still asks for.
+    Awaitility.await()
+        .atMost(PATIENCE)
+        .pollInterval(Duration.ofSeconds(3))
+        .until(() -> asked().size() <= ManyPagesTest.VIEWS.get(view).size() / 3);
   }
 
   // ---- hostile, and comfortable

@@ -409,6 +409,29 @@ class JobsTest extends ServerTest {
   }
 
   @Test
+  void a_job_is_shown_with_all_that_is_asked_for_in_one_answer() {
+    JobId job = enqueued();
+    leased();
+    JsonNode all =
+        client.get("/v1/jobs/" + job + "?with=events,attempts,steps,artifacts", null).ok();
+    for (String[] part :
+        new String[][] {
+          {"events", "/timeline"},
+          {"attempts", "/attempts"},
+          {"steps", "/steps"},
+          {"artifacts", "/artifacts"}
+        }) {
+      JsonNode alone = client.get("/v1/jobs/" + job + part[1], null).ok().get(part[0]);
+      assertThat(all.get(part[0])).isEqualTo(alone);
+    }
+    assertThat(all.get("attempts")).hasSize(1);
+    JsonNode some = client.get("/v1/jobs/" + job + "?with=attempts", null).ok();
+    assertThat(some.has("attempts")).isTrue();
+    assertThat(some.has("events")).isFalse();
+    client.get("/v1/jobs/" + job + "?with=everything", null).is(422, "invalid_value");
+  }
+
+  @Test
   void a_payload_nested_beyond_measure_can_still_be_looked_at() {
     String deep = "[".repeat(2_000) + "]".repeat(2_000);
     JobId job = holdfast.enqueue(Job.of("deep", new dev.holdfast.model.Json(deep))).id();

@@ -48,12 +48,14 @@ class LiveLimitsTest {
     Keyring keyring = new Keyring(queue);
     TaskTokens tokens = new TaskTokens(keyring, options.tokens(), Clock.systemUTC());
     Patience patience = new Patience(Duration.ofSeconds(15));
+    Gate gate = new Gate(queue, tokens, new Sessions(keyring, Clock.systemUTC()), options);
     Door door =
         new Door(
-            new Router(new EventsApi(feeds, queue, SIGN_OF_LIFE).routes()),
-            new Gate(queue, tokens, new Sessions(keyring, Clock.systemUTC()), options),
+            new Router(new EventsApi(feeds, gate, SIGN_OF_LIFE).routes()),
+            gate,
             new Neighbours(options),
             patience,
+            new SharedAnswers(feeds::lastNews),
             Observer.NONE);
     web = HoldfastServer.web(options, options.port(), door, patience);
     url = URI.create("http://127.0.0.1:" + options.port());

@@ -2,7 +2,7 @@
 import { html, nothing } from 'lit';
 import { count, span } from './format.js';
 import { live } from './live.js';
-import { badge, cut, time, View } from './parts.js';
+import { badge, cut, QUIET_MS, time, View } from './parts.js';
 import { get } from './server.js';
 
 const KEYS = [['g o', 'overview'], ['g q', 'queues'], ['g j', 'jobs'], ['g w', 'workers'], ['g i', 'info'], ['/', 'search jobs']];
@@ -13,7 +13,7 @@ class Info extends View {
   connectedCallback() {
     super.connectedCallback();
     this.refresh();
-    this.every(5000, () => this.refresh());
+    this.every(QUIET_MS, () => this.refresh());
   }
 
   changed(event) {
@@ -24,7 +24,7 @@ class Info extends View {
   async read(signal) {
     const info = await get('/v1/info', signal);
     // They stay what they are for as long as the server runs.
-    if (this.mayOperateAll && !(this.settings && info.uptimeMs > this.info.uptimeMs)) {
+    if (this.mayOperateAll && !(this.settings && info.uptimeMs >= this.info.uptimeMs)) {
       this.settings = (await get('/v1/settings', signal)).settings;
     }
     this.info = info;

@@ -4,7 +4,7 @@ import { repeat } from 'lit-html/directives/repeat.js';
 import { ask } from './dialogs.js';
 import { bytes, clipped, count, millis, now, span } from './format.js';
 import { live } from './live.js';
-import { ACTIVE, badge, copyButton, cut, DEAD, empty, jobsLink, long, progressBar, time, View } from './parts.js';
+import { ACTIVE, badge, copyButton, cut, DEAD, empty, jobsLink, long, progressBar, QUIET_MS, time, View } from './parts.js';
 import { get, jobPath, post, query } from './server.js';
 import { kindOf } from './timeline.js';
 
@@ -56,8 +56,9 @@ class JobView extends View {
 
   connectedCallback() {
     super.connectedCallback();
-    // Steps, events and orders are not in the stream.
-    this.every(3000, () => this.job && ACTIVE.includes(this.job.state) && this.refresh());
+    // Steps, events and orders are not in the stream, and while it runs there are many.
+    this.every(3000, () => this.job?.state === 'RUNNING' && this.refresh(3000));
+    this.every(QUIET_MS, () => this.job && ACTIVE.includes(this.job.state) && this.refresh());
   }
 
   willUpdate(changed) {
@@ -68,17 +69,17 @@ class JobView extends View {
   }
 
   changed(event) {
-    if (event.jobs.has(this.jobId)) this.refresh();
+    // Progress is in the stream; what else changed is worth a look sooner.
+    const told = live.jobs.get(this.jobId);
+    if (event.jobs.has(this.jobId)) this.refresh(told?.state === this.job?.state && told?.attempt === this.job?.attempt ? 3000 : 1000);
     if (event.logs.has(this.jobId)) this.#readLog();
     this.requestUpdate();
   }
 
   async read(signal) {
-    const [job, timeline, attempts, steps, artifacts] = await Promise.all(
-      ['', '/timeline', '/attempts', '/steps', '/artifacts'].map((rest) => get(jobPath(this.jobId, rest), signal)),
-    );
+    const { events, attempts, steps, artifacts, ...job } = await get(jobPath(this.jobId, '?with=events,attempts,steps,artifacts'), signal);
     if (signal.aborted) return;
-    Object.assign(this, { job, events: timeline.events, attempts: attempts.attempts, steps: steps.steps, artifacts: artifacts.artifacts });
+    Object.assign(this, { job, events, attempts, steps, artifacts });
     this.#readLog();
   }
 

@@ -5,7 +5,7 @@ import { live as bound } from 'lit-html/directives/live.js';
 import { ask, toast } from './dialogs.js';
 import { count, millis, now, span } from './format.js';
 import { live } from './live.js';
-import { ACTIVE, ago, badge, cut, DEAD, empty, jobLink, long, progressBar, STATES, View } from './parts.js';
+import { ACTIVE, ago, badge, cut, DEAD, empty, jobLink, long, progressBar, QUIET_MS, STATES, View } from './parts.js';
 import { get, post, query } from './server.js';
 
 const PAGE = 50;
@@ -31,7 +31,7 @@ class Jobs extends View {
 
   connectedCallback() {
     super.connectedCallback();
-    this.every(15_000, () => this.#again());
+    this.every(QUIET_MS, () => this.#again());
   }
 
   willUpdate(changed) {

@@ -4,7 +4,7 @@ import { repeat } from 'lit-html/directives/repeat.js';
 import './charts.js';
 import { count, millis, rate, span } from './format.js';
 import { live } from './live.js';
-import { ago, badge, empty, jobLink, jobsLink, progressBar, View } from './parts.js';
+import { ago, badge, empty, jobLink, jobsLink, progressBar, QUIET_MS, View } from './parts.js';
 import { get } from './server.js';
 
 const RANGES = [[15, '15 min'], [60, '1 h'], [360, '6 h']];
@@ -39,12 +39,12 @@ class Overview extends View {
   connectedCallback() {
     super.connectedCallback();
     this.refresh();
-    this.every(10_000, () => this.refresh());
+    this.every(QUIET_MS, () => this.refresh());
   }
 
   changed(event) {
     // Something ended, so the plots and the number of failures may not be right any more.
-    if (event.what.has('health') || [...event.jobs].some((id) => live.jobs.get(id)?.finishedAt)) this.refresh(3000);
+    if (event.what.has('health') || [...event.jobs].some((id) => live.jobs.get(id)?.finishedAt)) this.refresh(5000);
     this.requestUpdate();
   }
 

@@ -8,6 +8,9 @@ export const STATES = ['WAITING', 'PENDING', 'RUNNING', 'RETRYING', 'SUCCEEDED',
 export const ACTIVE = ['WAITING', 'PENDING', 'RUNNING', 'RETRYING'];
 export const DEAD = ['FAILED', 'CANCELLED'];
 
+/** So often it is looked at what the stream does not tell of, or tells of only when something happens. */
+export const QUIET_MS = 30_000;
+
 /** A page of the page: drawn into the document itself, so that the one stylesheet holds. */
 export class View extends LitElement {
   static properties = { session: { attribute: false }, error: { state: true } };

@@ -4,7 +4,7 @@ import { repeat } from 'lit-html/directives/repeat.js';
 import { attempt } from './dialogs.js';
 import { count, rate, span } from './format.js';
 import { live } from './live.js';
-import { badge, cut, empty, time, View } from './parts.js';
+import { badge, cut, empty, QUIET_MS, time, View } from './parts.js';
 import { get, post } from './server.js';
 
 class Queues extends View {
@@ -13,11 +13,11 @@ class Queues extends View {
   connectedCallback() {
     super.connectedCallback();
     this.refresh();
-    this.every(10_000, () => this.refresh());
+    this.every(QUIET_MS, () => this.refresh());
   }
 
   changed(event) {
-    if (event.what.has('queues')) this.refresh(2000);
+    if (event.what.has('queues')) this.refresh(10_000);
     this.requestUpdate();
   }
 

@@ -3,7 +3,7 @@ import { html, nothing } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { ask } from './dialogs.js';
 import { count, millis, now, span } from './format.js';
-import { ago, badge, cut, empty, jobLink, long, time, View } from './parts.js';
+import { ago, badge, cut, empty, jobLink, long, QUIET_MS, time, View } from './parts.js';
 import { get, post } from './server.js';
 
 const ASKED = {
@@ -19,11 +19,11 @@ class Workers extends View {
   connectedCallback() {
     super.connectedCallback();
     this.refresh();
-    this.every(10_000, () => this.refresh());
+    this.every(QUIET_MS, () => this.refresh());
   }
 
   changed(event) {
-    if (event.what.has('workers')) this.refresh();
+    if (event.what.has('workers')) this.refresh(2000);
     this.requestUpdate();
   }
 

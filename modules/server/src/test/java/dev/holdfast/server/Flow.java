@@ -1,0 +1,62 @@
+package dev.holdfast.server;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Settlement;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+/** Jobs that come, run and end all the time, until it is closed. */
+final class Flow implements AutoCloseable {
+  private static final int AT_ONCE = 10;
+  private static final Duration BETWEEN = Duration.ofMillis(200);
+
+  private final Holdfast holdfast;
+  private final String queue;
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private final CompletableFuture<Void> running;
+
+  private Flow(Holdfast holdfast, String queue) {
+    this.holdfast = holdfast;
+    this.queue = queue;
+    this.running = CompletableFuture.runAsync(this::run);
+  }
+
+  static Flow of(Holdfast holdfast, String queue) {
+    return new Flow(holdfast, queue);
+  }
+
+  private void run() {
+    try {
+      do {
+        once(holdfast, queue, AT_ONCE);
+      } while (!closed.await(BETWEEN.toMillis(), TimeUnit.MILLISECONDS));
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  static void once(Holdfast holdfast, String queue, int jobs) {
+    holdfast.enqueue(
+        IntStream.range(0, jobs).mapToObj(i -> Job.of("flowing").queue(queue)).toList());
+    List<LeasedJob> claimed =
+        holdfast.queue().claim(queue, jobs, "flow", Duration.ofMinutes(5)).jobs();
+    holdfast
+        .queue()
+        .settle(
+            claimed.stream()
+                .<Settlement>map(job -> new Settlement.Succeed(job.lease(), null))
+                .toList());
+  }
+
+  @Override
+  public void close() {
+    closed.countDown();
+    running.join();
+  }
+}

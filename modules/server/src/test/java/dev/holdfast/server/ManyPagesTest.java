@@ -1,0 +1,221 @@
+package dev.holdfast.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.JacksonCodec;
+import dev.holdfast.model.ApiKey;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.Role;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.TestDatabase;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** However many pages are open, the database is looked at no more than for a few. */
+@ExtendWith(DatabaseExtension.class)
+class ManyPagesTest {
+  /** What each page asks for again and again; {@link BrowserTest} sees to it that this is true. */
+  static final List<List<String>> VIEWS =
+      List.of(
+          List.of("/v1/history?minutes=15", "/v1/info", "/v1/jobs/count?state=FAILED"),
+          List.of("/v1/queues", "/v1/schedules"),
+          List.of("/v1/jobs?brief=true&limit=50"),
+          List.of("/v1/workers"),
+          List.of("/v1/info"),
+          List.of("/v1/jobs/JOB?with=events,attempts,steps,artifacts", "/v1/jobs/JOB/log"));
+
+  private static final String SHARED = "max-age=2";
+  private static final int PAGES = 50;
+  private static final int SECONDS = 6;
+
+  private final TestDatabase db;
+  private final Holdfast jobs;
+  private final AtomicLong looks = new AtomicLong();
+  private final Holdfast holdfast;
+  private final HoldfastServer server;
+  private final Client client;
+
+  ManyPagesTest(TestDatabase db) {
+    this.db = db;
+    this.jobs = Holdfast.on(db.dataSource());
+    this.holdfast =
+        Holdfast.on(
+            db.dataSource(db.url(), 10),
+            new JacksonCodec(),
+            new Queue.Options(8, (verb, took, trouble) -> looks.incrementAndGet()));
+    this.server = HoldfastServer.start(holdfast, ServerOptions.DEFAULT.port(0));
+    this.client = new Client(server.url());
+  }
+
+  @BeforeEach
+  void isUp() {
+    assertThat(server.url().getPort()).isPositive();
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+    holdfast.close();
+    jobs.close();
+  }
+
+  private Client.Reply get(String path, @Nullable String maxAge, @Nullable String key) {
+    var request = client.request(path, key);
+    return client.send((maxAge == null ? request : request.header("Cache-Control", maxAge)).GET());
+  }
+
+  // ---- a storm
+
+  @Test
+  void fifty_open_pages_are_no_more_work_for_the_database_than_a_few() throws Exception {
+    JobId job = jobs.enqueue(Job.of("echo").queue("other")).id();
+    try (Flow flowing = Flow.of(jobs, "flow")) {
+      long warm = looksOf(VIEWS.size(), job, 1);
+      long few = looksOf(VIEWS.size(), job, SECONDS);
+      long many = looksOf(PAGES, job, SECONDS);
+      assertThat(flowing).isNotNull();
+      assertThat(few).isPositive();
+      assertThat(warm).isPositive();
+      // Each asked for itself, it would be eight times as much.
+      assertThat(many).as("looks for many, where few need " + few).isLessThan(2 * few + 50);
+    }
+  }
+
+  /** How often the server looked while so many pages asked, each more often than a page does. */
+  private long looksOf(int pages, JobId job, int seconds) throws Exception {
+    List<LiveStream> streams = new ArrayList<>();
+    CountDownLatch over = new CountDownLatch(1);
+    try (ExecutorService people = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < pages; i++) {
+        streams.add(LiveStream.open(server.url(), "", null));
+      }
+      for (LiveStream stream : streams) {
+        stream.next(Topics.JOBS);
+      }
+      long before = looks.get();
+      List<Future<Integer>> asking = new ArrayList<>();
+      for (int i = 0; i < pages; i++) {
+        List<String> view = VIEWS.get(i % VIEWS.size());
+        int offset = i * 1_000 / pages;
+        asking.add(people.submit(() -> ask(view, job, offset, over)));
+      }
+      assertThat(over.await(seconds, TimeUnit.SECONDS)).isFalse();
+      over.countDown();
+      for (Future<Integer> each : asking) {
+        assertThat(each.get()).isPositive();
+      }
+      return looks.get() - before;
+    } finally {
+      over.countDown();
+      streams.forEach(LiveStream::close);
+    }
+  }
+
+  /** Once a second, at another moment than the others. */
+  private int ask(List<String> view, JobId job, int offsetMs, CountDownLatch over)
+      throws InterruptedException {
+    int times = 0;
+    boolean ended = over.await(offsetMs, TimeUnit.MILLISECONDS);
+    while (!ended) {
+      for (String path : view) {
+        get(path.replace("JOB", job.toString()), SHARED, null).ok();
+      }
+      times++;
+      ended = over.await(1, TimeUnit.SECONDS);
+    }
+    return times;
+  }
+
+  // ---- who gets what
+
+  private long jobs(@Nullable String maxAge, @Nullable String key) {
+    return get("/v1/jobs", maxAge, key).ok().get("jobs").size();
+  }
+
+  @Test
+  void an_answer_is_shared_only_with_those_who_asked_for_that() {
+    assertThat(jobs("max-age=10", null)).isZero();
+    jobs.enqueue(Job.of("echo"));
+    assertThat(jobs("max-age=10", null)).isZero();
+    assertThat(jobs(null, null)).isOne();
+    assertThat(jobs("no-cache", null)).isOne();
+    assertThat(jobs("max-age=0", null)).isOne();
+    assertThat(get("/v1/jobs?limit=9", "max-age=10", null).ok().get("jobs")).hasSize(1);
+    await().atMost(Duration.ofSeconds(30)).until(() -> jobs("max-age=1", null) == 1);
+  }
+
+  @Test
+  void what_an_operator_does_is_in_the_next_answer() {
+    String path = "/v1/queues/work";
+    assertThat(get(path, SHARED, null).ok().get("pausedAt").isNull()).isTrue();
+    client.post(path + "/pause", null).ok();
+    assertThat(get(path, SHARED, null).ok().get("pausedAt").isNull()).isFalse();
+    client.post(path + "/resume", null).ok();
+    assertThat(get(path, SHARED, null).ok().get("pausedAt").isNull()).isTrue();
+  }
+
+  @Test
+  void who_heard_of_something_is_not_answered_from_before_it() {
+    try (LiveStream live = LiveStream.open(server.url(), "?topics=queue:jobs", null)) {
+      live.next(Topics.JOBS);
+      for (int i = 1; i <= 5; i++) {
+        jobs("max-age=10", null);
+        JobId job = jobs.enqueue(Job.of("echo")).id();
+        live.job(job.toString(), "PENDING");
+        assertThat(jobs("max-age=10", null)).isEqualTo(i);
+      }
+    }
+  }
+
+  @Test
+  void nobody_gets_the_answer_of_one_who_may_see_more() {
+    jobs.enqueue(Job.of("echo").owner("acme", "default"));
+    String all = key(ApiKey.EVERY_TENANT);
+    String ours = key("ours");
+    assertThat(jobs("max-age=10", all)).isOne();
+    assertThat(jobs("max-age=10", ours)).isZero();
+    assertThat(jobs("max-age=10", key("acme"))).isOne();
+    get("/v1/jobs", "max-age=10", "hf_000000000000_wrong").is(401, "key_invalid");
+  }
+
+  private String key(String tenant) {
+    Secrets.Parts parts = Secrets.next();
+    jobs.queue()
+        .createKey(
+            new ApiKey(parts.id(), "test", Role.VIEWER, tenant, Instant.EPOCH, null, null),
+            parts.digest(),
+            null);
+    return parts.text();
+  }
+
+  @Test
+  void what_went_wrong_is_not_kept() {
+    String path = "/v1/jobs/" + JobId.next();
+    get(path, "max-age=10", null).is(404, "not_found");
+    client
+        .post(
+            "/v1/jobs",
+            java.util.Map.of("id", path.substring(path.lastIndexOf('/') + 1), "kind", "echo"),
+            null)
+        .created();
+    get(path, "max-age=10", null).ok();
+    assertThat(db.count("SELECT count(*) FROM holdfast.job")).isOne();
+  }
+}
