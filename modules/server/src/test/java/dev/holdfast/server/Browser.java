@@ -176,6 +176,22 @@ final class Browser implements AutoCloseable {
     return Long.parseLong(String.valueOf(read));
   }
 
+  /** What is still held after everything was given up that can be. */
+  record Held(long heapBytes, long nodes, long listeners) {}
+
+  Held held() {
+    script("performance.clearResourceTimings()");
+    for (int i = 0; i < 2; i++) {
+      driver.executeCdpCommand("HeapProfiler.collectGarbage", Map.of());
+    }
+    Map<String, Object> dom = driver.executeCdpCommand("Memory.getDOMCounters", Map.of());
+    Map<String, Object> heap = driver.executeCdpCommand("Runtime.getHeapUsage", Map.of());
+    return new Held(
+        number(heap.get("usedSize")),
+        number(dom.get("nodes")),
+        number(dom.get("jsEventListeners")));
+  }
+
   /** What went wrong since it was asked last, violations of the policy among them. */
   List<String> errors() {
     return driver.manage().logs().get(LogType.BROWSER).getAll().stream()

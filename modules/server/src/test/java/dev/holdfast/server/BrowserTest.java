@@ -45,6 +45,7 @@ import org.openqa.selenium.Keys;
 /** The page in Chromium, on a server with a database. */
 class BrowserTest extends ServerTest {
   private static final String[] PAGES = {"#/", "#/queues", "#/jobs", "#/workers", "#/info"};
+  private static final int JOBS_SEEN = 4_000;
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static @Nullable Browser started;
 
@@ -489,6 +490,56 @@ class BrowserTest extends ServerTest {
     assertThat(live("live.jobs.size")).isEqualTo(1_000);
     assertThat(client.get("/metrics", null).response().body())
         .containsPattern("server_live_subscribers(\\{[^}]*})? 1\\.0");
+  }
+
+  /** As overnight: thousands of jobs pass by, and somebody goes from page to page. */
+  @Test
+  void a_page_that_is_left_open_does_not_grow() {
+    enqueued();
+    JsonNode task = leased();
+    open("");
+    assertThat(
+            browser.later(
+                """
+                const done = arguments[0];
+                window.seen = 0;
+                import('/page/live.js').then(({live}) => {
+                  live.addEventListener('change', (event) => (window.seen += event.jobs.size));
+                  done('listening');
+                });
+                """))
+        .isEqualTo("listening");
+    // The first is for what is made once: caches, compiled code, the thousand jobs that are kept.
+    lookAtManyJobs(task, 2_000);
+    Browser.Held first = lookAtManyJobs(task, JOBS_SEEN);
+    Browser.Held second = lookAtManyJobs(task, JOBS_SEEN);
+    assertThat(second.heapBytes())
+        .as("bytes of heap, after %s", first)
+        .isLessThan(first.heapBytes() + JOBS_SEEN * 200);
+    assertThat(second.nodes()).as("nodes, after %s", first).isLessThan(first.nodes() + 300);
+    assertThat(second.listeners())
+        .as("listeners, after %s", first)
+        .isLessThan(first.listeners() + 60);
+  }
+
+  private Browser.Held lookAtManyJobs(JsonNode task, int jobs) {
+    String[] pages = {"#/jobs", job(task), "#/workers", "#/queues", "#/"};
+    long seen = Browser.number(browser.script("return window.seen"));
+    for (int i = 0; i < pages.length; i++) {
+      // Nothing is asked for by its element here: a driver holds on to all it was ever given.
+      browser.go(pages[i]);
+      long enough = seen + (long) jobs * (i + 1) / pages.length;
+      Awaitility.await()
+          .atMost(PATIENCE.multipliedBy(2))
+          .until(
+              () -> {
+                Flow.once(holdfast, "flow", 300);
+                callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).ok();
+                return Browser.number(browser.script("return window.seen")) >= enough;
+              });
+    }
+    browser.awaitText("work");
+    return browser.held();
   }
 
   private long live(String what) {
