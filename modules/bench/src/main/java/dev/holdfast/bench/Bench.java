@@ -24,7 +24,7 @@ import picocli.CommandLine.Option;
     footer = {
       "",
       "Trials: single bulk drain drain-1ms pickup flow, and of Holdfast alone:",
-      "finished snapshot heartbeat recovery processes memory"
+      "finished snapshot heartbeat recovery processes memory page"
     })
 public final class Bench implements Callable<Integer> {
   @Option(names = "--rounds", paramLabel = "N", description = "how often each is run (default: 3)")
@@ -38,6 +38,12 @@ public final class Bench implements Callable<Integer> {
       paramLabel = "N",
       description = "finished jobs in the table of that trial (default: 5000000)")
   int finished = 5_000_000;
+
+  @Option(
+      names = "--filled",
+      paramLabel = "N",
+      description = "jobs in the table where the page is asked for (default: 1000000)")
+  int filled = 1_000_000;
 
   @Option(names = "--only", split = ",", paramLabel = "TRIAL", description = "these trials")
   @Nullable List<String> only;
@@ -145,6 +151,7 @@ public final class Bench implements Callable<Integer> {
       Map<String, Callable<List<Sample>>> own = new LinkedHashMap<>();
       own.putAll(new OwnTrials(holdfast, meter, jobs, finished).all());
       own.putAll(new HttpTrials(holdfast, meter).all());
+      own.putAll(new PageTrials(holdfast, filled).all());
       own.putAll(new HealTrials().all());
       for (Map.Entry<String, Callable<List<Sample>>> trial : own.entrySet()) {
         if (wants(trial.getKey())) {

@@ -47,11 +47,16 @@ record Target(String url, String user, String password) {
   }
 
   long count(String sql) throws SQLException {
+    return Long.parseLong(text(sql));
+  }
+
+  /** The first column of the only row. */
+  String text(String sql) throws SQLException {
     try (Connection connection = open();
         Statement statement = connection.createStatement();
         ResultSet rows = statement.executeQuery(sql)) {
       rows.next();
-      return rows.getLong(1);
+      return rows.getString(1);
     }
   }
 

@@ -366,8 +366,9 @@ public final class Queue implements AutoCloseable {
     return database.run("find", connection -> JobReader.find(connection, job));
   }
 
+  /** However long it takes; of a text, among the newest. */
   public List<JobStatus> list(JobFilter filter) {
-    return page(filter).jobs();
+    return database.run("list", connection -> Search.list(connection, filter));
   }
 
   /** How many a filter takes in, counted up to a number; of a text, among the newest. */
@@ -375,6 +376,7 @@ public final class Queue implements AutoCloseable {
     return database.run("count", connection -> Search.count(connection, filter, most));
   }
 
+  /** Quick, and so not always full: the answer says where it stopped. */
   public JobPage page(JobFilter filter) {
     return database.run("list", connection -> Search.page(connection, filter));
   }

@@ -4,21 +4,26 @@ import dev.holdfast.model.JobCount;
 import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobPage;
+import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Lists jobs page by page, and those that a text stands in.
  *
- * <p>No index knows the texts, so the newest jobs are read through, up to a number; the answer says
- * where it stopped, and the next page goes on from there.
+ * <p>No index knows the texts, and none the kinds and queues of jobs that have ended, for each
+ * would cost every job something. So the newest jobs are read through, up to a number; the answer
+ * says where it stopped, and the next page goes on from there.
  */
 final class Search {
   static final int MOST_READ = 5_000;
+  static final int MOST_WALKED = 100_000;
   static final int LARGEST_PAYLOAD = 1 << 16;
 
   // Of a payload only its stored size is looked at before it is read: it may be a megabyte.
@@ -34,6 +39,11 @@ final class Search {
         FROM holdfast.job
       """;
 
+  /** Each of these is the condition of an index. */
+  private static final Set<JobState> INDEXED =
+      EnumSet.of(
+          JobState.WAITING, JobState.PENDING, JobState.RUNNING, JobState.RETRYING, JobState.FAILED);
+
   private record Looked(JobId job, @Nullable Boolean found) {}
 
   private record Found(List<JobId> jobs, @Nullable JobId next, boolean allSearched) {}
@@ -41,6 +51,13 @@ final class Search {
   private Search() {}
 
   static JobPage page(Connection connection, JobFilter filter) throws SQLException {
+    return page(connection, filter, MOST_WALKED);
+  }
+
+  /**
+   * @param walked over how many jobs, where no index leads to those that are wanted
+   */
+  static JobPage page(Connection connection, JobFilter filter, int walked) throws SQLException {
     String text = filter.text();
     if (text != null) {
       Found found = search(connection, filter, lower(connection, text));
@@ -48,8 +65,47 @@ final class Search {
           found.jobs().isEmpty() ? List.of() : JobReader.all(connection, found.jobs());
       return new JobPage(all, found.next(), found.allSearched());
     }
-    List<JobStatus> jobs = JobReader.list(connection, filter);
-    return new JobPage(jobs, jobs.size() < filter.limit() ? null : jobs.getLast().id(), true);
+    List<JobStatus> jobs =
+        isLedTo(filter)
+            ? JobReader.list(connection, filter)
+            : JobReader.listNewest(connection, filter, walked);
+    if (jobs.size() == filter.limit()) {
+      return new JobPage(jobs, jobs.getLast().id(), true);
+    }
+    JobId stopped = isLedTo(filter) ? null : stopped(connection, filter, walked);
+    return new JobPage(jobs, stopped, stopped == null);
+  }
+
+  /** Whether an index knows them, or any job will do. */
+  private static boolean isLedTo(JobFilter filter) {
+    boolean indexed = !filter.states().isEmpty() && INDEXED.containsAll(filter.states());
+    boolean any =
+        filter.equals(
+            JobFilter.ALL.from(filter.from()).before(filter.before()).limit(filter.limit()));
+    return indexed || any || filter.run() != null || filter.parent() != null;
+  }
+
+  /** The last that was walked over; null when there are not so many. */
+  private static @Nullable JobId stopped(Connection connection, JobFilter filter, int walked)
+      throws SQLException {
+    Where range = Where.range(connection, filter);
+    return Rows.list(
+            connection,
+            row -> Rows.id(row, "id"),
+            "SELECT id FROM holdfast.job"
+                + range.sql()
+                + " ORDER BY id DESC LIMIT 1 OFFSET "
+                + (walked - 1),
+            range.values())
+        .stream()
+        .findFirst()
+        .orElse(null);
+  }
+
+  static List<JobStatus> list(Connection connection, JobFilter filter) throws SQLException {
+    return filter.text() == null
+        ? JobReader.list(connection, filter)
+        : page(connection, filter).jobs();
   }
 
   /** Not more than so many: what is asked is whether it is a few or very many. */

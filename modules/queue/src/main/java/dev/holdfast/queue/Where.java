@@ -38,6 +38,11 @@ record Where(String sql, List<Object> given) {
         conditions.isEmpty() ? "" : " WHERE " + String.join(" AND ", conditions), values);
   }
 
+  /** Of a filter no more than from where to where it goes. */
+  static Where range(Connection connection, JobFilter filter) throws SQLException {
+    return of(connection, JobFilter.ALL.from(filter.from()).before(filter.before()));
+  }
+
   private static void equal(
       String condition, @Nullable Object value, List<String> conditions, List<Object> values) {
     if (value != null) {

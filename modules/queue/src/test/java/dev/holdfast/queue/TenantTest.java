@@ -17,9 +17,12 @@ import dev.holdfast.model.Refusal;
 import dev.holdfast.model.Warnings;
 import dev.holdfast.model.WorkerView;
 import java.net.URI;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -104,6 +107,34 @@ class TenantTest extends QueueFixture {
     assertThat(ids(JobFilter.ALL.run(run).tenant("other"))).containsExactly(b);
     assertThat(ids(JobFilter.ALL.run(c))).containsExactly(c);
     assertThat(ids(JobFilter.ALL.parent(a))).containsExactly(c);
+  }
+
+  @Test
+  void a_list_that_no_index_leads_to_stops_at_its_bound_and_goes_on_from_there()
+      throws SQLException {
+    JobId oldest = add(Job.of("needle"));
+    queue.enqueue(jobs(20));
+    JobId old = add(Job.of("needle"));
+    queue.enqueue(jobs(9));
+    JobFilter needles = JobFilter.ALL.kind("needle");
+    try (Connection connection = db.connection()) {
+      JobPage first = Search.page(connection, needles, 10);
+      assertThat(first.jobs()).extracting(JobStatus::id).containsExactly(old);
+      assertThat(first.allSearched()).isFalse();
+      JobPage second = Search.page(connection, needles.before(first.next()), 10);
+      assertThat(second.jobs()).isEmpty();
+      JobPage third = Search.page(connection, needles.before(second.next()), 10);
+      assertThat(third.jobs()).isEmpty();
+      JobPage last = Search.page(connection, needles.before(third.next()), 10);
+      assertThat(last.jobs()).extracting(JobStatus::id).containsExactly(oldest);
+      assertThat(last.next()).isNull();
+      assertThat(last.allSearched()).isTrue();
+      // Where an index leads to them, or any will do, there is nothing to walk over.
+      JobFilter pending = needles.states(Set.of(JobState.PENDING));
+      assertThat(Search.page(connection, pending, 10).jobs()).hasSize(2);
+      assertThat(Search.page(connection, JobFilter.ALL.limit(31), 10).jobs()).hasSize(31);
+    }
+    assertThat(ids(needles)).containsExactly(old, oldest);
   }
 
   @Test

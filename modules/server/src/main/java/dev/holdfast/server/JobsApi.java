@@ -106,7 +106,7 @@ final class JobsApi {
     if (page.next() != null) {
       node.put("next", page.next().toString());
     }
-    if (filter.text() != null) {
+    if (filter.text() != null || !page.allSearched()) {
       node.put("allSearched", page.allSearched());
     }
     return Answer.ok(node);

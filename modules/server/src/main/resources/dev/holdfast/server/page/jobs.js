@@ -149,7 +149,7 @@ class Jobs extends View {
         <thead><tr>${this.mayOperate ? html`<th><input type="checkbox" aria-label="Choose all on this page" .checked=${jobs.length > 0 && jobs.every((job) => this.chosen.has(job.id))}
             @change=${(event) => (this.chosen = new Set(event.target.checked ? jobs.map((job) => job.id) : []))}></th>` : nothing}
           <th>Job</th><th>State</th><th>Kind</th><th>Queue</th><th class="r">Attempt</th><th>Progress, failure</th><th class="r">Age</th><th class="r">Took</th></tr></thead>
-        <tbody>${this.jobs == null ? empty(9, 'Reading …') : jobs.length === 0 ? empty(9, 'No job is like that') : repeat(jobs, (job) => job.id, (job) => this.#row(job))}</tbody>
+        <tbody>${this.jobs == null ? empty(9, 'Reading …') : jobs.length === 0 ? empty(9, this.searched === false ? 'None of the newest is like that' : 'No job is like that') : repeat(jobs, (job) => job.id, (job) => this.#row(job))}</tbody>
       </table></div>
       <div class="actions pages">
         ${this.searched === false ? html`<span class="dim">Not all jobs were searched yet</span>` : nothing}
