@@ -11,6 +11,7 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.WorkerHealth;
 import dev.holdfast.queue.Queue;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -54,20 +55,23 @@ final class Demo {
   private final Queue queue;
   private final Holdfast holdfast;
   private final String supervisor;
-  private final String url;
+  private final URI url;
+  private final boolean stays;
   private final Map<JobId, Part> parts = new LinkedHashMap<>();
   private final Map<JobId, Integer> told = new HashMap<>();
   private final long start = System.nanoTime();
   private @Nullable JobId endless;
 
   /**
-   * @param url of the server, for links
+   * @param url of the server
+   * @param stays whether the server is still there when the play is over, for links
    */
-  Demo(Holdfast holdfast, String supervisor, String url) {
+  Demo(Holdfast holdfast, String supervisor, URI url, boolean stays) {
     this.holdfast = holdfast;
     this.queue = holdfast.queue();
     this.supervisor = supervisor;
     this.url = url;
+    this.stays = stays;
   }
 
   /** False when a job did not end as it had to, or not in time. */
@@ -126,8 +130,8 @@ final class Demo {
             ? "  no agent, for there is no git here"
             : "  an agent that edits a repository; it will hang once, then loop");
     say("  one job that never ends, one that kills its worker each time it runs");
-    say("watch them at " + url);
-    say("");
+    say("watch them at " + url + (stays ? "" : " while this runs"));
+    System.out.println();
   }
 
   private static Map<String, Object> workspace(Path repository) {
@@ -218,7 +222,7 @@ final class Demo {
   private boolean sum() {
     int asExpected = 0;
     int twice = 0;
-    Table table = new Table("JOB", "ENDED", "ATTEMPTS", "CRASHES", "SEE");
+    Table table = new Table("JOB", "ENDED", "ATTEMPTS", "CRASHES", stays ? "SEE" : "ID");
     for (Map.Entry<JobId, Part> each : parts.entrySet()) {
       JobStatus status = status(each.getKey());
       asExpected += status.state() == each.getValue().ending() ? 1 : 0;
@@ -234,7 +238,7 @@ final class Demo {
           status.state().name(),
           Integer.toString(status.attempt()),
           Integer.toString(status.crashes()),
-          url + "/#/jobs/" + each.getKey());
+          (stays ? url + "/#/jobs/" : "") + each.getKey());
     }
     System.out.println();
     System.out.print(table);

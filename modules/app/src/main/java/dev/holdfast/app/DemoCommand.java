@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -33,12 +34,22 @@ final class DemoCommand implements Callable<Integer> {
     Settings given = common.settings();
     Path folder = Path.of(given.text(Setting.FOLDER));
     if (given.isGiven(Setting.DATABASE_URL) || EmbeddedPostgres.find(folder).isPresent()) {
-      return play(given, Access.locate(given), signals);
+      int code = play(given, Access.locate(given), signals);
+      say("next", "./holdfast jobs list --queue demo", "what became of them");
+      say("", "", "the page of your own server shows them as well");
+      return code;
     }
+    int code;
     try (EmbeddedPostgres postgres = DevCommand.embedded(given)) {
       DatabaseUrl url = new DatabaseUrl(postgres.jdbcUrl(), postgres.user(), postgres.password());
-      return play(given, url, signals);
+      code = play(given, url, signals);
     }
+    say("next", "./holdfast dev", "a page that stays, with these jobs and workers for yours");
+    return code;
+  }
+
+  private static void say(String what, String command, String words) {
+    System.out.printf(Locale.ROOT, "%-5s %-34s %s%n", what, command, words);
   }
 
   private int play(Settings given, DatabaseUrl url, Signals signals) throws InterruptedException {
@@ -72,14 +83,17 @@ final class DemoCommand implements Callable<Integer> {
               ExitCode.HANDLERS,
               "the workers of the demo do not become healthy: see 'holdfast logs'");
         }
+        boolean stays = Boolean.getBoolean("holdfast.terminal");
         boolean fine =
-            new Demo(access.holdfast(), settings.text(Setting.SUPERVISOR), server.url().toString())
+            new Demo(access.holdfast(), settings.text(Setting.SUPERVISOR), server.url(), stays)
                 .play(stage, signals, PATIENCE);
-        if (System.getProperty("holdfast.terminal") != null) {
-          System.out.println("the page stays at " + server.url() + " until you press Ctrl-C");
+        if (signals.await(0)) {
+          System.out.println("stopped before its end");
+        } else if (stays) {
+          System.out.println("the page is still there, until you press Ctrl-C: " + server.url());
           signals.await();
         }
-        System.out.println("stopping workers ...");
+        System.out.println("stopping workers; the page ends with them, and the jobs are kept");
         return fine ? ExitCode.OK : ExitCode.JOB_NOT_SUCCEEDED;
       }
     }

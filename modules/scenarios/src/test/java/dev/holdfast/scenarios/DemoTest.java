@@ -32,7 +32,14 @@ class DemoTest {
         .anyMatch(line -> line.contains("its worker is gone; it is back in the queue"))
         .anyMatch(line -> line.contains("endless     has stopped, as it was asked to"))
         .anyMatch(line -> line.contains("toxic       is given up: TOXIC_JOB"))
-        .anyMatch(line -> line.contains("0 lost, 0 done twice"));
+        .anyMatch(line -> line.contains("0 lost, 0 done twice"))
+        .anyMatch(line -> line.contains("the page ends with them, and the jobs are kept"))
+        .last()
+        .asString()
+        .startsWith("next")
+        .contains("./holdfast dev");
+    // Its server is gone by now, so nothing leads there.
+    assertThat(lines).noneMatch(line -> line.contains("/#/jobs/"));
     if (lines.stream().anyMatch(line -> line.contains("an agent that edits a repository"))) {
       assertThat(lines)
           .anyMatch(line -> line.contains("agent       a step is stuck; it is tried again"))
