@@ -28,12 +28,15 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * {@code holdfast supervise}: its worker processes are killed, it is, and the database goes away.
  */
 @Durable
-@Timeout(180)
+@Timeout(240)
+@Execution(ExecutionMode.CONCURRENT)
 @ExtendWith(WorldExtension.class)
 class SuperviseTest {
   private static final String NAME = "here";
@@ -96,7 +99,8 @@ class SuperviseTest {
             .env("HOLDFAST_RESTART_LIFETIME_LIMIT", "1000")
             .start();
     for (int i = 0; i < JOBS; i++) {
-      world.holdfast().enqueue(Job.of("effect", new ScenarioKinds.Work(20)).maxCrashes(100));
+      // Long enough for most of the kills to hit some.
+      world.holdfast().enqueue(Job.of("effect", new ScenarioKinds.Work(150)).maxCrashes(100));
     }
     Random random = new Random(SEED);
     int killed = 0;
