@@ -210,7 +210,7 @@ class WorkspaceTest extends LibraryTest {
   @Test
   void a_command_that_hangs_is_ended_with_all_it_started_and_done_in_the_same_workspace()
       throws Exception {
-    budgets = new Budgets(3, LONG, Duration.ofSeconds(1), 2, 1);
+    budgets = new Budgets(3, LONG, Duration.ofSeconds(3), 2, 1);
     runtimes.put(
         "hang",
         """

@@ -60,7 +60,7 @@ class TroubleTest extends QueueFixture {
     Job child = job().parent(parent.id());
     queue.enqueue(List.of(parent, child));
     // A wait is looked at once, after this time: by then the circle below must have closed.
-    Database database = Database.pooled(poolWith("deadlock_timeout=3s"), VerbObserver.NONE, 4);
+    Database database = Database.pooled(poolWith("deadlock_timeout=5s"), VerbObserver.NONE, 4);
     try (ExecutorService pool = Executors.newSingleThreadExecutor();
         Connection other = db.connection()) {
       // The verb locks parent and child in this order; the other one begins at the end.

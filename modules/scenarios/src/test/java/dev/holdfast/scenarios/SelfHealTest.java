@@ -66,7 +66,7 @@ class SelfHealTest {
     world
         .worker("--config", EXAMPLE.resolve("holdfast.yaml").toString())
         .env("HOLDFAST_FOLDER", "data")
-        .env("STEP_IDLE_TIMEOUT_SECONDS", "1")
+        .env("STEP_IDLE_TIMEOUT_SECONDS", "3")
         .start();
     String payload =
         output(world.folder(), EXAMPLE.resolve("job.sh").toString(), world.folder() + "/greetings");
