@@ -10,9 +10,7 @@ import dev.holdfast.model.ApiKey;
 import dev.holdfast.model.HealthStatus;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
-import dev.holdfast.model.Json;
 import dev.holdfast.model.Role;
-import dev.holdfast.queue.Health;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.FolderStore;
 import dev.holdfast.worker.Program;
@@ -23,19 +21,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.awaitility.Awaitility;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,44 +33,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.openqa.selenium.Keys;
 
 /** The page in Chromium, on a server with a database. */
-class BrowserTest extends ServerTest {
-  private static final String[] PAGES = {"#/", "#/queues", "#/jobs", "#/workers", "#/info"};
-  private static final int JOBS_SEEN = 4_000;
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
-  private static @Nullable Browser started;
-
-  private final Browser browser;
-  private final List<String> expectedErrors = new ArrayList<>();
-
+class BrowserTest extends InBrowser {
   BrowserTest(TestDatabase db) {
     super(db);
-    if (started == null) {
-      throw new IllegalStateException("no browser");
-    }
-    this.browser = started;
-  }
-
-  @BeforeAll
-  static void startBrowser() {
-    started = Browser.start();
-  }
-
-  @AfterAll
-  static void stopBrowser() {
-    if (started != null) {
-      started.close();
-    }
-  }
-
-  @BeforeEach
-  void beginAnew() {
-    browser.reset();
-  }
-
-  @AfterEach
-  void nothingWentWrongInTheBrowser() {
-    assertThat(browser.errors())
-        .allMatch(error -> expectedErrors.stream().anyMatch(error::contains), "is expected");
   }
 
   @Override
@@ -94,11 +49,6 @@ class BrowserTest extends ServerTest {
                     "handlers.x", "", "echo <img src=x onerror=hit=1>", "a.yaml", "program")));
   }
 
-  private void open(String page) {
-    browser.open(server.url(), page);
-    browser.awaitLive();
-  }
-
   private void openAs(Role role, String page) {
     String key = key(role, ApiKey.EVERY_TENANT);
     // Who asked before there was a key may be believed for a moment longer.
@@ -109,15 +59,6 @@ class BrowserTest extends ServerTest {
     browser.awaitLive();
   }
 
-  private void supervised(HealthStatus status) {
-    Health health = holdfast.queue().health();
-    Health.Place place = new Health.Place("here", "worker:work:0", 1);
-    health.appear(new Health.Supervising("here", "host", 1, Instant.EPOCH));
-    health.starting(place, 0, false);
-    health.spawned(place, 4_711, Instant.EPOCH);
-    health.beat(place, status, 4_711, null, new Json("{}"));
-  }
-
   private void step(JsonNode task, String id, int index, String state) {
     client
         .put(
@@ -125,10 +66,6 @@ class BrowserTest extends ServerTest {
             Map.of("attempt", 1, "stepIndex", index, "state", state, "stepAttempt", 1),
             task.get("taskToken").asText())
         .ok();
-  }
-
-  private static String job(JsonNode task) {
-    return "#/jobs/" + task.get("taskId").asText();
   }
 
   private void fail(JsonNode task, String message) {
@@ -473,83 +410,6 @@ class BrowserTest extends ServerTest {
   }
 
   @Test
-  void a_page_has_one_stream_and_keeps_a_bounded_number_of_jobs() {
-    open("");
-    for (String page : PAGES) {
-      browser.go(page);
-      browser.awaitElement("main h1");
-    }
-    for (int i = 0; i < 4; i++) {
-      holdfast.enqueue(
-          IntStream.range(0, 400).mapToObj(n -> Job.of("bulk").queue("many")).toList());
-      int most = i;
-      Awaitility.await()
-          .atMost(PATIENCE)
-          .until(() -> live("live.jobs.size") >= Math.min(1_000, 400 * (most + 1)));
-    }
-    assertThat(live("live.jobs.size")).isEqualTo(1_000);
-    assertThat(client.get("/metrics", null).response().body())
-        .containsPattern("server_live_subscribers(\\{[^}]*})? 1\\.0");
-  }
-
-  /** As overnight: thousands of jobs pass by, and somebody goes from page to page. */
-  @Test
-  void a_page_that_is_left_open_does_not_grow() {
-    enqueued();
-    JsonNode task = leased();
-    open("");
-    assertThat(
-            browser.later(
-                """
-                const done = arguments[0];
-                window.seen = 0;
-                import('/page/live.js').then(({live}) => {
-                  live.addEventListener('change', (event) => (window.seen += event.jobs.size));
-                  done('listening');
-                });
-                """))
-        .isEqualTo("listening");
-    // The first is for what is made once: caches, compiled code, the thousand jobs that are kept.
-    lookAtManyJobs(task, 2_000);
-    Browser.Held first = lookAtManyJobs(task, JOBS_SEEN);
-    Browser.Held second = lookAtManyJobs(task, JOBS_SEEN);
-    assertThat(second.heapBytes())
-        .as("bytes of heap, after %s", first)
-        .isLessThan(first.heapBytes() + JOBS_SEEN * 200);
-    assertThat(second.nodes()).as("nodes, after %s", first).isLessThan(first.nodes() + 300);
-    assertThat(second.listeners())
-        .as("listeners, after %s", first)
-        .isLessThan(first.listeners() + 60);
-  }
-
-  private Browser.Held lookAtManyJobs(JsonNode task, int jobs) {
-    String[] pages = {"#/jobs", job(task), "#/workers", "#/queues", "#/"};
-    long seen = Browser.number(browser.script("return window.seen"));
-    for (int i = 0; i < pages.length; i++) {
-      // Nothing is asked for by its element here: a driver holds on to all it was ever given.
-      browser.go(pages[i]);
-      long enough = seen + (long) jobs * (i + 1) / pages.length;
-      Awaitility.await()
-          .atMost(PATIENCE.multipliedBy(2))
-          .until(
-              () -> {
-                Flow.once(holdfast, "flow", 300);
-                callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).ok();
-                return Browser.number(browser.script("return window.seen")) >= enough;
-              });
-    }
-    browser.awaitText("work");
-    return browser.held();
-  }
-
-  private long live(String what) {
-    return Browser.number(
-        browser.later(
-            "const done = arguments[0]; import('/page/live.js').then(({live}) => done(%s))"
-                .formatted(what)));
-  }
-
-  @Test
   void what_a_program_prints_is_followed_as_it_runs_and_is_only_text(@TempDir Path folder)
       throws IOException {
     Path feed = Files.createFile(folder.resolve("feed"));
@@ -604,63 +464,6 @@ class BrowserTest extends ServerTest {
 
   private static void print(Path feed, String text) throws IOException {
     Files.writeString(feed, text, StandardOpenOption.APPEND);
-  }
-
-  /** All but the stream, since the page was loaded or it was last asked. */
-  private List<String> asked() {
-    Object paths =
-        browser.script(
-            """
-            const asked = performance.getEntriesByType('resource')
-              .map(entry => new URL(entry.name)).filter(url => url.pathname.startsWith('/v1/'))
-              .map(url => url.pathname + url.search);
-            performance.clearResourceTimings();
-            return asked.join(' ');
-            """);
-    return Stream.of(String.valueOf(paths).split(" ")).filter(path -> !path.isEmpty()).toList();
-  }
-
-  @ParameterizedTest
-  @ValueSource(ints = {0, 1, 2, 3, 4, 5})
-  void an_open_page_asks_little_while_much_happens_and_nothing_while_nothing_does(int view)
-      throws InterruptedException {
-    supervised(HealthStatus.HEALTHY);
-    enqueued();
-    JsonNode task = leased();
-    String id = task.get("taskId").asText();
-    open(view < PAGES.length ? PAGES[view] : job(task));
-    browser.awaitText("work");
-    Awaitility.await().atMost(PATIENCE).until(() -> live("live.jobs.size") >= 1);
-    var unused = asked();
-    List<String> busy = new ArrayList<>();
-    long start = System.nanoTime();
-    try (Flow flowing = Flow.of(holdfast, "flow")) {
-      assertThat(flowing).isNotNull();
-      for (int i = 0; i < 4; i++) {
-        callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1", "progressPct", 10 + i))
-            .ok();
-        Thread.sleep(1_000);
-      }
-      busy.addAll(asked());
-    }
-    double seconds = Duration.ofNanos(System.nanoTime() - start).toMillis() / 1_000.0;
-    assertThat(busy)
-        .as("asked in %.1f s", seconds)
-        .hasSizeLessThanOrEqualTo((int) Math.ceil(seconds) + 1)
-        .allMatch(
-            path -> ManyPagesTest.VIEWS.get(view).contains(path.replace(id, "JOB")), "is known");
-    if (view == PAGES.length) {
-      callback(
-              task,
-              "completed",
-              Map.of("attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED", "output", Map.of()))
-          .ok();
-    }
-    // What it has heard of it still asks for.
-    Awaitility.await()
-        .atMost(PATIENCE)
-        .pollInterval(Duration.ofSeconds(3))
-        .until(() -> asked().size() <= ManyPagesTest.VIEWS.get(view).size() / 3);
   }
 
   // ---- hostile, and comfortable

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** However many pages are open, the database is looked at no more than for a few. */
 @ExtendWith(DatabaseExtension.class)
 class ManyPagesTest {
-  /** What each page asks for again and again; {@link BrowserTest} sees to it that this is true. */
+  /** What each page asks for again and again; {@link OpenPageTest} sees to it that this is true. */
   static final List<List<String>> VIEWS =
       List.of(
           List.of("/v1/history?minutes=15", "/v1/info", "/v1/jobs/count?state=FAILED"),

@@ -1,0 +1,84 @@
+package dev.holdfast.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.HealthStatus;
+import dev.holdfast.model.Json;
+import dev.holdfast.queue.Health;
+import dev.holdfast.testkit.TestDatabase;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+
+/** What tests of the page share: Chromium, started once for all tests of a class. */
+abstract class InBrowser extends ServerTest {
+  static final String[] PAGES = {"#/", "#/queues", "#/jobs", "#/workers", "#/info"};
+  static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static @Nullable Browser started;
+
+  final Browser browser;
+  final List<String> expectedErrors = new ArrayList<>();
+
+  InBrowser(TestDatabase db) {
+    super(db);
+    if (started == null) {
+      throw new IllegalStateException("no browser");
+    }
+    this.browser = started;
+  }
+
+  @BeforeAll
+  static void startBrowser() {
+    started = Browser.start();
+  }
+
+  @AfterAll
+  static void stopBrowser() {
+    if (started != null) {
+      started.close();
+    }
+  }
+
+  @BeforeEach
+  void beginAnew() {
+    browser.reset();
+  }
+
+  @AfterEach
+  void nothingWentWrongInTheBrowser() {
+    assertThat(browser.errors())
+        .allMatch(error -> expectedErrors.stream().anyMatch(error::contains), "is expected");
+  }
+
+  final void open(String page) {
+    browser.open(server.url(), page);
+    browser.awaitLive();
+  }
+
+  final void supervised(HealthStatus status) {
+    Health health = holdfast.queue().health();
+    Health.Place place = new Health.Place("here", "worker:work:0", 1);
+    health.appear(new Health.Supervising("here", "host", 1, Instant.EPOCH));
+    health.starting(place, 0, false);
+    health.spawned(place, 4_711, Instant.EPOCH);
+    health.beat(place, status, 4_711, null, new Json("{}"));
+  }
+
+  static String job(JsonNode task) {
+    return "#/jobs/" + task.get("taskId").asText();
+  }
+
+  final long live(String what) {
+    return Browser.number(
+        browser.later(
+            "const done = arguments[0]; import('/page/live.js').then(({live}) => done(%s))"
+                .formatted(what)));
+  }
+}
