@@ -90,8 +90,10 @@ final class Database implements AutoCloseable {
       try {
         return once(verb, work);
       } catch (SQLException trouble) {
-        // Bounded in time as well: a pool may take half a minute to say that there is nobody.
-        boolean late = System.nanoTime() - start > PATIENCE.toNanos();
+        // Bounded in time as well: a pool may take half a minute to say that there is nobody. A
+        // deadlock may have taken as long to be found, and be gone the next time.
+        boolean late =
+            !Trouble.isConflict(trouble) && System.nanoTime() - start > PATIENCE.toNanos();
         if (!Trouble.passes(trouble) || tries == most || late) {
           throw Trouble.thrown(verb, trouble);
         }

@@ -29,6 +29,11 @@ final class Trouble {
             || trouble instanceof SQLRecoverableException);
   }
 
+  /** True when two were in each other's way: the server is there, and has undone one of them. */
+  static boolean isConflict(SQLException trouble) {
+    return state(trouble).startsWith("40");
+  }
+
   static boolean waited(SQLException trouble) {
     return WAITED.contains(state(trouble));
   }

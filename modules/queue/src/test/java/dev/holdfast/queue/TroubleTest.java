@@ -59,8 +59,9 @@ class TroubleTest extends QueueFixture {
     Job parent = job();
     Job child = job().parent(parent.id());
     queue.enqueue(List.of(parent, child));
-    // A wait is looked at once, after this time: by then the circle below must have closed.
-    Database database = Database.pooled(poolWith("deadlock_timeout=5s"), VerbObserver.NONE, 4);
+    // A wait is looked at once, after this time: by then the circle below must have closed. It is
+    // also longer than anybody waits for a server that does not answer.
+    Database database = Database.pooled(poolWith("deadlock_timeout=6s"), VerbObserver.NONE, 4);
     try (ExecutorService pool = Executors.newSingleThreadExecutor();
         Connection other = db.connection()) {
       // The verb locks parent and child in this order; the other one begins at the end.
