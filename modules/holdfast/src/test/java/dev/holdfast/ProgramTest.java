@@ -79,7 +79,7 @@ class ProgramTest extends WorkplaceTest {
 
   @Test
   void tells_no_secret_in_its_last_words() throws IOException {
-    JobId id = ran("echo api_key=abcdef0123456789; echo 'bad password=hunter22' >&2; exit 3");
+    JobId id = ran("{ echo api_key=abcdef0123456789; echo 'bad password=hunter22'; } >&2; exit 3");
     Failure failure = failure(id);
     assertThat(failure.message()).endsWith("bad password=***");
     assertThat(failure.stackTrace()).contains("api_key=***").doesNotContain("hunter22", "abcdef01");
