@@ -2,11 +2,14 @@ package dev.holdfast.testkit;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +20,7 @@ final class Listener {
   private static final int FIRST = 30_000;
   private static final int COUNT = 2_700;
   private static final int TRIES = 100;
+  private static final Duration PAUSE = Duration.ofMillis(50);
 
   private final Consumer<Socket> handler;
   private @Nullable ServerSocket socket;
@@ -40,7 +44,7 @@ final class Listener {
       return;
     }
     try {
-      ServerSocket opened = port == 0 ? bindAnywhere() : bind(port);
+      ServerSocket opened = port == 0 ? bindAnywhere() : bindAgain(port);
       port = opened.getLocalPort();
       socket = opened;
       Thread.ofVirtual().name("listener-" + port).start(() -> accept(opened));
@@ -78,6 +82,20 @@ final class Listener {
       }
     }
     return bind(0);
+  }
+
+  /** What was closed is let go of when the thread that waits in it has noticed, and no sooner. */
+  private static ServerSocket bindAgain(int port) throws IOException {
+    for (int i = 1; ; i++) {
+      try {
+        return bind(port);
+      } catch (BindException stillTaken) {
+        if (i == TRIES) {
+          throw stillTaken;
+        }
+        LockSupport.parkNanos(PAUSE.toNanos());
+      }
+    }
   }
 
   private static ServerSocket bind(int port) throws IOException {
