@@ -2,10 +2,10 @@ package dev.holdfast.app;
 
 import dev.holdfast.contract.Control;
 import dev.holdfast.contract.Shape;
-import dev.holdfast.contract.Wire;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.LogCursor;
 import dev.holdfast.model.LogTail;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
 /** What the programs of one job print. */
 @Command(name = "log", description = "Show what the programs of a job printed last.")
 final class JobsLogCommand implements Callable<Integer> {
-  private static final long MOMENT_MILLIS = 1_000;
+  private static final Duration LOOK = Duration.ofSeconds(1);
 
   @Mixin final Reach reach = new Reach();
   @Mixin final JsonOption output = new JsonOption();
@@ -39,7 +39,7 @@ final class JobsLogCommand implements Callable<Integer> {
       LogTail tail = control.log(job, LogCursor.START);
       print(tail);
       while (follow && !ended) {
-        Thread.sleep(MOMENT_MILLIS);
+        Thread.sleep(LOOK);
         ended = JobsCommand.existing(control, job).state().isTerminal();
         tail = control.log(job, tail.next());
         print(tail);
@@ -51,7 +51,7 @@ final class JobsLogCommand implements Callable<Integer> {
   private void print(LogTail tail) {
     if (output.json) {
       if (!follow || !tail.parts().isEmpty()) {
-        System.out.println(Wire.text(Shape.log(tail)));
+        Shown.printLine(Shape.log(tail));
       }
       return;
     }
