@@ -6,6 +6,8 @@ import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.Job;
 import dev.holdfast.queue.Migrations;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.server.HoldfastServer;
+import dev.holdfast.server.ServerOptions;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +33,11 @@ final class HoldfastContender implements Contender {
 
   Holdfast holdfast() {
     return holdfast;
+  }
+
+  /** On any port, for as many requests as there come. */
+  HoldfastServer server() {
+    return HoldfastServer.start(holdfast, ServerOptions.DEFAULT.port(0).requestsPerSecond(0));
   }
 
   Target target() {

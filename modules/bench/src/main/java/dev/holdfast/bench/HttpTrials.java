@@ -5,7 +5,6 @@ import dev.holdfast.contract.TaskEnvelope;
 import dev.holdfast.contract.Wire;
 import dev.holdfast.model.Job;
 import dev.holdfast.server.HoldfastServer;
-import dev.holdfast.server.ServerOptions;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -39,11 +38,6 @@ final class HttpTrials {
     return all;
   }
 
-  private HoldfastServer server() {
-    return HoldfastServer.start(
-        holdfast.holdfast(), ServerOptions.DEFAULT.port(0).requestsPerSecond(0));
-  }
-
   private static Sample of(String trial, String unit, double value) {
     return Sample.of(trial, "holdfast", unit, value);
   }
@@ -53,7 +47,7 @@ final class HttpTrials {
     holdfast.clear();
     holdfast.enqueue(0, CONNECTIONS);
     List<Sample> samples = new ArrayList<>();
-    try (HoldfastServer server = server()) {
+    try (HoldfastServer server = holdfast.server()) {
       List<TaskEnvelope> tasks = leased(server);
       List<RawHttp> connections = new ArrayList<>();
       for (int i = 0; i < CONNECTIONS; i++) {
@@ -145,7 +139,7 @@ final class HttpTrials {
   /** Workers that wait for a task: what they cost while there is none, and who wakes up. */
   private List<Sample> waiting() throws Exception {
     holdfast.clear();
-    try (HoldfastServer server = server()) {
+    try (HoldfastServer server = holdfast.server()) {
       AtomicInteger answered = new AtomicInteger();
       ConcurrentLinkedQueue<Long> woken = new ConcurrentLinkedQueue<>();
       List<RawHttp> connections = new ArrayList<>();

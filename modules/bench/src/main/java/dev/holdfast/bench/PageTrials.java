@@ -1,7 +1,6 @@
 package dev.holdfast.bench;
 
 import dev.holdfast.server.HoldfastServer;
-import dev.holdfast.server.ServerOptions;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -68,9 +67,7 @@ final class PageTrials {
     holdfast.target().run(fill());
     holdfast.target().run("VACUUM ANALYZE holdfast.job");
     List<Sample> samples = new ArrayList<>();
-    try (HoldfastServer server =
-            HoldfastServer.start(
-                holdfast.holdfast(), ServerOptions.DEFAULT.port(0).requestsPerSecond(0));
+    try (HoldfastServer server = holdfast.server();
         RawHttp http = new RawHttp(server.url())) {
       for (Map.Entry<String, List<String>> view : views().entrySet()) {
         samples.addAll(measured(view.getKey(), view.getValue(), http));

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,223 +83,110 @@ public record ServerOptions(
   }
 
   public ServerOptions port(int value) {
-    return new ServerOptions(
-        host,
-        value,
-        publicUrl,
-        allowedHosts,
-        tls,
-        timings,
-        tokens,
-        retry,
-        requestsPerSecond,
-        dispatchTo,
-        artifacts,
-        statsd,
-        settings);
+    return with(draft -> draft.port = value);
   }
 
   public ServerOptions host(String value) {
-    return new ServerOptions(
-        value,
-        port,
-        publicUrl,
-        allowedHosts,
-        tls,
-        timings,
-        tokens,
-        retry,
-        requestsPerSecond,
-        dispatchTo,
-        artifacts,
-        statsd,
-        settings);
+    return with(draft -> draft.host = value);
   }
 
   public ServerOptions publicUrl(@Nullable URI value) {
-    return new ServerOptions(
-        host,
-        port,
-        value,
-        allowedHosts,
-        tls,
-        timings,
-        tokens,
-        retry,
-        requestsPerSecond,
-        dispatchTo,
-        artifacts,
-        statsd,
-        settings);
+    return with(draft -> draft.publicUrl = value);
   }
 
   public ServerOptions allowedHosts(Set<String> value) {
-    return new ServerOptions(
-        host,
-        port,
-        publicUrl,
-        value,
-        tls,
-        timings,
-        tokens,
-        retry,
-        requestsPerSecond,
-        dispatchTo,
-        artifacts,
-        statsd,
-        settings);
+    return with(draft -> draft.allowedHosts = value);
   }
 
   public ServerOptions tls(@Nullable Tls value) {
-    return new ServerOptions(
-        host,
-        port,
-        publicUrl,
-        allowedHosts,
-        value,
-        timings,
-        tokens,
-        retry,
-        requestsPerSecond,
-        dispatchTo,
-        artifacts,
-        statsd,
-        settings);
+    return with(draft -> draft.tls = value);
   }
 
   public ServerOptions timings(Timings value) {
-    return new ServerOptions(
-        host,
-        port,
-        publicUrl,
-        allowedHosts,
-        tls,
-        value,
-        tokens,
-        retry,
-        requestsPerSecond,
-        dispatchTo,
-        artifacts,
-        statsd,
-        settings);
+    return with(draft -> draft.timings = value);
   }
 
   public ServerOptions tokens(TokenLifetime value) {
-    return new ServerOptions(
-        host,
-        port,
-        publicUrl,
-        allowedHosts,
-        tls,
-        timings,
-        value,
-        retry,
-        requestsPerSecond,
-        dispatchTo,
-        artifacts,
-        statsd,
-        settings);
+    return with(draft -> draft.tokens = value);
   }
 
   public ServerOptions retry(RetryPolicy value) {
-    return new ServerOptions(
-        host,
-        port,
-        publicUrl,
-        allowedHosts,
-        tls,
-        timings,
-        tokens,
-        value,
-        requestsPerSecond,
-        dispatchTo,
-        artifacts,
-        statsd,
-        settings);
+    return with(draft -> draft.retry = value);
   }
 
   public ServerOptions requestsPerSecond(int value) {
-    return new ServerOptions(
-        host,
-        port,
-        publicUrl,
-        allowedHosts,
-        tls,
-        timings,
-        tokens,
-        retry,
-        value,
-        dispatchTo,
-        artifacts,
-        statsd,
-        settings);
+    return with(draft -> draft.requestsPerSecond = value);
   }
 
   public ServerOptions dispatchTo(Set<String> value) {
-    return new ServerOptions(
-        host,
-        port,
-        publicUrl,
-        allowedHosts,
-        tls,
-        timings,
-        tokens,
-        retry,
-        requestsPerSecond,
-        value,
-        artifacts,
-        statsd,
-        settings);
+    return with(draft -> draft.dispatchTo = value);
   }
 
   public ServerOptions artifacts(@Nullable Path value) {
-    return new ServerOptions(
-        host,
-        port,
-        publicUrl,
-        allowedHosts,
-        tls,
-        timings,
-        tokens,
-        retry,
-        requestsPerSecond,
-        dispatchTo,
-        value,
-        statsd,
-        settings);
+    return with(draft -> draft.artifacts = value);
   }
 
   public ServerOptions statsd(@Nullable Statsd value) {
-    return new ServerOptions(
-        host,
-        port,
-        publicUrl,
-        allowedHosts,
-        tls,
-        timings,
-        tokens,
-        retry,
-        requestsPerSecond,
-        dispatchTo,
-        artifacts,
-        value,
-        settings);
+    return with(draft -> draft.statsd = value);
   }
 
   public ServerOptions settings(List<ShownSetting> value) {
-    return new ServerOptions(
-        host,
-        port,
-        publicUrl,
-        allowedHosts,
-        tls,
-        timings,
-        tokens,
-        retry,
-        requestsPerSecond,
-        dispatchTo,
-        artifacts,
-        statsd,
-        value);
+    return with(draft -> draft.settings = value);
+  }
+
+  private ServerOptions with(Consumer<Draft> change) {
+    Draft draft = new Draft(this);
+    change.accept(draft);
+    return draft.options();
+  }
+
+  /** The same, to be changed in one place. */
+  private static final class Draft {
+    private String host;
+    private int port;
+    private @Nullable URI publicUrl;
+    private Set<String> allowedHosts;
+    private @Nullable Tls tls;
+    private Timings timings;
+    private TokenLifetime tokens;
+    private RetryPolicy retry;
+    private int requestsPerSecond;
+    private Set<String> dispatchTo;
+    private @Nullable Path artifacts;
+    private @Nullable Statsd statsd;
+    private List<ShownSetting> settings;
+
+    Draft(ServerOptions from) {
+      host = from.host;
+      port = from.port;
+      publicUrl = from.publicUrl;
+      allowedHosts = from.allowedHosts;
+      tls = from.tls;
+      timings = from.timings;
+      tokens = from.tokens;
+      retry = from.retry;
+      requestsPerSecond = from.requestsPerSecond;
+      dispatchTo = from.dispatchTo;
+      artifacts = from.artifacts;
+      statsd = from.statsd;
+      settings = from.settings;
+    }
+
+    ServerOptions options() {
+      return new ServerOptions(
+          host,
+          port,
+          publicUrl,
+          allowedHosts,
+          tls,
+          timings,
+          tokens,
+          retry,
+          requestsPerSecond,
+          dispatchTo,
+          artifacts,
+          statsd,
+          settings);
+    }
   }
 }
