@@ -329,6 +329,8 @@ class SupervisorTest {
       holder.commit();
     }
     until(() -> supervisorSeen().isAfter(lastSeen));
+    // And it may take a worker as long again to find the database.
+    Thread.sleep(1_500);
     signal("CONT", pid);
     Instant beat = row().lastSeen();
     assertThat(until(row -> row.lastSeen().isAfter(beat)).incarnation()).isEqualTo(1);
