@@ -17,6 +17,9 @@ import java.util.stream.Stream;
 final class ServerFolders {
   private static final String PREFIX = "holdfast-test-";
   private static final Duration ABANDONED = Duration.ofMinutes(30);
+  private static final Path DISK = Path.of(System.getProperty("java.io.tmpdir"));
+  private static final Path MEMORY = Path.of("/dev/shm");
+  private static final long ROOM = 2L << 30;
 
   private ServerFolders() {}
 
@@ -28,25 +31,41 @@ final class ServerFolders {
         : home.resolve(".cache").resolve("holdfast");
   }
 
-  static Path fresh() {
+  static Path onDisk() {
+    return fresh(DISK);
+  }
+
+  /**
+   * Where each test has a database of its own, a file system spends more time on its hundreds of
+   * small files, made and deleted again, than the tests on what they do.
+   */
+  static Path inMemory() {
+    return fresh(hasRoom(MEMORY) ? MEMORY : DISK);
+  }
+
+  private static boolean hasRoom(Path place) {
     try {
-      removeAbandoned();
+      return Files.isWritable(place) && Files.getFileStore(place).getUsableSpace() >= ROOM;
+    } catch (IOException unreadable) {
+      return false;
+    }
+  }
+
+  private static Path fresh(Path place) {
+    try {
+      removeAbandoned(place);
       return Files.setPosixFilePermissions(
-          Files.createTempDirectory(PREFIX), PosixFilePermissions.fromString("rwxr-xr-x"));
+          Files.createTempDirectory(place, PREFIX), PosixFilePermissions.fromString("rwxr-xr-x"));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  private static Path temporary() {
-    return Path.of(System.getProperty("java.io.tmpdir"));
-  }
-
   // A test JVM that was killed leaves its server running.
-  private static void removeAbandoned() throws IOException {
+  private static void removeAbandoned(Path place) throws IOException {
     Instant limit = Instant.now().minus(ABANDONED);
     List<Path> folders;
-    try (Stream<Path> entries = Files.list(temporary())) {
+    try (Stream<Path> entries = Files.list(place)) {
       folders = entries.filter(path -> path.getFileName().toString().startsWith(PREFIX)).toList();
     }
     for (Path folder : folders) {
