@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the server gives out for the page, byte by byte. What it does is tested in a browser. */
 class PageTest extends ServerTest {
-  private static final Path FOLDER = Path.of("src/main/resources/dev/holdfast/server/page");
+  private static final Path FOLDER = Path.of("../src/main/resources/dev/holdfast/server/page");
 
   /** In scripts, what they are made of. */
   private static final Pattern IMPORT =

@@ -69,7 +69,7 @@ class ReferenceTest extends ServerTest {
   @Test
   void every_error_in_the_source_is_documented_under_its_status() throws IOException {
     Set<String> given = new TreeSet<>();
-    try (Stream<Path> files = Files.walk(Path.of("src", "main", "java"))) {
+    try (Stream<Path> files = Files.walk(Path.of("..", "src", "main", "java"))) {
       for (Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
         String source = Files.readString(file);
         Matcher problem = PROBLEM.matcher(source);
