@@ -21,13 +21,34 @@ import org.jspecify.annotations.Nullable;
 final class Kin {
   static final String MARK = "HOLDFAST_MARK";
   private static final Path PROC = Path.of("/proc");
+  private static final int TICKS_PER_SECOND = 100;
 
-  private record Seen(long pid, long parent, long session, boolean dead) {}
+  /**
+   * @param started in ticks since the machine was started
+   */
+  private record Seen(long pid, long parent, long session, boolean dead, long started) {}
 
   private Kin() {}
 
-  /** The living ones. */
-  static Set<Long> of(Process leader, String mark) {
+  /**
+   * A moment before now by the clock of {@code /proc}. What was running before a program is none of
+   * its kin, and need not be asked: there may be thousands.
+   */
+  static long now() {
+    try {
+      String uptime = Files.readString(PROC.resolve("uptime"), StandardCharsets.ISO_8859_1);
+      return (Long.parseLong(uptime.substring(0, uptime.indexOf('.'))) - 1) * TICKS_PER_SECOND;
+    } catch (IOException | RuntimeException unreadable) {
+      return 0;
+    }
+  }
+
+  /**
+   * The living ones.
+   *
+   * @param since when none of them was there yet
+   */
+  static Set<Long> of(Process leader, String mark, long since) {
     if (!Files.isReadable(PROC.resolve("self/stat"))) {
       return leader.toHandle().descendants().map(ProcessHandle::pid).collect(Collectors.toSet());
     }
@@ -35,7 +56,9 @@ final class Kin {
     byte[] wanted = (MARK + "=" + mark + "\0").getBytes(StandardCharsets.UTF_8);
     Set<Long> kin = new HashSet<>();
     for (Seen seen : all) {
-      if (seen.pid() == leader.pid() || seen.session() == leader.pid() || carries(seen, wanted)) {
+      if (seen.pid() == leader.pid()
+          || seen.session() == leader.pid()
+          || (seen.started() >= since && carries(seen, wanted))) {
         kin.add(seen.pid());
       }
     }
@@ -65,17 +88,19 @@ final class Kin {
     return all;
   }
 
-  // "pid (name) state parent group session …", where the name may hold anything, brackets too.
+  // "pid (name) state parent group session …", where the name may hold anything, brackets too. The
+  // start is the 22nd.
   private static @Nullable Seen read(Path entry) {
     try {
       String stat = Files.readString(entry.resolve("stat"), StandardCharsets.ISO_8859_1);
-      String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", 5);
+      String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", 21);
       char state = fields[0].charAt(0);
       return new Seen(
           Long.parseLong(entry.getFileName().toString()),
           Long.parseLong(fields[1]),
           Long.parseLong(fields[3]),
-          state == 'Z' || state == 'X');
+          state == 'Z' || state == 'X',
+          Long.parseLong(fields[19]));
     } catch (IOException gone) {
       return null;
     }

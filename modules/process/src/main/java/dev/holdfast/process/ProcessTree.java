@@ -37,13 +37,16 @@ public final class ProcessTree {
   private final String name;
   private final Process process;
   private final String mark;
+  private final long since;
   private final LineReader out;
   private final LineReader err;
 
-  private ProcessTree(String name, Process process, String mark, LineReader out, LineReader err) {
+  private ProcessTree(
+      String name, Process process, String mark, long since, LineReader out, LineReader err) {
     this.name = name;
     this.process = process;
     this.mark = mark;
+    this.since = since;
     this.out = out;
     this.err = err;
   }
@@ -74,12 +77,14 @@ public final class ProcessTree {
     builder.environment().clear();
     builder.environment().putAll(command.environment());
     builder.environment().put(Kin.MARK, mark);
+    long since = Kin.now();
     Process process = builder.start();
     String name = program.getFileName() + "-" + process.pid();
     return new ProcessTree(
         name,
         process,
         mark,
+        since,
         LineReader.start(name + "-out", process.getInputStream(), mostPerLine, out),
         LineReader.start(name + "-err", process.getErrorStream(), mostPerLine, err));
   }
@@ -102,14 +107,14 @@ public final class ProcessTree {
   /** Asks all of them to end. */
   public void terminate() {
     signal("TERM");
-    each(ProcessHandle::destroy, Kin.of(process, mark));
+    each(ProcessHandle::destroy, Kin.of(process, mark, since));
   }
 
   /** Ends all of them, and returns when none is left; false when some would not die. */
   public boolean kill() {
     signal("KILL");
     long until = System.nanoTime() + DYING.toNanos();
-    Set<Long> living = Kin.of(process, mark);
+    Set<Long> living = Kin.of(process, mark, since);
     while (!living.isEmpty() && System.nanoTime() < until) {
       // Again and again: one of them may have started another while we looked.
       each(ProcessHandle::destroyForcibly, living);
@@ -118,7 +123,7 @@ public final class ProcessTree {
             TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
             return true;
           });
-      living = Kin.of(process, mark);
+      living = Kin.of(process, mark, since);
     }
     if (!living.isEmpty()) {
       log.log(Level.WARNING, "processes of {0} do not die: {1}", name, living);

@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A page that stays open, while much happens and for long: it asks little and does not grow. */
 class OpenPageTest extends InBrowser {
   private static final int JOBS_SEEN = 4_000;
+  private static final int ROUNDS = 6;
 
   OpenPageTest(TestDatabase db) {
     super(db);
@@ -63,16 +64,24 @@ class OpenPageTest extends InBrowser {
                 """))
         .isEqualTo("listening");
     // The first is for what is made once: caches, compiled code, the thousand jobs that are kept.
-    lookAtManyJobs(task, 2_000);
-    Browser.Held first = lookAtManyJobs(task, JOBS_SEEN);
-    Browser.Held second = lookAtManyJobs(task, JOBS_SEEN);
-    assertThat(second.heapBytes())
-        .as("bytes of heap, after %s", first)
-        .isLessThan(first.heapBytes() + JOBS_SEEN * 200);
-    assertThat(second.nodes()).as("nodes, after %s", first).isLessThan(first.nodes() + 300);
-    assertThat(second.listeners())
-        .as("listeners, after %s", first)
-        .isLessThan(first.listeners() + 60);
+    Browser.Held first = lookAtManyJobs(task, 2_000);
+    // What leaks grows every time; what fills up, such as a plot of the last minutes, once is full.
+    List<Browser.Held> sizes = new ArrayList<>(List.of(first));
+    while (grows(sizes) && sizes.size() <= ROUNDS) {
+      sizes.add(lookAtManyJobs(task, JOBS_SEEN));
+    }
+    assertThat(grows(sizes)).as("grows, by %s", sizes).isFalse();
+  }
+
+  private static boolean grows(List<Browser.Held> sizes) {
+    if (sizes.size() == 1) {
+      return true;
+    }
+    Browser.Held last = sizes.getLast();
+    Browser.Held before = sizes.get(sizes.size() - 2);
+    return last.heapBytes() >= before.heapBytes() + JOBS_SEEN * 200
+        || last.nodes() >= before.nodes() + 300
+        || last.listeners() >= before.listeners() + 60;
   }
 
   private Browser.Held lookAtManyJobs(JsonNode task, int jobs) {
