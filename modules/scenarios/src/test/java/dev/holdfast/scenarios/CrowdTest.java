@@ -26,6 +26,7 @@ class CrowdTest {
         .worker()
         .env("HEARTBEAT_INTERVAL_SEC", "10")
         .env("LEASE_TIMEOUT_SEC", "60")
+        .modestly()
         .start(workers);
     for (int from = 0; from < JOBS; from += BATCH) {
       world.holdfast().enqueue(batch());
