@@ -7,6 +7,7 @@ import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Reads a stream to its end, line by line, in bounded memory: a gigabyte without a newline is read
@@ -20,6 +21,8 @@ final class LineReader {
   private final LineListener listener;
   private final int most;
   private final Thread thread;
+  private volatile boolean reading;
+  private final AtomicLong chunks = new AtomicLong();
   private byte[] line = new byte[256];
   private int length;
   private long cut;
@@ -39,21 +42,34 @@ final class LineReader {
     return reader;
   }
 
-  /** Waits for the end of the stream; whoever still holds it open then is not listened to. */
+  /**
+   * Waits for the end of the stream, and until all that was read has been taken, however long that
+   * takes. Whoever still holds it open and says nothing for so long is not listened to.
+   */
   void finish(Duration patience) {
-    boolean interrupted = Thread.interrupted();
-    try {
-      if (!thread.join(patience)) {
-        stream.close();
+    boolean interrupted = false;
+    boolean silent = false;
+    while (thread.isAlive() && !silent) {
+      long before = chunks.get();
+      try {
+        silent = !thread.join(patience) && reading && chunks.get() == before;
+      } catch (InterruptedException later) {
+        interrupted = true;
       }
-    } catch (InterruptedException again) {
-      interrupted = true;
+    }
+    if (silent) {
+      close();
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void close() {
+    try {
+      stream.close();
     } catch (IOException closing) {
       log.log(Level.DEBUG, "a stream could not be closed", closing);
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
     }
   }
 
@@ -61,7 +77,7 @@ final class LineReader {
     byte[] chunk = new byte[CHUNK];
     try (stream) {
       int read;
-      while ((read = stream.read(chunk)) >= 0) {
+      while ((read = read(chunk)) >= 0) {
         take(chunk, read);
       }
     } catch (IOException closed) {
@@ -70,6 +86,14 @@ final class LineReader {
     if (length > 0 || cut > 0) {
       deliver();
     }
+  }
+
+  private int read(byte[] chunk) throws IOException {
+    reading = true;
+    int read = stream.read(chunk);
+    reading = false;
+    chunks.incrementAndGet();
+    return read;
   }
 
   private void take(byte[] chunk, int read) {

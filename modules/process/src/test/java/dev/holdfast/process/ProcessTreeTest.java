@@ -14,6 +14,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ProcessTreeTest {
   @TempDir Path folder;
   private final List<String> out = Collections.synchronizedList(new ArrayList<>());
+  private Duration pause = Duration.ZERO;
   private final List<String> err = Collections.synchronizedList(new ArrayList<>());
 
   private ProcessTree start(String script) throws Exception {
@@ -33,7 +35,10 @@ class ProcessTreeTest {
     return ProcessTree.start(
         new Command(arguments, folder, Map.of("PATH", System.getenv("PATH"))),
         1_000,
-        (line, cut) -> out.add(line),
+        (line, cut) -> {
+          LockSupport.parkNanos(pause.toNanos());
+          out.add(line);
+        },
         (line, cut) -> err.add(line));
   }
 
@@ -57,6 +62,14 @@ class ProcessTreeTest {
     assertThat(tree.await()).isEqualTo(7);
     assertThat(out).containsExactly("one", "three");
     assertThat(err).containsExactly("two");
+  }
+
+  /** Whoever takes them may have to wait for a database. */
+  @Test
+  void all_that_a_program_said_is_taken_before_it_counts_as_ended() throws Exception {
+    pause = Duration.ofMillis(500);
+    assertThat(start("for i in 1 2 3 4 5 6; do echo $i; done").await()).isZero();
+    assertThat(out).containsExactly("1", "2", "3", "4", "5", "6");
   }
 
   @Test
