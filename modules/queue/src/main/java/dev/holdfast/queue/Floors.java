@@ -7,14 +7,15 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a claim begins to look, when looking from the start is slow.
+ * Where a claim begins to look, when looking from the start is slow or about to be.
  *
- * <p>Claimed jobs leave dead entries at the front of the claim index. They are cleared away in
- * passing, unless somebody holds an old snapshot: then each claim walks over all of them, further
- * every time. So after a few slow claims the next ones begin where the last one found its jobs,
- * priority by priority. What commits late with an earlier time, or goes back to its old place in
- * the queue, lies before that; it is found by a look from the start, which comes again after a
- * while, and at once when nothing else is found. While claims are quick nothing of this happens.
+ * <p>Claimed jobs leave dead entries at the front of the claim index, and each claim walks over
+ * them until a vacuum has cleared them away: further every time while a heap of jobs is worked off,
+ * and for ever while somebody holds an old snapshot. So after a large claim, or a few slow ones,
+ * the next begins where the last one did, priority by priority. What commits late with an earlier
+ * time, or goes back to its old place in the queue, may lie before that; it is found by a look from
+ * the start, which comes again after a while, and at once when nothing else is found. While claims
+ * are small and quick nothing of this happens.
  */
 final class Floors {
   static final double NONE = Double.NEGATIVE_INFINITY;
@@ -27,6 +28,9 @@ final class Floors {
   static final int NO_CHANCE = 3;
 
   private static final Duration SLOW_PER_ROW = Duration.ofNanos(60_000);
+
+  /** Who gets so many at once has a heap of them before him. */
+  static final int LARGE = 100;
 
   /**
    * A look from the start may take up a twentieth of the time, and half of it in an empty queue.
@@ -67,13 +71,23 @@ final class Floors {
     }
     boolean slow = took > SLOW.toNanos() + SLOW_PER_ROW.toNanos() * taken.size();
     slowInARow = !full ? slowInARow : slow ? slowInARow + 1 : 0;
-    if (raised || slowInARow >= NO_CHANCE) {
-      for (Claim.Taken job : taken) {
-        raised = true;
-        int lane = job.priority();
-        floors[lane] = Math.max(floors[lane], job.due() - PRECISION);
+    if (!taken.isEmpty() && (raised || slowInARow >= NO_CHANCE || taken.size() >= LARGE)) {
+      raise(taken);
+    }
+  }
+
+  private void raise(List<Claim.Taken> taken) {
+    double[] first = new double[LANES];
+    Arrays.fill(first, Double.POSITIVE_INFINITY);
+    for (Claim.Taken job : taken) {
+      first[job.priority()] = Math.min(first[job.priority()], job.due() - PRECISION);
+    }
+    for (int lane = 0; lane < LANES; lane++) {
+      if (first[lane] < Double.POSITIVE_INFINITY) {
+        floors[lane] = Math.max(floors[lane], first[lane]);
       }
     }
+    raised = true;
   }
 
   /** Whether a claim that found nothing should look again, from the start. */

@@ -146,6 +146,20 @@ class ClaimTest extends QueueFixture {
     assertThat(claim(3)).extracting(LeasedJob::id).isEqualTo(ids);
   }
 
+  /** Large claims begin where the last one did; whoever has nothing else looks from the start. */
+  @Test
+  void a_job_put_back_is_found_behind_large_claims() {
+    for (int i = 0; i < 3; i++) {
+      queue.enqueue(jobs(Floors.LARGE));
+    }
+    LeasedJob first = claim(Floors.LARGE).getFirst();
+    assertThat(claim(Floors.LARGE)).hasSize(Floors.LARGE);
+    queue.settle(new Settlement.Release(first.lease(), false));
+    List<JobId> left = new ArrayList<>(claim(Floors.LARGE).stream().map(LeasedJob::id).toList());
+    left.add(claimOne().job());
+    assertThat(left).hasSize(Floors.LARGE + 1).contains(first.id());
+  }
+
   @Test
   void a_paused_queue_gives_nothing_until_it_is_resumed() {
     add(job());

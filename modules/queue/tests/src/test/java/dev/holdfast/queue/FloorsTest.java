@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class FloorsTest {
@@ -53,7 +54,7 @@ class FloorsTest {
   }
 
   @Test
-  void while_claims_are_quick_every_one_begins_at_the_start() {
+  void while_claims_are_small_and_quick_every_one_begins_at_the_start() {
     double[] from = floors.next();
     assertThat(from).hasSize(10).containsOnly(Floors.NONE);
     floors.claimed(from, List.of(taken(5, 1_000)), QUICK);
@@ -70,14 +71,29 @@ class FloorsTest {
   }
 
   @Test
-  void after_slow_ones_the_next_begins_at_its_last_job_of_each_priority() {
-    slowly(taken(5, 1_000), taken(5, 1_001), taken(7, 900));
+  void after_slow_ones_the_next_begins_at_its_first_job_of_each_priority() {
+    slowly(taken(5, 1_001), taken(5, 1_000), taken(7, 900));
     double[] from = floors.next();
-    assertThat(from[5]).isBetween(1_000.9, 1_001.0);
+    assertThat(from[5]).isBetween(999.9, 1_000.0);
     assertThat(from[7]).isBetween(899.9, 900.0);
     assertThat(from[0]).isEqualTo(Floors.NONE);
     floors.claimed(from, List.of(taken(5, 1_002)), QUICK);
     assertThat(floors.next()[5]).isBetween(1_001.9, 1_002.0);
+  }
+
+  @Test
+  void so_it_does_after_a_large_one_however_quick_until_the_start_is_looked_at_again() {
+    List<Claim.Taken> many =
+        IntStream.range(0, Floors.LARGE).mapToObj(i -> taken(5, 1_000 + i)).toList();
+    floors.claimed(floors.next(), many, QUICK);
+    double[] from = floors.next();
+    assertThat(from[5]).isBetween(999.9, 1_000.0);
+    assertThat(from[4]).isEqualTo(Floors.NONE);
+    // Something from before that, which a full look has found, does not bring it back.
+    floors.claimed(from, List.of(taken(5, 10), taken(5, 1_200)), QUICK);
+    assertThat(floors.next()[5]).isBetween(999.9, 1_000.0);
+    pass(Duration.ofNanos(20 * QUICK));
+    assertThat(floors.next()).containsOnly(Floors.NONE);
   }
 
   @Test
