@@ -47,21 +47,13 @@ final class LineReader {
    * takes. Whoever still holds it open and says nothing for so long is not listened to.
    */
   void finish(Duration patience) {
-    boolean interrupted = false;
-    boolean silent = false;
-    while (thread.isAlive() && !silent) {
-      long before = chunks.get();
-      try {
-        silent = !thread.join(patience) && reading && chunks.get() == before;
-      } catch (InterruptedException later) {
-        interrupted = true;
+    long before = chunks.get();
+    while (!ProcessTree.uninterruptibly(() -> thread.join(patience))) {
+      if (reading && chunks.get() == before) {
+        close();
+        return;
       }
-    }
-    if (silent) {
-      close();
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
+      before = chunks.get();
     }
   }
 

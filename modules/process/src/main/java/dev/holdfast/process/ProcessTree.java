@@ -193,7 +193,7 @@ public final class ProcessTree {
     }
   }
 
-  private static <T> T uninterruptibly(Callable<T> wait) {
+  static <T> T uninterruptibly(Callable<T> wait) {
     boolean interrupted = false;
     try {
       while (true) {

@@ -18,14 +18,16 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Real programs, which do what programs do when they do not want to end. */
 @Timeout(60)
 class ProcessTreeTest {
   @TempDir Path folder;
   private final List<String> out = Collections.synchronizedList(new ArrayList<>());
-  private Duration pause = Duration.ZERO;
   private final List<String> err = Collections.synchronizedList(new ArrayList<>());
+  private Duration pause = Duration.ZERO;
 
   private ProcessTree start(String script) throws Exception {
     return start(List.of("sh", "-c", script));
@@ -159,6 +161,18 @@ class ProcessTreeTest {
     pids(1);
     assertThat(tree.await()).isZero();
     assertThat(pids(1)).noneMatch(Living::is);
+  }
+
+  /** No mark, no session, no parent: nobody knows it any more. */
+  @ParameterizedTest
+  @ValueSource(strings = {"exec sleep 1000", "while :; do echo x; sleep 0.1; done"})
+  void nor_does_one_whom_nobody_can_find(String then) throws Exception {
+    ProcessTree tree =
+        start("(env -i setsid sh -c 'echo $$ > pids; " + then + "' &); sleep 0.2; echo end");
+    assertThat(tree.await()).isZero();
+    assertThat(out).contains("end");
+    ProcessHandle escaped = ProcessHandle.of(pids(1).getFirst()).orElseThrow();
+    assertThat(escaped.destroyForcibly()).isTrue();
   }
 
   @Test
