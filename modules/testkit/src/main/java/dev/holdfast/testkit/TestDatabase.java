@@ -65,7 +65,7 @@ public final class TestDatabase implements AutoCloseable {
 
   /** The major version of the server under test. */
   public int serverVersion() {
-    return Integer.parseInt(server.server().version().replaceFirst("\\D.*", ""));
+    return server.majorVersion();
   }
 
   /** One pool per database, of ten connections in autocommit. */
