@@ -60,7 +60,7 @@ final class Cluster {
     Path secret = folder.root().resolve("password.initdb");
     try {
       Password.create(folder.password());
-      Password.writeTo(secret, Password.read(folder.password()));
+      Password.writeTo(secret, Password.verifier(Password.read(folder.password())));
       launcher.give(fresh);
       launcher.give(secret);
       initdb(fresh, secret);

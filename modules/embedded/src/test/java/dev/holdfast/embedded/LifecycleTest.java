@@ -78,6 +78,14 @@ class LifecycleTest {
   }
 
   @Test
+  void who_connects_hashes_the_password_once() throws SQLException {
+    try (EmbeddedPostgres server = Servers.start(folder)) {
+      String kept = Servers.query(server, "SELECT rolpassword FROM pg_authid WHERE rolcanlogin");
+      assertThat(kept).startsWith("SCRAM-SHA-256$1:").doesNotContain(server.password());
+    }
+  }
+
+  @Test
   void settings_reach_the_server() throws SQLException {
     try (EmbeddedPostgres server =
         EmbeddedPostgres.start(

@@ -13,15 +13,18 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The command for a process that runs {@link Main}, with a cache of the classes most of them load:
- * it halves what a start costs, and there are more than a hundred.
+ * The command for a process that runs {@link Main}, with a cache of the classes it loads: that
+ * halves what a start costs, and there are more than two hundred. What has a server inside needs
+ * twice the classes of all others, who would pay for them.
  */
 final class Classes {
   private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -29,42 +32,57 @@ final class Classes {
   private static final Map<Boolean, List<String>> PATH =
       Stream.of(Objects.requireNonNull(System.getProperty("java.class.path")))
           .flatMap(path -> Stream.of(path.split(File.pathSeparator, -1)))
+          // First what is too old for a cache, and is looked for in one jar after the other.
+          .sorted(Comparator.comparing(path -> !path.contains("/picocli-")))
           .collect(Collectors.partitioningBy(part -> part.endsWith(".jar")));
   private static final List<String> JARS = Objects.requireNonNull(PATH.get(true));
   private static final List<String> FOLDERS = Objects.requireNonNull(PATH.get(false));
   private static final boolean LINKED = Runtime.version().feature() >= CACHES_LINKED_CLASSES;
-  private static final Path FILE =
-      Path.of("target", LINKED ? "classes.aot" : "classes.jsa").toAbsolutePath();
-  private static final List<String> CACHE = cache();
+  private static final Set<String> SERVERS = Set.of("dev", "server", "demo");
+  private static final Path WITH_SERVER = cacheFile("server");
+  private static final Path OTHERS = cacheFile("others");
+
+  static {
+    makeCaches();
+  }
 
   private Classes() {}
+
+  private static Path cacheFile(String of) {
+    return Path.of("target", of + (LINKED ? ".aot" : ".jsa")).toAbsolutePath();
+  }
 
   static List<String> jars() {
     return JARS;
   }
 
   static Path file() {
-    return FILE;
+    return WITH_SERVER;
   }
 
-  /** Makes the cache now, when no test's time is running yet. */
+  /** Makes the caches now, when no test's time is running yet. */
   static void prepare() {
     // Done by the loading of this class.
   }
 
-  /** Folders come last: the cache is for a class path that begins with all the jars. */
+  /** Folders come last: a cache is for a class path that begins with all the jars. */
   static List<String> command(
-      Collection<String> jvm, Collection<Path> more, Collection<String> arguments) {
+      Collection<String> jvm, Collection<Path> more, List<String> arguments) {
     List<String> path = new ArrayList<>(JARS);
     path.addAll(FOLDERS);
     more.forEach(folder -> path.add(folder.toString()));
-    List<String> options = new ArrayList<>(CACHE);
+    List<String> options = new ArrayList<>();
+    options.add(
+        (LINKED ? "-XX:AOTCache=" : "-XX:SharedArchiveFile=")
+            + (SERVERS.contains(arguments.getFirst()) ? WITH_SERVER : OTHERS));
+    // A cache that does not fit is no reason to speak: the process only starts more slowly.
+    options.add("-Xlog:disable");
     options.addAll(jvm);
     return command(options, path, arguments);
   }
 
   private static List<String> command(
-      List<String> options, List<String> path, Collection<String> arguments) {
+      List<String> options, List<String> path, List<String> arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(options);
@@ -73,52 +91,59 @@ final class Classes {
     return command;
   }
 
-  /** One for all the processes that run these tests side by side; made by the first. */
-  private static List<String> cache() {
-    Path lock = FILE.resolveSibling("classes.lock");
+  /** For all the processes that run these tests side by side; made by the first. */
+  private static void makeCaches() {
+    Path lock = WITH_SERVER.resolveSibling("classes.lock");
     try (FileChannel channel =
         FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
       channel.lock(); // until the channel is closed
-      if (!isFresh()) {
-        Files.deleteIfExists(FILE);
-        make((LINKED ? "-XX:AOTCacheOutput=" : "-XX:ArchiveClassesAtExit=") + FILE);
+      if (!isFresh(WITH_SERVER) || !isFresh(OTHERS)) {
+        Files.deleteIfExists(WITH_SERVER);
+        Files.deleteIfExists(OTHERS);
+        rehearse();
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    return List.of(
-        (LINKED ? "-XX:AOTCache=" : "-XX:SharedArchiveFile=") + FILE,
-        // A cache that does not fit is no reason to speak: the process only starts more slowly.
-        "-Xlog:disable");
   }
 
-  private static boolean isFresh() {
-    long made = FILE.toFile().lastModified();
+  private static boolean isFresh(Path cache) {
+    long made = cache.toFile().lastModified();
     return JARS.stream().allMatch(jar -> new File(jar).lastModified() < made);
   }
 
-  /** Everything that most of the processes do: an embedded server, the API, a worker. */
-  private static void make(String option) {
-    try (Processes processes = new Processes()) {
-      String cache = "-Dholdfast.cache=" + TestServer.options(processes.folder()).cache();
-      List<String> options =
-          List.of(
-              option,
-              "-XX:+UseSerialGC",
-              "-XX:+IgnoreUnrecognizedVMOptions",
-              "-XX:+UnlockDiagnosticVMOptions",
-              "-XX:-AOTRecordTraining",
-              "-Xlog:disable",
-              cache);
-      ProcessBuilder builder =
-          new ProcessBuilder(command(options, JARS, List.of("dev", "--rehearse")))
-              .directory(processes.folder().toFile());
-      Launch.clean(builder.environment());
-      try (ChildProcess dev = ChildProcess.start(builder)) {
-        dev.awaitLine("^ready", LIMIT);
-        dev.signal("TERM");
-        dev.awaitExit(LIMIT);
+  /** Everything that most of the processes do: an embedded server and the API; a worker. */
+  private static void rehearse() {
+    try (Processes processes = new Processes();
+        ChildProcess dev = rehearsal(processes, WITH_SERVER, "dev", "--rehearse")) {
+      dev.awaitLine("^ready", LIMIT);
+      try (ChildProcess worker = rehearsal(processes, OTHERS, "worker", "--examples")) {
+        worker.awaitLine("^ready", LIMIT);
+        end(worker);
       }
+      end(dev);
     }
+  }
+
+  private static ChildProcess rehearsal(Processes processes, Path cache, String... arguments) {
+    List<String> options =
+        List.of(
+            (LINKED ? "-XX:AOTCacheOutput=" : "-XX:ArchiveClassesAtExit=") + cache,
+            "-XX:+UseSerialGC",
+            "-XX:+IgnoreUnrecognizedVMOptions",
+            "-XX:+UnlockDiagnosticVMOptions",
+            "-XX:-AOTRecordTraining",
+            "-Xlog:disable",
+            "-Dholdfast.cache=" + TestServer.options(processes.folder()).cache());
+    ProcessBuilder builder =
+        new ProcessBuilder(command(options, JARS, List.of(arguments)))
+            .directory(processes.folder().toFile());
+    Launch.clean(builder.environment());
+    return ChildProcess.start(builder);
+  }
+
+  private static void end(ChildProcess process) {
+    process.signal("TERM");
+    process.awaitExit(LIMIT);
   }
 }

@@ -11,7 +11,6 @@ import java.sql.Statement;
 import java.util.Map;
 import org.flywaydb.core.Flyway;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.util.PasswordUtil;
 
 /** The server all tests of this JVM share, and the template their databases are copied from. */
 public final class TestServer {
@@ -34,15 +33,6 @@ public final class TestServer {
     server = EmbeddedPostgres.start(options(folder).settings(settings).stopOnExit(false));
     Runtime.getRuntime().addShutdownHook(new Thread(() -> end(folder), "test-server-stop"));
     admin = connect("postgres");
-    hastenLogins();
-  }
-
-  // Who connects hashes the password 4,096 times, which takes a young JVM 15 ms. The tests connect
-  // thousands of times, and nobody guesses theirs.
-  private void hastenLogins() {
-    String once =
-        PasswordUtil.encodeScramSha256(server.password().toCharArray(), 1, new byte[] {1});
-    run("ALTER ROLE " + server.user() + " PASSWORD '" + once + "'");
   }
 
   // Holders, so that a server is started by the first test that needs it and by no other.
