@@ -72,8 +72,16 @@ final class Ending {
 
   private Ending() {}
 
-  static String sql(String ending) {
+  /** For rows found among all that run. */
+  static String ofSome(String ending) {
     return ending + WRITE;
+  }
+
+  /**
+   * For rows known by their ids: running in words that no index could be chosen by, see Succeed.
+   */
+  static String ofKnown(String ending) {
+    return ending + WRITE.replace("j.state = 'RUNNING'", "j.lease_expires_at IS NOT NULL");
   }
 
   /**

@@ -22,7 +22,7 @@ final class Expire {
   // attempt
   // that began just now must not be ended for the one before it.
   private static final String RUNNING =
-      Ending.sql(
+      Ending.ofSome(
           """
           WITH late AS MATERIALIZED (
             SELECT j.id, j.attempt, j.worker_id, j.failures, j.max_attempts, j.cancel_requested_at,

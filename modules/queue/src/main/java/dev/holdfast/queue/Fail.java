@@ -44,7 +44,7 @@ final class Fail {
       """;
 
   private static final String SQL =
-      Ending.sql(
+      Ending.ofKnown(
           """
           WITH failed AS (
             SELECT * FROM unnest(?::uuid[], ?::int4[], ?::text[], ?::bool[], ?::int8[])
@@ -53,7 +53,7 @@ final class Fail {
             SELECT j.id, j.attempt, j.worker_id, j.failures, j.max_attempts, j.cancel_requested_at,
                    f.failure::jsonb AS failed_with, f.retryable, f.delay_ms
               FROM holdfast.job j JOIN failed f ON f.id = j.id AND f.attempt = j.attempt
-             WHERE j.state = 'RUNNING'
+             WHERE j.lease_expires_at IS NOT NULL
              ORDER BY j.id
                FOR NO KEY UPDATE OF j
           )
@@ -80,7 +80,7 @@ final class Fail {
         Rows.array(connection, "text", settlements, s -> FailureJson.write(s.failure()));
     Set<Lease> settled =
         new HashSet<>(
-            Rows.list(
+            Rows.listByKey(
                 connection,
                 Rows::lease,
                 SQL,

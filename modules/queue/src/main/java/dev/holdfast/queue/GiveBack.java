@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class GiveBack {
   private static final String SQL =
-      Ending.sql(
+      Ending.ofKnown(
           """
           WITH given AS (
             SELECT * FROM unnest(?::uuid[], ?::int4[], ?::int8[], ?::text[], ?::text[])
@@ -27,7 +27,7 @@ final class GiveBack {
           ), held AS MATERIALIZED (
             SELECT j.id, j.attempt, j.worker_id, j.cancel_requested_at, g.delay_ms, g.event, g.data
               FROM holdfast.job j JOIN given g ON g.id = j.id AND g.attempt = j.attempt
-             WHERE j.state = 'RUNNING'
+             WHERE j.lease_expires_at IS NOT NULL
              ORDER BY j.id
                FOR NO KEY UPDATE OF j
           ), ending AS MATERIALIZED (
@@ -87,7 +87,7 @@ final class GiveBack {
     List<Lease> leases = given.stream().map(Given::lease).toList();
     Set<Lease> settled =
         new HashSet<>(
-            Rows.list(
+            Rows.listByKey(
                 connection,
                 Rows::lease,
                 SQL,

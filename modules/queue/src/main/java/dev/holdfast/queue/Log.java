@@ -30,7 +30,7 @@ final class Log {
         SELECT j.id, j.attempt
           FROM holdfast.job j
           JOIN (SELECT DISTINCT id, attempt FROM told) t ON t.id = j.id AND t.attempt = j.attempt
-         WHERE j.state = 'RUNNING'
+         WHERE j.lease_expires_at IS NOT NULL
       ), ranked AS MATERIALIZED (
         SELECT id, attempt, piece, text,
                dense_rank() OVER (PARTITION BY id ORDER BY attempt DESC, piece DESC) AS age
@@ -76,7 +76,7 @@ final class Log {
   static Set<Lease> all(Connection connection, List<Report.Log> pieces) throws SQLException {
     List<Lease> leases = pieces.stream().map(Report.Log::lease).toList();
     return new HashSet<>(
-        Rows.list(
+        Rows.listByKey(
             connection,
             Rows::lease,
             WRITE,

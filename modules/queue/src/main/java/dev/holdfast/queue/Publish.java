@@ -19,7 +19,7 @@ final class Publish {
       WITH held AS MATERIALIZED (
         SELECT j.id, j.attempt, j.events
           FROM holdfast.job j
-         WHERE j.id = ? AND j.attempt = ? AND j.state = 'RUNNING'
+         WHERE j.id = ? AND j.attempt = ? AND j.lease_expires_at IS NOT NULL
            FOR NO KEY UPDATE
       ), published AS (
         INSERT INTO holdfast.artifact AS old
@@ -44,7 +44,7 @@ final class Publish {
       UPDATE holdfast.job j
          SET events = j.events + (SELECT count(*) FROM published)
         FROM held h
-       WHERE j.id = h.id AND j.attempt = h.attempt AND j.state = 'RUNNING'
+       WHERE j.id = h.id AND j.attempt = h.attempt AND j.lease_expires_at IS NOT NULL
       """;
 
   private Publish() {}

@@ -53,7 +53,7 @@ final class Reap {
       """;
 
   private static String sql(String failure, String condition) {
-    return Ending.sql(
+    return Ending.ofSome(
         """
         WITH lost AS MATERIALIZED (
           SELECT j.id, j.attempt, j.worker_id, j.crashes, j.max_crashes, j.cancel_requested_at,

@@ -21,7 +21,7 @@ final class Steps {
   private static final String HOLD =
       """
       SELECT id FROM holdfast.job
-       WHERE id = ? AND attempt = ? AND state = 'RUNNING'
+       WHERE id = ? AND attempt = ? AND lease_expires_at IS NOT NULL
          FOR NO KEY UPDATE
       """;
 

@@ -51,7 +51,7 @@ final class Succeed {
          SET state = 'SUCCEEDED', result = ?::jsonb, finished_at = clock_timestamp(),
              heartbeat_at = NULL, lease_expires_at = NULL, events = j.events + 1,
              unique_states = holdfast.unique_after(j.unique_states, 'SUCCEEDED')
-       WHERE j.id = ? AND j.attempt = ? AND j.state = 'RUNNING'
+       WHERE j.id = ? AND j.attempt = ? AND j.lease_expires_at IS NOT NULL
       """;
 
   private static final String SUCCEEDED_BEFORE =

@@ -11,7 +11,8 @@ import java.util.Set;
 
 /** Writes what running attempts tell: progress and events, numbered without gaps. */
 final class Tell {
-  // The row lock is what makes the numbers an order: whoever holds it has the next ones.
+  // The row lock is what makes the numbers an order: whoever holds it has the next ones. Running is
+  // said in words that no index could be chosen by, as in Succeed.
   private static final String SQL =
       """
       WITH report AS (
@@ -21,7 +22,7 @@ final class Tell {
         SELECT j.id, j.attempt, j.events
           FROM holdfast.job j
           JOIN (SELECT DISTINCT id, attempt FROM report) r ON r.id = j.id AND r.attempt = j.attempt
-         WHERE j.state = 'RUNNING'
+         WHERE j.lease_expires_at IS NOT NULL
          ORDER BY j.id
            FOR NO KEY UPDATE OF j
       ), told AS (
@@ -44,7 +45,7 @@ final class Tell {
                        AS message
                 FROM report r JOIN held h ON h.id = r.id AND h.attempt = r.attempt
                GROUP BY h.id) AS r
-       WHERE j.id = r.id AND j.state = 'RUNNING'
+       WHERE j.id = r.id AND j.lease_expires_at IS NOT NULL
       RETURNING j.id, j.attempt
       """;
 
@@ -54,7 +55,7 @@ final class Tell {
   static Set<Lease> all(Connection connection, List<Report> reports) throws SQLException {
     List<Lease> leases = reports.stream().map(Report::lease).toList();
     return new HashSet<>(
-        Rows.list(
+        Rows.listByKey(
             connection,
             Rows::lease,
             SQL,

@@ -2,6 +2,7 @@ package dev.holdfast.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.Artifact;
 import dev.holdfast.model.Glance;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobFilter;
@@ -9,6 +10,7 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Publication;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
 import java.sql.Connection;
@@ -190,6 +192,36 @@ class PlanTest extends QueueFixture {
                   default -> new Settlement.Release(leases.get(i), false);
                 })
         .toList();
+  }
+
+  @Test
+  void what_is_said_of_a_running_job_is_not_looked_for_among_all_that_run() {
+    addFinished();
+    planned.enqueue(jobs(1_000));
+    db.sql("ANALYZE holdfast.job"); // in an hour in which nothing ran
+    List<Lease> running =
+        planned.claim(QUEUE, 990, WORKER, LEASE).jobs().stream().map(LeasedJob::lease).toList();
+    Lease one = running.getFirst();
+    Map<String, Consumer<Queue>> verbs = new LinkedHashMap<>();
+    verbs.put("progress", q -> q.report(List.of(new Report.Progress(one, 1, null))));
+    verbs.put("log", q -> q.report(List.of(new Report.Log(one, 1, "a line"))));
+    verbs.put(
+        "publish",
+        q ->
+            q.publish(
+                new Publication(
+                    one, "store", List.of(new Artifact("a", 1, "0".repeat(64))), null)));
+    verbs.put("settle", q -> q.settle(endings(q)));
+    for (int round = 0; round < 3; round++) {
+      verbs.forEach(
+          (name, verb) -> {
+            long before = readFrom("job_running");
+            verb.accept(planned);
+            assertThat(readFrom("job_running") - before)
+                .as("running jobs read by %s", name)
+                .isLessThan(running.size());
+          });
+    }
   }
 
   @Test
