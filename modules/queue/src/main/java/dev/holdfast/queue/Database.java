@@ -26,6 +26,10 @@ final class Database implements AutoCloseable {
   private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
   private static final Duration TURN = Duration.ofSeconds(30);
 
+  // Whatever the pool's default is: in a stricter one a statement that waited for a lock would not
+  // see what the holder of that lock has done.
+  private static final String READ_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
+
   /** Work on a connection in auto-commit mode. */
   @FunctionalInterface
   interface Work<T extends @Nullable Object> {
@@ -77,6 +81,13 @@ final class Database implements AutoCloseable {
   /** The same, in one transaction: for verbs of more than one statement. */
   <T extends @Nullable Object> T transact(String verb, Work<T> work) {
     return run(verb, connection -> inTransaction(connection, work));
+  }
+
+  /** The same for statements that know their rows by key, planned as in {@link Rows#listByKey}. */
+  <T extends @Nullable Object> T transactByKey(String verb, Work<T> work) {
+    return run(
+        verb,
+        connection -> inTransaction(connection, READ_COMMITTED + ";\n" + Rows.ONE_PLAN, work));
   }
 
   <T extends @Nullable Object> T transactOnce(String verb, Work<T> work) {
@@ -131,9 +142,14 @@ final class Database implements AutoCloseable {
 
   static <T extends @Nullable Object> T inTransaction(Connection connection, Work<T> work)
       throws SQLException {
+    return inTransaction(connection, READ_COMMITTED, work);
+  }
+
+  private static <T extends @Nullable Object> T inTransaction(
+      Connection connection, String settings, Work<T> work) throws SQLException {
     connection.setAutoCommit(false);
-    try {
-      readCommitted(connection);
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(settings);
       T answer = work.on(connection);
       connection.commit();
       return answer;
@@ -148,16 +164,6 @@ final class Database implements AutoCloseable {
       if (!connection.isClosed()) {
         connection.setAutoCommit(true);
       }
-    }
-  }
-
-  /**
-   * Whatever the pool's default is: in a stricter one a statement that waited for a lock would not
-   * see what the holder of that lock has done.
-   */
-  private static void readCommitted(Connection connection) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      statement.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
     }
   }
 

@@ -471,7 +471,7 @@ public final class Queue implements AutoCloseable {
   }
 
   public Completion.Verdict complete(Completion completion) {
-    return database.transact(
+    return database.transactByKey(
         "complete",
         connection ->
             Settle.storing(

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** The little that plain JDBC lacks: values in, rows out, a time limit on every statement. */
 final class Rows {
   private static final int STATEMENT_SECONDS = 30;
-  private static final String ONE_PLAN =
+  static final String ONE_PLAN =
       "SELECT set_config('enable_seqscan', 'off', true),"
           + " set_config('plan_cache_mode', 'force_generic_plan', true);\n";
 

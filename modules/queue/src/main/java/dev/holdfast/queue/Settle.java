@@ -80,7 +80,7 @@ final class Settle {
   }
 
   private Ack step(Report.Step step) {
-    return database.transact(
+    return database.transactByKey(
         "step",
         connection ->
             storing("step", Refusal.RESULT_NOT_JSON, () -> Steps.write(connection, step)));

@@ -52,6 +52,7 @@ class ChaosTest extends ServerTest {
 
   ChaosTest(TestDatabase db) {
     super(db);
+    client = client.unchecked();
   }
 
   @Override
