@@ -18,8 +18,15 @@ public final class TestServer {
   public static final String BIN_PROPERTY = "holdfast.test.pg.bin";
 
   private static final String TEMPLATE = "migrated";
+  // Shared memory in its folder: a server that is killed leaves it behind, and with the folder it
+  // goes.
+  private static final Map<String, String> TIDY = Map.of("dynamic_shared_memory_type", "mmap");
   private static final Map<String, String> FAST =
-      Map.of("fsync", "off", "full_page_writes", "off", "max_wal_size", "256MB");
+      Map.of(
+          "fsync", "off",
+          "full_page_writes", "off",
+          "max_wal_size", "256MB",
+          "dynamic_shared_memory_type", "mmap");
 
   private final boolean durable;
   private final EmbeddedPostgres server;
@@ -29,7 +36,7 @@ public final class TestServer {
   private TestServer(boolean durable) {
     this.durable = durable;
     Path folder = durable ? ServerFolders.onDisk() : ServerFolders.inMemory();
-    Map<String, String> settings = durable ? Map.of() : FAST;
+    Map<String, String> settings = durable ? TIDY : FAST;
     server = EmbeddedPostgres.start(options(folder).settings(settings).stopOnExit(false));
     Runtime.getRuntime().addShutdownHook(new Thread(() -> end(folder), "test-server-stop"));
     admin = connect("postgres");
