@@ -35,7 +35,7 @@ final class Ending {
                events = j.events + 1,
                unique_states = holdfast.unique_after(j.unique_states, e.next)
           FROM ending e
-         WHERE j.id = e.id AND j.attempt = e.attempt AND j.state = 'RUNNING'
+         WHERE j.id = e.id AND j.attempt = e.attempt AND %s
         RETURNING j.id, j.attempt, j.state, j.queue, j.kind, j.events, j.started_at, j.started_event,
                   e.worker_id, e.outcome, e.failure, e.job_failure, e.event, e.data, e.run_at
       ), kept AS (
@@ -74,14 +74,14 @@ final class Ending {
 
   /** For rows found among all that run. */
   static String ofSome(String ending) {
-    return ending + WRITE;
+    return ending + WRITE.formatted("j.state = 'RUNNING'");
   }
 
   /**
    * For rows known by their ids: running in words that no index could be chosen by, see Succeed.
    */
   static String ofKnown(String ending) {
-    return ending + WRITE.replace("j.state = 'RUNNING'", "j.lease_expires_at IS NOT NULL");
+    return ending + WRITE.formatted("j.lease_expires_at IS NOT NULL");
   }
 
   /**

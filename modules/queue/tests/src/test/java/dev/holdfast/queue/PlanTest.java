@@ -3,6 +3,7 @@ package dev.holdfast.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Artifact;
+import dev.holdfast.model.Completion;
 import dev.holdfast.model.Glance;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobFilter;
@@ -212,6 +213,7 @@ class PlanTest extends QueueFixture {
                 new Publication(
                     one, "store", List.of(new Artifact("a", 1, "0".repeat(64))), null)));
     verbs.put("settle", q -> q.settle(endings(q)));
+    verbs.put("complete", PlanTest::completeOne);
     for (int round = 0; round < 3; round++) {
       verbs.forEach(
           (name, verb) -> {
@@ -222,6 +224,25 @@ class PlanTest extends QueueFixture {
                 .isLessThan(running.size());
           });
     }
+  }
+
+  private static void completeOne(Queue q) {
+    Lease lease = q.claim(QUEUE, 1, WORKER, LEASE).jobs().getFirst().lease();
+    Completion failed =
+        new Completion(fail(lease, FLAKY), "FAILED", "digest", WORKER, null, null, null, null);
+    assertThat(q.complete(failed)).isInstanceOf(Completion.Verdict.Accepted.class);
+  }
+
+  @Test
+  void completions_keep_one_plan() {
+    planned.enqueue(jobs(20));
+    for (int i = 0; i < 20; i++) {
+      completeOne(planned);
+    }
+    String kept =
+        " FROM pg_prepared_statements WHERE statement LIKE 'WITH failed%unnest%holdfast.attempt%'";
+    assertThat(counter("SELECT coalesce(sum(generic_plans), 0)" + kept)).isPositive();
+    assertThat(counter("SELECT coalesce(sum(custom_plans), 0)" + kept)).isZero();
   }
 
   @Test
