@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Job;
 import dev.holdfast.testkit.Durable;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Timeout;
@@ -31,11 +30,7 @@ class CrowdTest {
     for (int from = 0; from < JOBS; from += BATCH) {
       world.holdfast().enqueue(batch());
     }
-    World.until(
-        Duration.ofSeconds(100),
-        Duration.ofMillis(250),
-        "all are done",
-        () -> world.count("SELECT count(*) FROM holdfast.job WHERE state <> 'SUCCEEDED'") == 0);
+    world.awaitAll(JOBS);
 
     assertThat(world.count("SELECT count(*) FROM ran")).isEqualTo(JOBS);
     assertThat(world.count("SELECT count(DISTINCT job) FROM ran")).isEqualTo(JOBS);

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.model.Job;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -37,10 +36,7 @@ class EffectTest {
     }
     long jobs = producer.stop().size();
 
-    World.until(
-        Duration.ofSeconds(60),
-        "all jobs are done",
-        () -> world.count("SELECT count(*) FROM holdfast.job WHERE state = 'SUCCEEDED'") == jobs);
+    world.awaitAll(jobs);
     assertThat(world.count("SELECT count(*) FROM holdfast.job")).isEqualTo(jobs);
     assertThat(effects(world)).isEqualTo(jobs);
     assertThat(world.count("SELECT count(DISTINCT job) FROM effect")).isEqualTo(jobs);

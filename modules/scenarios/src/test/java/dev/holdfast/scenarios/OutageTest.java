@@ -76,7 +76,7 @@ class OutageTest {
     world.open(gate);
 
     long all = (long) jobs.size() + HELD;
-    World.until(SOON, "all jobs are done", () -> succeeded(world) == all);
+    world.awaitAll(all);
     assertThat(world.count("SELECT count(*) FROM holdfast.job")).isEqualTo(all);
     assertThat(effects(world)).isEqualTo(jobs.size());
     assertThat(world.count("SELECT count(DISTINCT job) FROM effect")).isEqualTo(jobs.size());
@@ -99,10 +99,6 @@ class OutageTest {
 
   private static long running(World world) {
     return world.count("SELECT count(*) FROM holdfast.job WHERE state = 'RUNNING'");
-  }
-
-  private static long succeeded(World world) {
-    return world.count("SELECT count(*) FROM holdfast.job WHERE state = 'SUCCEEDED'");
   }
 
   @Test

@@ -86,10 +86,6 @@ class SuperviseTest {
     new ProcessBuilder("/bin/kill", "-" + signal, Long.toString(pid)).start().waitFor();
   }
 
-  private static long count(World world, JobState state) {
-    return world.count("SELECT count(*) FROM holdfast.job WHERE state = ?", state.name());
-  }
-
   @Test
   void fifty_kills_over_two_thousand_jobs_lose_none_and_settle_none_twice(World world)
       throws Exception {
@@ -120,7 +116,7 @@ class SuperviseTest {
       killed++;
       Thread.sleep(random.nextInt(200));
     }
-    World.until(SOON, "all jobs are done", () -> count(world, JobState.SUCCEEDED) == JOBS);
+    world.awaitAll(JOBS);
     assertThat(world.count("SELECT count(*) FROM effect")).isEqualTo(JOBS);
     assertThat(world.count("SELECT count(DISTINCT job) FROM effect")).isEqualTo(JOBS);
     assertThat(world.count("SELECT sum(crashes) FROM holdfast.job")).isPositive();
@@ -136,7 +132,7 @@ class SuperviseTest {
       world.enqueue("work", new ScenarioKinds.Work(5));
     }
     supervise(world, 1, 4).begin();
-    World.until(SOON, "all others are done", () -> count(world, JobState.SUCCEEDED) == 40);
+    world.awaitAll(40);
     world.await(toxic, JobState.FAILED);
     JobStatus status = world.status(toxic);
     assertThat(Objects.requireNonNull(status.failure()).code()).isEqualTo("TOXIC_JOB");
@@ -212,7 +208,7 @@ class SuperviseTest {
     }
     long jobs = producer.stop().size();
     supervise(world, 1, 16).start();
-    World.until(SOON, "all jobs are done", () -> count(world, JobState.SUCCEEDED) == jobs);
+    world.awaitAll(jobs);
     assertThat(world.count("SELECT count(*) FROM ran")).isEqualTo(jobs);
     assertThat(world.count("SELECT sum(failures + crashes) FROM holdfast.job")).isZero();
   }

@@ -1,5 +1,7 @@
 package dev.holdfast.scenarios;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.Holdfast;
@@ -131,6 +133,28 @@ final class World implements AutoCloseable {
 
   long count(String sql, Object... arguments) {
     return Sql.count(pool, sql, arguments);
+  }
+
+  /**
+   * All of these jobs have succeeded. However slow the machine is it waits, as long as one more
+   * succeeds now and then.
+   */
+  void awaitAll(long jobs) {
+    long before = succeeded();
+    while (before < jobs) {
+      long seen = before;
+      until(
+          SOON,
+          Duration.ofMillis(100),
+          "more than " + seen + " of " + jobs + " jobs are done",
+          () -> succeeded() > seen);
+      before = succeeded();
+    }
+    assertThat(before).describedAs("jobs that succeeded").isEqualTo(jobs);
+  }
+
+  private long succeeded() {
+    return count("SELECT count(*) FROM holdfast.job WHERE state = 'SUCCEEDED'");
   }
 
   static void until(Duration limit, String what, Callable<Boolean> condition) {
