@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -29,15 +30,26 @@ import java.util.stream.Stream;
 final class Classes {
   private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final int CACHES_LINKED_CLASSES = 25;
+  // The product has none of these. The test kit would have every process read its file on logging.
+  private static final Pattern FOR_TESTS =
+      Pattern.compile("/(holdfast-testkit|junit|assertj|awaitility|hamcrest)-[^/]*$");
   private static final Map<Boolean, List<String>> PATH =
       Stream.of(Objects.requireNonNull(System.getProperty("java.class.path")))
           .flatMap(path -> Stream.of(path.split(File.pathSeparator, -1)))
+          .filter(FOR_TESTS.asPredicate().negate())
           // First what is too old for a cache, and is looked for in one jar after the other.
           .sorted(Comparator.comparing(path -> !path.contains("/picocli-")))
           .collect(Collectors.partitioningBy(part -> part.endsWith(".jar")));
   private static final List<String> JARS = Objects.requireNonNull(PATH.get(true));
   private static final List<String> FOLDERS = Objects.requireNonNull(PATH.get(false));
   private static final boolean LINKED = Runtime.version().feature() >= CACHES_LINKED_CLASSES;
+  // The cache is where it was made to be, and not moved about; what is run a few hundred times is
+  // not worth compiling in a process that lives for seconds.
+  private static final List<String> QUICK =
+      List.of(
+          "-XX:+UnlockDiagnosticVMOptions",
+          "-XX:ArchiveRelocationMode=0",
+          "-XX:CompileThresholdScaling=5");
   private static final Set<String> SERVERS = Set.of("dev", "server", "demo");
   private static final Path WITH_SERVER = cacheFile("server");
   private static final Path OTHERS = cacheFile("others");
@@ -77,6 +89,7 @@ final class Classes {
             + (SERVERS.contains(arguments.getFirst()) ? WITH_SERVER : OTHERS));
     // A cache that does not fit is no reason to speak: the process only starts more slowly.
     options.add("-Xlog:disable");
+    options.addAll(QUICK);
     options.addAll(jvm);
     return command(options, path, arguments);
   }
