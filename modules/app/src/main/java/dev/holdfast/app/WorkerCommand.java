@@ -118,12 +118,18 @@ final class WorkerCommand implements Callable<Integer> {
   private static void serve(WorkerProcess worker, Settings settings, Signals signals)
       throws InterruptedException {
     ServerOptions.Statsd statsd = ServerSettings.statsd(settings);
-    try (ServerMetrics metrics = new ServerMetrics().addWorker(worker.metrics())) {
-      if (statsd != null) {
-        metrics.sendTo(statsd);
-      }
-      System.out.println("ready: " + worker.describe());
-      signals.await();
+    if (statsd == null) {
+      awaitEnd(worker, signals);
+      return;
     }
+    try (ServerMetrics metrics = new ServerMetrics().addWorker(worker.metrics())) {
+      metrics.sendTo(statsd);
+      awaitEnd(worker, signals);
+    }
+  }
+
+  private static void awaitEnd(WorkerProcess worker, Signals signals) throws InterruptedException {
+    System.out.println("ready: " + worker.describe());
+    signals.await();
   }
 }
