@@ -1,13 +1,11 @@
 package dev.holdfast.supervisor;
 
 import dev.holdfast.model.HealthStatus;
-import dev.holdfast.model.Machine;
 import dev.holdfast.model.WorkerExit;
 import dev.holdfast.model.WorkerHealth;
 import dev.holdfast.model.WorkerOrder;
 import dev.holdfast.process.Companion;
 import dev.holdfast.queue.Health;
-import dev.holdfast.queue.Swept;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -44,6 +42,7 @@ final class Supervised implements AutoCloseable {
   }
 
   private final Health health;
+  private final Leftovers leftovers;
   private final SupervisorOptions options;
   private final WorkerCommand command;
   private final WorkerLog output;
@@ -80,12 +79,14 @@ final class Supervised implements AutoCloseable {
 
   Supervised(
       Health health,
+      Leftovers leftovers,
       SupervisorOptions options,
       WorkerCommand command,
       WorkerLog output,
       LongSupplier nanos,
       Runnable wake) {
     this.health = health;
+    this.leftovers = leftovers;
     this.options = options;
     this.command = command;
     this.output = output;
@@ -119,6 +120,10 @@ final class Supervised implements AutoCloseable {
 
   boolean hasProcess() {
     return process != null && process.isAlive();
+  }
+
+  boolean hasProcess(long pid) {
+    return process != null && process.pid() == pid;
   }
 
   // ---- what the database says
@@ -404,13 +409,7 @@ final class Supervised implements AutoCloseable {
   private void record() {
     Ending how = Objects.requireNonNull(ending);
     if (how.pid() != null) {
-      Swept swept =
-          health.recover(
-              WorkerHealth.namePrefix(component(), Machine.name(), how.pid()), how.reason());
-      if (!swept.requeued().isEmpty() || !swept.ended().isEmpty()) {
-        log.warn(
-            "{}: {} jobs go back, {} have ended", component(), swept.requeued(), swept.ended());
-      }
+      leftovers.giveBack(component(), how.pid(), how.reason());
     }
     if (!hasRow) {
       incarnation++;

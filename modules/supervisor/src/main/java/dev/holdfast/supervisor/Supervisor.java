@@ -34,6 +34,7 @@ public final class Supervisor implements AutoCloseable {
   private final Health health;
   private final SupervisorOptions options;
   private final LongSupplier nanos;
+  private final Leftovers leftovers;
   private final Health.Supervising self;
   private final Map<String, Supervised> workers = new LinkedHashMap<>();
   private final AtomicBoolean stopping = new AtomicBoolean();
@@ -55,6 +56,7 @@ public final class Supervisor implements AutoCloseable {
     this.health = health;
     this.options = options;
     this.nanos = nanos;
+    this.leftovers = new Leftovers(health, nanos);
     this.self =
         new Health.Supervising(
             options.name(),
@@ -65,7 +67,8 @@ public final class Supervisor implements AutoCloseable {
       WorkerLog output =
           new WorkerLog(command.component(), options.logs(), options.logBytes(), echo);
       workers.put(
-          command.component(), new Supervised(health, options, command, output, nanos, this::wake));
+          command.component(),
+          new Supervised(health, leftovers, options, command, output, nanos, this::wake));
     }
     this.lookAt = nanos.getAsLong();
     this.answeredAt = lookAt;
@@ -158,9 +161,7 @@ public final class Supervisor implements AutoCloseable {
         log.warn("{} (pid {}) did not end by itself and was killed", row.component(), pid);
         awaitGone(pid, startedAt, System.nanoTime() + KILLING.toNanos());
       }
-      health.recover(
-          WorkerHealth.namePrefix(row.component(), self.host(), pid),
-          "its supervisor was gone, and so is it");
+      leftovers.giveBack(row.component(), pid, "its supervisor was gone, and so is it");
     }
   }
 
@@ -210,7 +211,13 @@ public final class Supervisor implements AutoCloseable {
       }
       database(worker::turn);
     }
+    database(() -> leftovers.turn(this::runs));
     healthy = (int) workers.values().stream().filter(Supervised::isUp).count();
+  }
+
+  private boolean runs(String component, long pid) {
+    Supervised worker = workers.get(component);
+    return worker != null && worker.hasProcess(pid);
   }
 
   /** Says that it is there, hears how the workers are doing and what is asked of them. */

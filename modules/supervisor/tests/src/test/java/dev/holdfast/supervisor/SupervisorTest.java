@@ -463,6 +463,22 @@ class SupervisorTest {
   }
 
   @Test
+  void a_claim_that_comes_after_its_process_is_gone_does_not_hold_its_jobs() throws Exception {
+    supervise(NAME, "good");
+    long pid = pid(untilHealthy(1));
+    signal("KILL", pid);
+    long next = pid(untilHealthy(2));
+    JobId late = add();
+    JobId rightful = add();
+    // As the server carries out what the killed process had sent.
+    queue.claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), pid) + "x", LONG);
+    queue.claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), next) + "x", LONG);
+    until(() -> queue.find(late).orElseThrow().crashes() == 1);
+    assertThat(state(late)).isEqualTo(JobState.PENDING);
+    assertThat(state(rightful)).isEqualTo(JobState.RUNNING);
+  }
+
+  @Test
   void what_a_dead_supervisor_left_is_ended_and_its_jobs_go_back() throws Exception {
     JobId job = add();
     Process left = new ProcessBuilder("/bin/sleep", "600").redirectErrorStream(true).start();
