@@ -30,6 +30,13 @@ final class Claimer {
   private static final Duration ALMOST_DUE = Duration.ofMillis(20);
   private static final Duration SOON = Duration.ofSeconds(2);
 
+  /**
+   * After a claim whose answer was lost. The first look may come too soon: what was sent is carried
+   * out when its turn comes, whoever still waits for it.
+   */
+  private static final List<Duration> LOOKS =
+      List.of(Duration.ZERO, Duration.ofSeconds(1), Duration.ofSeconds(5), Duration.ofSeconds(30));
+
   /** Takes over what was claimed. */
   interface Starter {
     /** False when there is no place for it any more. */
@@ -51,6 +58,8 @@ final class Claimer {
   private long claimedAt;
   private int turn;
   private boolean unsure;
+  private long lostAt;
+  private int looks = LOOKS.size();
 
   Claimer(JobSource source, WorkerOptions options, Slots slots, Metrics metrics, Starter starter) {
     this(source, options, slots, metrics, starter, System::nanoTime);
@@ -93,9 +102,7 @@ final class Claimer {
     if (closed.get() || paused.get()) {
       return UNTIL_A_SLOT_IS_FREE;
     }
-    if (unsure) {
-      releaseUnknown();
-    }
+    lookForLost();
     // Said before looking: whoever frees a place after the look sees it and wakes us.
     full.set(true);
     int free = slots.free();
@@ -126,9 +133,7 @@ final class Claimer {
    * somebody else is just making claimable is due and not yet there: it is looked for again.
    */
   int claimNow() throws InterruptedException {
-    if (unsure) {
-      releaseUnknown();
-    }
+    lookForLost();
     Round round = round();
     if (round.claimed() == 0) {
       // It may have come between the look at what is claimable and the look at what is not yet.
@@ -195,6 +200,19 @@ final class Claimer {
     return answer;
   }
 
+  private void lookForLost() {
+    long now = nanos.getAsLong();
+    if (unsure) {
+      lostAt = now;
+      looks = 0;
+      unsure = false;
+    }
+    if (looks < LOOKS.size() && now - lostAt >= LOOKS.get(looks).toNanos()) {
+      releaseUnknown();
+      looks++;
+    }
+  }
+
   /** Gives back jobs that lie under this worker's name though it never heard of them. */
   private void releaseUnknown() {
     Set<Lease> known = new HashSet<>();
@@ -209,6 +227,5 @@ final class Claimer {
       log.info("{} claims whose answer was lost are given back", unknown.size());
       source.settle(unknown);
     }
-    unsure = false;
   }
 }

@@ -123,6 +123,37 @@ class ClaimerTest {
   }
 
   @Test
+  void a_claim_that_is_carried_out_after_it_was_asked_about_is_given_back_too() {
+    ManualNanos nanos = new ManualNanos();
+    Claimer asking = new Claimer(source, options, slots, metrics, (job, claimedAt) -> true, nanos);
+    source.with(Samples.job());
+    source.afterClaim =
+        jobs -> {
+          throw new SourceUnavailableException("answer lost", new IllegalStateException());
+        };
+    assertThatThrownBy(asking::runOnce).isInstanceOf(SourceUnavailableException.class);
+    source.afterClaim = jobs -> {};
+    source.held.clear();
+    asking.runOnce();
+    assertThat(source.allSettled()).isEmpty();
+
+    LeasedJob late = Samples.job();
+    source.held.add(late.lease());
+    asking.runOnce();
+    assertThat(source.held).isNotEmpty();
+    nanos.advance(Duration.ofSeconds(1));
+    asking.runOnce();
+    assertThat(source.allSettled()).containsExactly(new Settlement.Release(late.lease(), false));
+    assertThat(source.held).isEmpty();
+
+    for (int i = 0; i < 60; i++) {
+      nanos.advance(Duration.ofSeconds(1));
+      asking.runOnce();
+    }
+    assertThat(source.calls("heldBy")).isEqualTo(4);
+  }
+
+  @Test
   void what_could_not_be_given_back_is_given_back_later() {
     source.with(Samples.job());
     source.afterClaim =
