@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RawHttpTest extends ServerTest {
   private static final int PATIENCE_MS = 60_000;
   private static final Pattern LENGTH = Pattern.compile("Content-Length: (\\d+)");
+  private static final String END_OF_HEADERS = "\r\n\r\n";
 
   RawHttpTest(TestDatabase db) {
     super(db);
@@ -54,27 +55,22 @@ class RawHttpTest extends ServerTest {
   private static String read(InputStream in) {
     StringBuilder text = new StringBuilder();
     try {
-      for (int read = in.read(); read >= 0; read = in.read()) {
-        text.append((char) read);
-        if (isWhole(text)) {
-          break;
+      int read = 0;
+      while (text.indexOf(END_OF_HEADERS) < 0 && read >= 0) {
+        read = in.read();
+        if (read >= 0) {
+          text.append((char) read);
         }
       }
+      Matcher length = LENGTH.matcher(text);
+      int most = length.find() ? Integer.parseInt(length.group(1)) : Integer.MAX_VALUE;
+      text.append(new String(in.readNBytes(most), StandardCharsets.ISO_8859_1));
     } catch (java.net.SocketTimeoutException stillOpen) {
       throw new AssertionError("the connection was left open after: " + text, stillOpen);
     } catch (IOException reset) {
       // That is an end, too.
     }
     return text.toString();
-  }
-
-  private static boolean isWhole(StringBuilder text) {
-    int end = text.indexOf("\r\n\r\n");
-    if (end < 0) {
-      return false;
-    }
-    Matcher length = LENGTH.matcher(text);
-    return length.find() && text.length() - end - 4 >= Integer.parseInt(length.group(1));
   }
 
   private static String get(String path, String... headers) {
