@@ -55,18 +55,7 @@ class ArchitectureTest {
   private static final JavaClasses CLASSES =
       new ClassFileImporter()
           .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-          .importPackages(
-              ROOT + ".model",
-              ROOT + ".process",
-              ROOT + ".steps",
-              ROOT + ".embedded",
-              ROOT + ".queue",
-              ROOT + ".worker",
-              ROOT + ".supervisor",
-              ROOT + ".contract",
-              ROOT + ".server",
-              ROOT + ".app",
-              ROOT)
+          .importPackages(ROOT)
           .that(
               com.tngtech.archunit.base.DescribedPredicate.describe(
                   "not the testkit", c -> !room(c).equals("testkit")));
