@@ -6,10 +6,12 @@ import java.io.InputStream;
 import java.net.JarURLConnection;
 import java.net.URL;
 import java.net.URLConnection;
+import java.nio.channels.FileChannel;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
@@ -20,6 +22,7 @@ import org.tukaani.xz.XZInputStream;
 /** The server binaries on the class path, unpacked once per cache folder. */
 final class Archive {
   private static final String UNPACKING = ".unpack-";
+  private static final String LOCK = ".unpack.lock";
   private static final Duration ABANDONED = Duration.ofHours(1);
 
   private final URL resource;
@@ -36,8 +39,7 @@ final class Archive {
       Path target = cache.resolve("bin-" + fingerprint(connection));
       if (!Files.isDirectory(target)) {
         Files.createDirectories(cache);
-        removeAbandoned(cache);
-        unpack(in, cache, target);
+        unpackOnce(in, cache, target);
       }
       return target;
     }
@@ -52,8 +54,24 @@ final class Archive {
     return HexFormat.of().toHexDigits((int) mark);
   }
 
-  // Whoever unpacks at the same time does so in a folder of their own; the first rename wins and
-  // nobody ever sees a folder that is only half there, even after a power cut.
+  /** Whoever comes meanwhile waits: it takes seconds of all a processor can do. */
+  private static void unpackOnce(InputStream in, Path cache, Path target) throws IOException {
+    // A file lock is for other processes, and not for other threads.
+    synchronized (Archive.class) {
+      try (FileChannel lock =
+          FileChannel.open(
+              cache.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+        lock.lock(); // until the channel is closed
+        if (!Files.isDirectory(target)) {
+          removeAbandoned(cache);
+          unpack(in, cache, target);
+        }
+      }
+    }
+  }
+
+  // In a folder of its own, which is renamed: nobody ever sees one that is only half there, even
+  // after a power cut, and where locks are worth nothing the first rename wins.
   private static void unpack(InputStream in, Path cache, Path target) throws IOException {
     Path fresh = Files.createTempDirectory(cache, UNPACKING);
     try {

@@ -69,18 +69,14 @@ class CancellationTest extends LibraryTest {
         };
     Handler<Json> byFlag =
         (payload, context) -> {
-          while (!context.isCancelled()) {
-            Thread.onSpinWait();
-          }
+          deafWhile(() -> !context.isCancelled());
           throw new IllegalStateException("gave up");
         };
     Handler<Json> byCallback =
         (payload, context) -> {
           CountDownLatch told = new CountDownLatch(1);
           context.onCancel(told::countDown);
-          while (told.getCount() > 0) {
-            Thread.onSpinWait();
-          }
+          deafWhile(() -> told.getCount() > 0);
           throw new IllegalStateException("gave up");
         };
     Handler<Json> byInterrupt =
@@ -181,9 +177,7 @@ class CancellationTest extends LibraryTest {
     JobId id =
         running(
             (payload, context) -> {
-              while (goOn.getCount() > 0) {
-                Thread.onSpinWait();
-              }
+              deafWhile(() -> goOn.getCount() > 0);
               Thread.interrupted();
               try {
                 context.event("late", "");
@@ -217,9 +211,7 @@ class CancellationTest extends LibraryTest {
                     "deaf",
                     Json.class,
                     (payload, context) -> {
-                      while (goOn.getCount() > 0) {
-                        Thread.onSpinWait();
-                      }
+                      deafWhile(() -> goOn.getCount() > 0);
                       return null;
                     }));
     await(id, JobState.RUNNING);

@@ -26,6 +26,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -183,6 +185,21 @@ abstract class LibraryTest {
 
   static void until(CountDownLatch latch) {
     until(() -> latch.getCount() == 0);
+  }
+
+  /** As a handler that does not listen: an interrupt ends neither its wait nor is it forgotten. */
+  static void deafWhile(BooleanSupplier condition) {
+    boolean interrupted = false;
+    while (condition.getAsBoolean()) {
+      try {
+        TimeUnit.MILLISECONDS.sleep(2);
+      } catch (InterruptedException unheeded) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   static Duration since(long start) {

@@ -85,9 +85,7 @@ class ShutdownTest extends LibraryTest {
                     Json.class,
                     (payload, context) -> {
                       begun.incrementAndGet();
-                      while (goOn.getCount() > 0) {
-                        Thread.onSpinWait();
-                      }
+                      deafWhile(() -> goOn.getCount() > 0);
                       return "late";
                     }));
     until(() -> begun.get() == 1);
@@ -108,9 +106,7 @@ class ShutdownTest extends LibraryTest {
                     Json.class,
                     (payload, context) -> {
                       begun.incrementAndGet();
-                      while (goOn.getCount() > 0) {
-                        Thread.onSpinWait();
-                      }
+                      deafWhile(() -> goOn.getCount() > 0);
                       return "late";
                     }));
     until(() -> begun.get() == 1);

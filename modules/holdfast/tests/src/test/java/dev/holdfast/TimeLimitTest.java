@@ -75,9 +75,7 @@ class TimeLimitTest extends LibraryTest {
                 Json.class,
                 AT_ONCE,
                 (payload, context) -> {
-                  while (context.lease().attempt() == 1 && goOn.getCount() > 0) {
-                    Thread.onSpinWait();
-                  }
+                  deafWhile(() -> context.lease().attempt() == 1 && goOn.getCount() > 0);
                   return "done";
                 }));
     assertThat(await(id, JobState.SUCCEEDED).attempt()).isEqualTo(2);
