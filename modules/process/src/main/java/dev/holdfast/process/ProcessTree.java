@@ -137,7 +137,10 @@ public final class ProcessTree {
    */
   public int await() {
     int exit = uninterruptibly(process::waitFor);
-    kill();
+    // Most leave nobody, and to tell a whole group takes a process of its own.
+    if (!Kin.of(process, mark, since).isEmpty()) {
+      kill();
+    }
     out.finish(LAST_WORDS);
     err.finish(LAST_WORDS);
     return exit;
