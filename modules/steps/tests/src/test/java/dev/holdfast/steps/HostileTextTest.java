@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A megabyte without a line end, and one with few. */
+/** Much without a line end, and as much with few. */
 @Timeout(value = 6, unit = TimeUnit.SECONDS)
 class HostileTextTest {
   private static final int SIZE = 1 << 18;
