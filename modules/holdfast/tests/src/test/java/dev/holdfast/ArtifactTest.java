@@ -180,6 +180,7 @@ class ArtifactTest extends WorkplaceTest {
   void an_attempt_that_lost_its_lease_replaces_nothing() throws Exception {
     JobId id = enqueued("make", Map.of());
     CountDownLatch first = new CountDownLatch(1);
+    CountDownLatch told = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
     AtomicReference<Throwable> refused = new AtomicReference<>();
     start(
@@ -190,9 +191,13 @@ class ArtifactTest extends WorkplaceTest {
                 (payload, context) -> {
                   if (context.lease().attempt() == 1) {
                     first.countDown();
-                    awaitUninterruptibly(goOn);
-                    // It was told that its lease is gone, and does not mind.
-                    var unused = Thread.interrupted();
+                    // It is told that its lease is gone, and does not mind.
+                    try {
+                      goOn.await();
+                    } catch (InterruptedException unheeded) {
+                      told.countDown();
+                      goOn.await();
+                    }
                   }
                   try {
                     return context.publish(
@@ -209,25 +214,12 @@ class ArtifactTest extends WorkplaceTest {
             + "'");
     holdfast.queue().reap(Duration.ZERO);
     await(id, JobState.SUCCEEDED);
+    until(told);
     goOn.countDown();
     until(() -> refused.get() != null);
     assertThat(artifact(id, "out.txt")).hasContent("attempt 2");
     assertThat(holdfast.queue().artifacts(id).getFirst().attempt()).isEqualTo(2);
     assertThat(files(folder.resolve("results/.staged"))).isEmpty();
-  }
-
-  private static void awaitUninterruptibly(CountDownLatch latch) {
-    boolean interrupted = false;
-    while (latch.getCount() > 0) {
-      try {
-        latch.await();
-      } catch (InterruptedException again) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   // ---- names and files
