@@ -73,6 +73,22 @@ final class Kin {
     return kin;
   }
 
+  /** Certainly none of them lives: none was seen, and none was born while we looked. */
+  static boolean isNobody(Process leader, String mark, long since) {
+    String before = lastBorn();
+    return of(leader, mark, since).isEmpty() && !before.isEmpty() && before.equals(lastBorn());
+  }
+
+  // The last word of that line is the number that was given out last.
+  private static String lastBorn() {
+    try {
+      String line = Files.readString(PROC.resolve("loadavg"), StandardCharsets.ISO_8859_1);
+      return line.substring(line.lastIndexOf(' ') + 1).strip();
+    } catch (IOException unreadable) {
+      return "";
+    }
+  }
+
   private static List<Seen> all() {
     List<Seen> all = new ArrayList<>();
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(PROC, "[1-9]*")) {

@@ -138,7 +138,7 @@ public final class ProcessTree {
   public int await() {
     int exit = uninterruptibly(process::waitFor);
     // Most leave nobody, and to tell a whole group takes a process of its own.
-    if (!Kin.of(process, mark, since).isEmpty()) {
+    if (!Kin.isNobody(process, mark, since)) {
       kill();
     }
     out.finish(LAST_WORDS);
