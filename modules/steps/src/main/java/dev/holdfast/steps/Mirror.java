@@ -98,7 +98,13 @@ final class Mirror {
   }
 
   private <T> T alone(FileMutex.Work<T> work) throws IOException {
-    return FileMutex.holding(cache.resolve(name + ".lock"), git::checkCancelled, work);
+    return FileMutex.holding(
+        cache.resolve(name + ".lock"),
+        git::checkCancelled,
+        () -> {
+          Wreckage.clear(gitDir, git::checkCancelled);
+          return work.done();
+        });
   }
 
   private String commit(@Nullable String recorded) throws IOException {

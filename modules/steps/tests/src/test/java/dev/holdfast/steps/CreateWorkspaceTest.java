@@ -21,6 +21,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -278,6 +279,38 @@ class CreateWorkspaceTest {
       other.signal("KILL");
     }
     assertThat(second.get().steps()).isZero();
+  }
+
+  @Test
+  void what_a_killed_git_leaves_in_the_mirror_is_in_nobodys_way() throws Exception {
+    String baseline = create("1", "main").baseline();
+    Path mirror = Path.of(sh(folder.resolve("cache"), "ls -d $PWD/*.git"));
+    String leave =
+        "touch -d '1 minute ago' packed-refs.lock HEAD.lock refs/heads/main.lock"
+            + " refs/holdfast/kept/%s.lock objects/pack/tmp_pack_x";
+    sh(mirror, leave.formatted(baseline));
+    assertThat(create("2", source.toString(), "main", baseline).baseline()).isEqualTo(baseline);
+    sh(mirror, leave.formatted(baseline));
+    String next = commit("more");
+    assertThat(create("3", "main").baseline()).isEqualTo(next);
+    assertThat(sh(mirror, "find . -name '*.lock' -o -name 'tmp_*'")).isEmpty();
+  }
+
+  @Test
+  void the_git_of_a_holder_that_died_a_moment_ago_is_waited_for() throws Exception {
+    create("1", "main");
+    Path mirror = Path.of(sh(folder.resolve("cache"), "ls -d $PWD/*.git"));
+    Path lock = Files.createFile(mirror.resolve("refs/heads/main.lock"));
+    AtomicInteger looks = new AtomicInteger();
+    Wreckage.clear(
+        mirror,
+        () -> {
+          assertThat(lock).exists();
+          if (looks.incrementAndGet() == 2) {
+            lock.toFile().delete();
+          }
+        });
+    assertThat(looks).hasValue(2);
   }
 
   @Test
