@@ -16,12 +16,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicLong;
 import org.awaitility.Awaitility;
 
 /** One test's world: a database, the library on it, a folder, and the processes started in it. */
 final class World implements AutoCloseable {
   /** Enough for anything on a busy machine; a test that waits this long has failed. */
   static final Duration SOON = Duration.ofSeconds(30);
+
+  private static final Duration COUNTING = Duration.ofMillis(250);
 
   private final HikariDataSource pool;
   private final Holdfast holdfast;
@@ -137,20 +140,18 @@ final class World implements AutoCloseable {
 
   /**
    * All of these jobs have succeeded. However slow the machine is it waits, as long as one more
-   * succeeds now and then.
+   * succeeds now and then. To count them takes a while, in which others could have worked.
    */
   void awaitAll(long jobs) {
-    long before = succeeded();
-    while (before < jobs) {
-      long seen = before;
-      until(
-          SOON,
-          Duration.ofMillis(100),
-          "more than " + seen + " of " + jobs + " jobs are done",
-          () -> succeeded() > seen);
-      before = succeeded();
+    AtomicLong done = new AtomicLong(succeeded());
+    while (done.get() < jobs) {
+      long seen = done.get();
+      Awaitility.await("more than " + seen + " of " + jobs + " jobs are done")
+          .atMost(SOON)
+          .pollInterval(COUNTING)
+          .until(() -> done.updateAndGet(any -> succeeded()) > seen);
     }
-    assertThat(before).describedAs("jobs that succeeded").isEqualTo(jobs);
+    assertThat(done).describedAs("jobs that succeeded").hasValue(jobs);
   }
 
   private long succeeded() {
@@ -158,14 +159,10 @@ final class World implements AutoCloseable {
   }
 
   static void until(Duration limit, String what, Callable<Boolean> condition) {
-    until(limit, Duration.ofMillis(20), what, condition);
-  }
-
-  static void until(Duration limit, Duration every, String what, Callable<Boolean> condition) {
     Awaitility.await(what)
         .atMost(limit)
         .pollDelay(Duration.ZERO)
-        .pollInterval(every)
+        .pollInterval(Duration.ofMillis(20))
         .until(condition);
   }
 
