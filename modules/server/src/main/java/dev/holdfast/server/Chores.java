@@ -30,7 +30,9 @@ final class Chores implements AutoCloseable {
               try {
                 chore.run();
               } catch (RuntimeException trouble) {
-                log.info("will be tried again: {}", trouble.getMessage());
+                if (!executor.isShutdown()) {
+                  log.info("will be tried again: {}", trouble.getMessage());
+                }
               }
             },
             interval.toMillis(),

@@ -98,7 +98,9 @@ final class Pusher implements AutoCloseable {
       try {
         more = look();
       } catch (RuntimeException trouble) {
-        log.info("pushing will be tried again: {}", trouble.getMessage());
+        if (!closed) {
+          log.info("pushing will be tried again: {}", trouble.getMessage());
+        }
       }
       if (!more) {
         await();

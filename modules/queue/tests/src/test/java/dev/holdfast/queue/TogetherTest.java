@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -49,13 +50,13 @@ class TogetherTest {
   @Test
   void who_comes_while_others_write_is_written_next_with_all_that_came_meanwhile()
       throws Exception {
-    CountDownLatch busy = new CountDownLatch(3);
+    Semaphore begun = new Semaphore(0);
     CountDownLatch goOn = new CountDownLatch(1);
     Together<Job, Enqueued> together =
         new Together<>(
             3,
             jobs -> {
-              busy.countDown();
+              begun.release();
               try {
                 goOn.await();
               } catch (InterruptedException e) {
@@ -66,9 +67,11 @@ class TogetherTest {
     List<CompletableFuture<Enqueued>> all = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
       all.add(CompletableFuture.supplyAsync(() -> together.ask(Job.of("x")), threads));
+      if (i < 3) {
+        begun.acquire(); // Whoever comes at the same moment would be taken along.
+      }
     }
-    busy.await();
-    // The other eight may still be on their way; however they come, none is lost.
+    // The other seven may still be on their way; however they come, none is lost.
     goOn.countDown();
     for (CompletableFuture<Enqueued> each : all) {
       each.get();
@@ -118,14 +121,14 @@ class TogetherTest {
 
   @Test
   void one_that_cannot_be_written_takes_no_other_with_it() throws Exception {
-    CountDownLatch busy = new CountDownLatch(3);
+    Semaphore begun = new Semaphore(0);
     CountDownLatch goOn = new CountDownLatch(1);
     Job bad = Job.of("bad");
     Together<Job, Enqueued> together =
         new Together<>(
             3,
             jobs -> {
-              busy.countDown();
+              begun.release();
               try {
                 goOn.await();
               } catch (InterruptedException e) {
@@ -139,8 +142,8 @@ class TogetherTest {
     List<CompletableFuture<Enqueued>> good = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
       good.add(CompletableFuture.supplyAsync(() -> together.ask(Job.of("first")), threads));
+      begun.acquire();
     }
-    busy.await();
     CompletableFuture<Enqueued> wrong =
         CompletableFuture.supplyAsync(() -> together.ask(bad), threads);
     for (int i = 0; i < 5; i++) {
