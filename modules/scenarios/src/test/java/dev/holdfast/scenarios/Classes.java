@@ -2,7 +2,6 @@ package dev.holdfast.scenarios;
 
 import dev.holdfast.app.Main;
 import dev.holdfast.testkit.ChildProcess;
-import dev.holdfast.testkit.TestServer;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -17,15 +16,14 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The command for a process that runs {@link Main}, with a cache of the classes it loads: that
- * halves what a start costs, and there are more than two hundred. What has a server inside needs
- * twice the classes of all others, who would pay for them.
+ * The command for a process that runs {@link Main}, with a cache of the classes that a worker
+ * loads: that halves what a start costs, and there are more than two hundred. What has a server
+ * inside needs twice as many; there are too few of those to make another cache for them.
  */
 final class Classes {
   private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -50,29 +48,24 @@ final class Classes {
           "-XX:+UnlockDiagnosticVMOptions",
           "-XX:ArchiveRelocationMode=0",
           "-XX:CompileThresholdScaling=5");
-  private static final Set<String> SERVERS = Set.of("dev", "server", "demo");
-  private static final Path WITH_SERVER = cacheFile("server");
-  private static final Path OTHERS = cacheFile("others");
+  private static final Path CACHE =
+      Path.of("target", "classes" + (LINKED ? ".aot" : ".jsa")).toAbsolutePath();
 
   static {
-    makeCaches();
+    makeCache();
   }
 
   private Classes() {}
-
-  private static Path cacheFile(String of) {
-    return Path.of("target", of + (LINKED ? ".aot" : ".jsa")).toAbsolutePath();
-  }
 
   static List<String> jars() {
     return JARS;
   }
 
   static Path file() {
-    return WITH_SERVER;
+    return CACHE;
   }
 
-  /** Makes the caches now, when no test's time is running yet. */
+  /** Makes the cache now, when no test's time is running yet. */
   static void prepare() {
     // Done by the loading of this class.
   }
@@ -84,9 +77,7 @@ final class Classes {
     path.addAll(FOLDERS);
     more.forEach(folder -> path.add(folder.toString()));
     List<String> options = new ArrayList<>();
-    options.add(
-        (LINKED ? "-XX:AOTCache=" : "-XX:SharedArchiveFile=")
-            + (SERVERS.contains(arguments.getFirst()) ? WITH_SERVER : OTHERS));
+    options.add((LINKED ? "-XX:AOTCache=" : "-XX:SharedArchiveFile=") + CACHE);
     // A cache that does not fit is no reason to speak: the process only starts more slowly.
     options.add("-Xlog:disable");
     options.addAll(QUICK);
@@ -105,14 +96,13 @@ final class Classes {
   }
 
   /** For all the processes that run these tests side by side; made by the first. */
-  private static void makeCaches() {
-    Path lock = WITH_SERVER.resolveSibling("classes.lock");
+  private static void makeCache() {
+    Path lock = CACHE.resolveSibling("classes.lock");
     try (FileChannel channel =
         FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
       channel.lock(); // until the channel is closed
-      if (!isFresh(WITH_SERVER) || !isFresh(OTHERS)) {
-        Files.deleteIfExists(WITH_SERVER);
-        Files.deleteIfExists(OTHERS);
+      if (!isFresh()) {
+        Files.deleteIfExists(CACHE);
         rehearse();
       }
     } catch (IOException e) {
@@ -120,43 +110,27 @@ final class Classes {
     }
   }
 
-  private static boolean isFresh(Path cache) {
-    long made = cache.toFile().lastModified();
+  private static boolean isFresh() {
+    long made = CACHE.toFile().lastModified();
     return JARS.stream().allMatch(jar -> new File(jar).lastModified() < made);
   }
 
-  /** Everything that most of the processes do: an embedded server and the API; a worker. */
   private static void rehearse() {
-    try (Processes processes = new Processes();
-        ChildProcess dev = rehearsal(processes, WITH_SERVER, "dev", "--rehearse")) {
-      dev.awaitLine("^ready", LIMIT);
-      try (ChildProcess worker = rehearsal(processes, OTHERS, "worker", "--examples")) {
-        worker.awaitLine("^ready", LIMIT);
-        end(worker);
-      }
-      end(dev);
-    }
-  }
-
-  private static ChildProcess rehearsal(Processes processes, Path cache, String... arguments) {
     List<String> options =
         List.of(
-            (LINKED ? "-XX:AOTCacheOutput=" : "-XX:ArchiveClassesAtExit=") + cache,
+            (LINKED ? "-XX:AOTCacheOutput=" : "-XX:ArchiveClassesAtExit=") + CACHE,
             "-XX:+UseSerialGC",
             "-XX:+IgnoreUnrecognizedVMOptions",
             "-XX:+UnlockDiagnosticVMOptions",
             "-XX:-AOTRecordTraining",
-            "-Xlog:disable",
-            "-Dholdfast.cache=" + TestServer.options(processes.folder()).cache());
-    ProcessBuilder builder =
-        new ProcessBuilder(command(options, JARS, List.of(arguments)))
-            .directory(processes.folder().toFile());
-    Launch.clean(builder.environment());
-    return ChildProcess.start(builder);
-  }
-
-  private static void end(ChildProcess process) {
-    process.signal("TERM");
-    process.awaitExit(LIMIT);
+            "-Xlog:disable");
+    List<String> command = command(options, JARS, List.of("worker", "--examples"));
+    try (OwnServer server = OwnServer.start();
+        World world = server.world();
+        ChildProcess worker = world.launch().begin(command)) {
+      worker.awaitLine("^ready", LIMIT);
+      worker.signal("TERM");
+      worker.awaitExit(LIMIT);
+    }
   }
 }

@@ -81,7 +81,12 @@ final class Launch {
 
   /** Starts it and returns at once. */
   ChildProcess begin() {
-    ChildProcess child = ChildProcess.start(builder());
+    return begin(command());
+  }
+
+  /** The same for another command. */
+  ChildProcess begin(List<String> command) {
+    ChildProcess child = ChildProcess.start(inPlace(command));
     started.accept(child);
     return child;
   }
@@ -109,7 +114,7 @@ final class Launch {
       Path out = Files.createTempFile(folder, "out", ".txt");
       Path err = Files.createTempFile(folder, "err", ".txt");
       Process process =
-          builder()
+          inPlace(command())
               .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
               .redirectOutput(out.toFile())
               .redirectError(err.toFile())
@@ -134,9 +139,13 @@ final class Launch {
     }
   }
 
-  private ProcessBuilder builder() {
+  private List<String> command() {
     List<String> command = new ArrayList<>(before);
     command.addAll(Classes.command(jvm, classPath, arguments));
+    return command;
+  }
+
+  private ProcessBuilder inPlace(List<String> command) {
     ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile());
     clean(builder.environment());
     builder.environment().putAll(environment);
