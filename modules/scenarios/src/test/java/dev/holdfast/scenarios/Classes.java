@@ -30,7 +30,8 @@ final class Classes {
   private static final int CACHES_LINKED_CLASSES = 25;
   // The product has none of these. The test kit would have every process read its file on logging.
   private static final Pattern FOR_TESTS =
-      Pattern.compile("/(holdfast-testkit|junit|assertj|awaitility|hamcrest)-[^/]*$");
+      Pattern.compile(
+          "/(holdfast-testkit|junit|assertj|byte-buddy|awaitility|hamcrest|opentest4j|apiguardian)-[^/]*$");
   private static final Map<Boolean, List<String>> PATH =
       Stream.of(Objects.requireNonNull(System.getProperty("java.class.path")))
           .flatMap(path -> Stream.of(path.split(File.pathSeparator, -1)))
