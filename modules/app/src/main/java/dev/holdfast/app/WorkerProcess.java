@@ -215,7 +215,7 @@ final class WorkerProcess implements AutoCloseable {
         heartbeat,
         settings.isGiven(Setting.LEASE_TIMEOUT_SEC)
             ? settings.seconds(Setting.LEASE_TIMEOUT_SEC)
-            : heartbeat.multipliedBy(3),
+            : Timings.leaseFor(heartbeat),
         settings.seconds(Setting.REAP_GRACE_SEC),
         settings.seconds(Setting.CANCEL_GRACE_SEC));
   }
