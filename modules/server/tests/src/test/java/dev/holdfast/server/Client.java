@@ -23,20 +23,9 @@ final class Client {
           .connectTimeout(Duration.ofSeconds(5))
           .build();
   private final URI server;
-  private final boolean checks;
 
   Client(URI server) {
-    this(server, true);
-  }
-
-  private Client(URI server, boolean checks) {
     this.server = server;
-    this.checks = checks;
-  }
-
-  /** One for so many requests of a few kinds that to check them all would take longest. */
-  Client unchecked() {
-    return new Client(server, false);
   }
 
   /** An answer, read. */
@@ -98,9 +87,6 @@ final class Client {
    * What was done was asked for in the documented form; snake_case is another one, and also good.
    */
   private Reply checked(String method, String path, Object body, Reply reply) {
-    if (!checks) {
-      return reply;
-    }
     JsonNode sent = Wire.tree(Wire.write(body));
     boolean snakeCase = sent.properties().stream().anyMatch(field -> field.getKey().contains("_"));
     if (reply.status() < 300 && !snakeCase) {
@@ -123,14 +109,12 @@ final class Client {
           type.startsWith(Answer.JSON)
               ? Wire.tree(response.body().getBytes(StandardCharsets.UTF_8))
               : Wire.object().put("text", response.body());
-      if (checks) {
-        Document.checkAnswer(
-            response.request().method(),
-            response.request().uri().getRawPath(),
-            response.statusCode(),
-            type,
-            body);
-      }
+      Document.checkAnswer(
+          response.request().method(),
+          response.request().uri().getRawPath(),
+          response.statusCode(),
+          type,
+          body);
       return new Reply(response.statusCode(), body, response);
     } catch (IOException failed) {
       throw new AssertionError("no answer", failed);
