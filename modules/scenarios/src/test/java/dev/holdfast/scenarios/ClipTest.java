@@ -11,7 +11,9 @@ import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Living;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -56,12 +58,14 @@ class ClipTest {
   }
 
   private static List<String> below(Path folder) throws IOException {
-    if (!Files.exists(folder)) {
-      return List.of();
+    while (Files.exists(folder)) {
+      try (Stream<Path> walk = Files.walk(folder)) {
+        return walk.filter(Files::isRegularFile).map(Path::toString).toList();
+      } catch (NoSuchFileException | UncheckedIOException goneMeanwhile) {
+        // once more
+      }
     }
-    try (Stream<Path> walk = Files.walk(folder)) {
-      return walk.filter(Files::isRegularFile).map(Path::toString).toList();
-    }
+    return List.of();
   }
 
   @Test

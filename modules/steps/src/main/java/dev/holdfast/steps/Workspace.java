@@ -56,12 +56,14 @@ public final class Workspace {
 
   private final Path folder;
   private final Path work;
+  private final Git git;
   private final Shadow shadow;
   private State state;
 
   private Workspace(Path folder, Git git, State state) {
     this.folder = folder;
     this.work = folder.resolve("work");
+    this.git = git;
     this.shadow = new Shadow(folder.resolve("shadow.git"), work, git);
     this.state = state;
   }
@@ -102,7 +104,7 @@ public final class Workspace {
     Files.createDirectories(folder);
     Workspace made = new Workspace(folder, git, new State("", "", 0));
     String commit = mirror.cloneTo(made.work, folder.resolve("shadow.git"), recorded);
-    made.checkOut(commit, repository, git);
+    made.checkOut(commit, repository);
     made.shadow.prepare();
     // Not the commit's own tree: line endings and the like may have been converted on the way.
     made.state = new State(commit, made.shadow.snapshot(made.shadow.treeOf(commit)), 0);
@@ -111,7 +113,7 @@ public final class Workspace {
   }
 
   /** The last call of git with the program's own folder, before the program has seen it. */
-  private void checkOut(String commit, Repository repository, Git git) throws IOException {
+  private void checkOut(String commit, Repository repository) throws IOException {
     Path gitDir = work.resolve(".git");
     Git.Place place =
         new Git.Place(
@@ -137,6 +139,11 @@ public final class Workspace {
   /** The commit it all began with. */
   public synchronized String baseline() {
     return state.baseline();
+  }
+
+  /** A git that was killed with its program must not be in the way of the next one's. */
+  void clearAway() throws IOException {
+    Wreckage.clear(work.resolve(".git"), git::checkCancelled);
   }
 
   /** How many steps were accepted or replayed since. */

@@ -269,6 +269,7 @@ public final class WorkspaceRun {
       begun.put(task.id(), retry.attempt());
       StepRuntime runtime = new StepRuntime(job, task, index, site, codec, scrubber, host);
       Workspace open = prepared(index);
+      open.clearAway();
       Instant startedAt = Instant.now();
       String summary = runtime.run(open.work(), retry);
       return new Outcome(changes(open), summary, startedAt);

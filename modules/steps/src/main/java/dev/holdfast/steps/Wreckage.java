@@ -3,8 +3,10 @@ package dev.holdfast.steps;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.PathMatcher;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -15,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a git that was killed leaves in a mirror: locks, which every later one would run into, and
- * halves of packs. For whoever holds the mirror. The git of a holder that was killed lives a moment
- * longer than its holder: what is young may still be its.
+ * What a git that was killed leaves in a repository: locks, which every later one would run into,
+ * and halves of packs. For whoever has the repository alone. The git of somebody who was killed
+ * lives a moment longer: what is young may still be its.
  */
 final class Wreckage {
   private static final Logger log = LoggerFactory.getLogger(Wreckage.class);
@@ -28,9 +30,6 @@ final class Wreckage {
 
   /** Waits for young locks; {@code look} may end the waiting by throwing. */
   static void clear(Path gitDir, Runnable look) throws IOException {
-    if (!Files.isDirectory(gitDir)) {
-      return;
-    }
     List<Path> locks = locks(gitDir);
     while (locks.stream().anyMatch(Wreckage::isYoung)) {
       look.run();
@@ -41,7 +40,7 @@ final class Wreckage {
       log.warn("Deleting {}, left by a git that was killed", lock);
       Files.deleteIfExists(lock);
     }
-    for (Path half : files(gitDir.resolve("objects/pack"), 1, "tmp_*")) {
+    for (Path half : files(gitDir, "objects/pack", 1, "tmp_*")) {
       if (!isYoung(half)) {
         Files.deleteIfExists(half);
       }
@@ -50,16 +49,24 @@ final class Wreckage {
 
   /** No branch or tag may have such a name. */
   private static List<Path> locks(Path gitDir) throws IOException {
-    List<Path> locks = new ArrayList<>(files(gitDir, 1, "*.lock"));
-    locks.addAll(files(gitDir.resolve("refs"), Integer.MAX_VALUE, "*.lock"));
+    List<Path> locks = new ArrayList<>(files(gitDir, "", 1, "*.lock"));
+    locks.addAll(files(gitDir, "refs", Integer.MAX_VALUE, "*.lock"));
     return locks;
   }
 
-  private static List<Path> files(Path folder, int depth, String pattern) throws IOException {
-    var wanted = folder.getFileSystem().getPathMatcher("glob:" + pattern);
+  /** Not where a link leads: a program may have put it there. */
+  private static List<Path> files(Path gitDir, String name, int depth, String pattern)
+      throws IOException {
+    Path folder = gitDir.resolve(name);
+    if (!Files.isDirectory(gitDir, LinkOption.NOFOLLOW_LINKS)
+        || !Files.isDirectory(folder)
+        || !folder.toRealPath().equals(gitDir.toRealPath().resolve(name))) {
+      return List.of();
+    }
+    PathMatcher wanted = folder.getFileSystem().getPathMatcher("glob:" + pattern);
     try (Stream<Path> all = Files.walk(folder, depth)) {
       return all.filter(path -> wanted.matches(path.getFileName()))
-          .filter(Files::isRegularFile)
+          .filter(path -> Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS))
           .toList();
     } catch (NoSuchFileException | UncheckedIOException goneMeanwhile) {
       return List.of();

@@ -10,6 +10,7 @@ import dev.holdfast.model.StepState;
 import dev.holdfast.model.StepStatus;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -145,6 +146,37 @@ class WorkspaceRunTest {
 
     @Override
     public void progress(int percent, String message) {}
+  }
+
+  /** The git of a program dies with it, and what it was about to write stays locked. */
+  @Test
+  void locks_left_by_a_killed_git_are_not_in_the_way_of_the_next_attempt() throws Exception {
+    String script =
+        """
+        echo $HOLDFAST_STEP_INDEX >> log
+        if [ ! -e $MARKS/died ]; then
+          touch $MARKS/died
+          touch -d '1 minute ago' .git/index.lock .git/HEAD.lock .git/refs/heads/x.lock
+          exit 1
+        fi
+        git add -A
+        git -c user.name=t -c user.email=t@localhost commit -q -m $HOLDFAST_STEP_INDEX
+        git branch -f x
+        """;
+    assertThat(run("a", script).steps()).isEqualTo(STEPS);
+    assertThat(events).containsOnlyOnce(EventType.STEP_FAILED);
+  }
+
+  @Test
+  void no_lock_is_looked_for_where_a_link_leads() throws Exception {
+    Path elsewhere = Files.createDirectories(folder.resolve("elsewhere"));
+    Path file = Files.createFile(elsewhere.resolve("old.lock"));
+    Files.setLastModifiedTime(file, FileTime.from(Instant.EPOCH));
+    Path gitDir = Files.createDirectories(folder.resolve("git"));
+    Files.createSymbolicLink(gitDir.resolve("refs"), elsewhere);
+    Wreckage.clear(gitDir, () -> {});
+    Wreckage.clear(Files.createSymbolicLink(folder.resolve("link"), elsewhere), () -> {});
+    assertThat(file).exists();
   }
 
   private static final String EDIT =
