@@ -5,7 +5,9 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.worker.FolderStore;
 import dev.holdfast.worker.Scratch;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
@@ -40,14 +42,16 @@ abstract class WorkplaceTest extends LibraryTest {
 
   /** All files below a folder, as paths within it. */
   static List<String> files(Path root) throws IOException {
-    if (!Files.exists(root)) {
-      return List.of();
+    while (Files.exists(root)) {
+      try (Stream<Path> walk = Files.walk(root)) {
+        return walk.filter(Files::isRegularFile)
+            .map(file -> root.relativize(file).toString())
+            .sorted()
+            .toList();
+      } catch (NoSuchFileException | UncheckedIOException goneMeanwhile) {
+        // once more
+      }
     }
-    try (Stream<Path> walk = Files.walk(root)) {
-      return walk.filter(Files::isRegularFile)
-          .map(file -> root.relativize(file).toString())
-          .sorted()
-          .toList();
-    }
+    return List.of();
   }
 }

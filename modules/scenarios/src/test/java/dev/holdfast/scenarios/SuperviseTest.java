@@ -161,7 +161,7 @@ class SuperviseTest {
     ChildProcess supervisor = supervise(world, 2, 4).start();
     Path gate = world.gate("go");
     JobId job = world.enqueueHeld("hold", gate);
-    world.await(job, JobState.RUNNING);
+    supervisor.awaitLine("began " + job + "#1", SOON);
     List<Long> workers = health(world).of(NAME).stream().map(SuperviseTest::pid).toList();
     supervisor.signal("KILL");
     supervisor.awaitExit(SOON);
@@ -182,7 +182,7 @@ class SuperviseTest {
     ChildProcess supervisor = supervise(world, 1, 4).start();
     Path gate = world.gate("go");
     JobId job = world.enqueueHeld("hold", gate);
-    world.await(job, JobState.RUNNING);
+    supervisor.awaitLine("began " + job + "#1", SOON);
     WorkerHealth frozen = untilHealthy(world, 1);
     signal("STOP", pid(frozen));
     supervisor.signal("KILL");
@@ -237,10 +237,10 @@ class SuperviseTest {
 
   @Test
   void a_pause_lets_running_jobs_finish_and_keeps_new_ones_waiting(World world) {
-    supervise(world, 1, 4).start();
+    ChildProcess supervisor = supervise(world, 1, 4).start();
     Path gate = world.gate("go");
     JobId running = world.enqueueHeld("hold", gate);
-    world.await(running, JobState.RUNNING);
+    supervisor.awaitLine("began " + running + "#1", SOON);
 
     assertThat(world.launch("workers", "pause", "--all").run().code()).isZero();
     JobId waiting = world.enqueue("work", new ScenarioKinds.Work(1));
