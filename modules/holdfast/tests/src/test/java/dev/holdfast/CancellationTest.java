@@ -200,7 +200,8 @@ class CancellationTest extends LibraryTest {
   }
 
   @Test
-  void a_given_up_handler_is_counted() {
+  void a_given_up_handler_is_counted() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
     JobId id = enqueue(Job.of("deaf"));
     Worker worker =
@@ -211,10 +212,11 @@ class CancellationTest extends LibraryTest {
                     "deaf",
                     Json.class,
                     (payload, context) -> {
+                      begun.countDown();
                       deafWhile(() -> goOn.getCount() > 0);
                       return null;
                     }));
-    await(id, JobState.RUNNING);
+    begun.await();
     cancel(id);
     await(id, JobState.FAILED);
     assertThat(worker.metrics().value(Metrics.ABANDONED)).isEqualTo(1);

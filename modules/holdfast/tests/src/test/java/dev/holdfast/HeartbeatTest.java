@@ -113,6 +113,7 @@ class HeartbeatTest extends LibraryTest {
   void failing_heartbeats_are_one_warning_and_their_recovery_one_notice() throws Exception {
     FaultProxy proxy = closing(FaultProxy.before(db));
     Holdfast library = closing(Holdfast.on(pool(proxy.url(db), 5)));
+    CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
     JobId id = enqueue(Job.of("long"));
     start(
@@ -122,10 +123,12 @@ class HeartbeatTest extends LibraryTest {
                 "long",
                 Json.class,
                 (payload, context) -> {
+                  begun.countDown();
                   goOn.await();
                   return null;
                 }));
-    await(id, JobState.RUNNING);
+    // Not only claimed: cut off before it heard of that, the worker would have nothing to keep.
+    begun.await();
     try (CapturedLog log = new CapturedLog()) {
       proxy.cut();
       until(() -> !log.lines(Level.WARN, "HEARTBEAT_DEGRADED").isEmpty());
