@@ -16,7 +16,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
-import java.util.concurrent.atomic.AtomicLong;
 import org.awaitility.Awaitility;
 
 /** One test's world: a database, the library on it, a folder, and the processes started in it. */
@@ -143,15 +142,16 @@ final class World implements AutoCloseable {
    * succeeds now and then. To count them takes a while, in which others could have worked.
    */
   void awaitAll(long jobs) {
-    AtomicLong done = new AtomicLong(succeeded());
-    while (done.get() < jobs) {
-      long seen = done.get();
-      Awaitility.await("more than " + seen + " of " + jobs + " jobs are done")
-          .atMost(SOON)
-          .pollInterval(COUNTING)
-          .until(() -> done.updateAndGet(any -> succeeded()) > seen);
+    long done = succeeded();
+    while (done < jobs) {
+      long seen = done;
+      done =
+          Awaitility.await("more than " + seen + " of " + jobs + " jobs are done")
+              .atMost(SOON)
+              .pollInterval(COUNTING)
+              .until(this::succeeded, now -> now > seen);
     }
-    assertThat(done).describedAs("jobs that succeeded").hasValue(jobs);
+    assertThat(done).describedAs("jobs that succeeded").isEqualTo(jobs);
   }
 
   private long succeeded() {

@@ -101,10 +101,11 @@ class ChaosTest extends ServerTest {
     List<JsonNode> tasks;
     do {
       tasks = new ArrayList<>();
-      http.post("/v1/queues/" + QUEUE + "/lease", Map.of("workerId", "chaos", "max", 100), null)
-          .body()
-          .get("tasks")
-          .forEach(tasks::add);
+      PlainHttp.Reply leased =
+          http.post(
+              "/v1/queues/" + QUEUE + "/lease", Map.of("workerId", "chaos", "max", 100), null);
+      assertThat(leased.status()).as(() -> leased.body().toString()).isEqualTo(200);
+      leased.body().get("tasks").forEach(tasks::add);
       for (JsonNode task : tasks) {
         running.add(workers.submit(() -> attempt(task)));
       }
