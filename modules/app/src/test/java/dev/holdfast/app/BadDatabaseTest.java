@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A database that is not there, not ours or not safe. */
-@Timeout(60)
+@Timeout(180)
 @ExtendWith(DatabaseExtension.class)
 class BadDatabaseTest {
   private static final String LATER_MIGRATION =

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Jobs that are refused, jobs that do not exist, and commands that nobody understands. */
-@Timeout(60)
+@Timeout(180)
 @ExtendWith(DatabaseExtension.class)
 class BadInputTest {
   private static final String UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@Timeout(60)
+@Timeout(180)
 @ExtendWith(DatabaseExtension.class)
 class BadSettingTest {
   static Stream<WrongCommand> commands() {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(120)
+@Timeout(180)
 class ArtifactTest extends WorkplaceTest {
   private final AtomicInteger runs = new AtomicInteger();
 

@@ -194,7 +194,7 @@ class CancellationTest extends LibraryTest {
     assertThat(failure(id).category()).isEqualTo(FailureCategory.CANCELLED);
     await(enqueue(Job.of("next")), JobState.SUCCEEDED);
     goOn.countDown();
-    assertThat(late.get(20, TimeUnit.SECONDS)).isInstanceOf(LeaseLostException.class);
+    assertThat(late.get(120, TimeUnit.SECONDS)).isInstanceOf(LeaseLostException.class);
     assertThat(job(id)).isEqualTo(job);
     assertThat(timeline(id)).doesNotContain("late");
   }

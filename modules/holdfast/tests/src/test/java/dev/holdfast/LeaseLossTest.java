@@ -74,7 +74,7 @@ class LeaseLossTest extends LibraryTest {
     Worker zombie = zombie(CALM);
     until(begun);
     takeAway(id);
-    assertThat(interrupted.get(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(interrupted.get(120, TimeUnit.SECONDS)).isTrue();
     Worker successor = successor();
     await(id, JobState.SUCCEEDED);
     assertThat(job(id).worker()).isEqualTo(successor.name());
@@ -131,7 +131,7 @@ class LeaseLossTest extends LibraryTest {
                   }
                   return "second";
                 }));
-    assertThat(refused.get(20, TimeUnit.SECONDS)).hasMessageContaining(id + "#1");
+    assertThat(refused.get(120, TimeUnit.SECONDS)).hasMessageContaining(id + "#1");
     assertSecondAttemptStands(id);
   }
 

@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
@@ -179,7 +180,7 @@ abstract class LibraryTest {
     Awaitility.await()
         .pollDelay(Duration.ZERO)
         .pollInterval(Duration.ofMillis(10))
-        .atMost(Duration.ofSeconds(30))
+        .atMost(SOON)
         .until(condition);
   }
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** How soon a job is found. Polling comes so rarely here that it would fail these tests. */
 class PickUpTest extends LibraryTest {
-  private static final Duration SOON = Duration.ofSeconds(5);
+  private static final Duration SOON = Duration.ofSeconds(20);
 
   private final CountDownLatch goOn = new CountDownLatch(1);
 
@@ -157,7 +157,7 @@ class PickUpTest extends LibraryTest {
       db.query(
           "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
               + " WHERE datname = current_database() AND pid <> pg_backend_pid()");
-      assertThat(waited(enqueue(Job.of("echo")))).isLessThan(Duration.ofSeconds(15));
+      assertThat(waited(enqueue(Job.of("echo")))).isLessThan(SOON);
     }
   }
 }

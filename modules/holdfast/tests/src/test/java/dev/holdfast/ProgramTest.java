@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Programs as handlers: what they are told, what they may say, and how they end. */
-@Timeout(120)
+@Timeout(180)
 class ProgramTest extends WorkplaceTest {
   private static final JacksonCodec CODEC = new JacksonCodec();
 

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a job or a step may spend, where it says so itself. */
-@Timeout(120)
+@Timeout(180)
 class StepBudgetsTest extends LibraryTest {
   private static final Duration LONG = Duration.ofMinutes(1);
   private static final Budgets WORKERS = new Budgets(3, LONG, LONG, 2, 1);

@@ -47,7 +47,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Steps that are programs, in a real clone of a real repository. */
-@Timeout(120)
+@Timeout(180)
 class WorkspaceTest extends LibraryTest {
   private static final Duration LONG = Duration.ofMinutes(1);
   private static final String SECRET = "correct-horse-battery-9";

@@ -1,5 +1,6 @@
 package dev.holdfast.process;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -22,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Real programs, which do what programs do when they do not want to end. */
-@Timeout(60)
+@Timeout(180)
 class ProcessTreeTest {
   @TempDir Path folder;
   private final List<String> out = Collections.synchronizedList(new ArrayList<>());
@@ -47,7 +48,7 @@ class ProcessTreeTest {
   /** Waits until the script has written its children's pids. */
   private List<Long> pids(int count) throws IOException {
     await()
-        .atMost(Duration.ofSeconds(20))
+        .atMost(SOON)
         .until(
             () -> read("pids").size() == count && read("pids").stream().noneMatch(String::isBlank));
     return read("pids").stream().map(Long::valueOf).toList();

@@ -1,19 +1,19 @@
 package dev.holdfast.process;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.testkit.Living;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(60)
+@Timeout(180)
 class WardenTest {
   @TempDir Path folder;
 
@@ -32,12 +32,10 @@ class WardenTest {
             .inheritIO()
             .start();
     Path pids = folder.resolve("pids");
-    await()
-        .atMost(Duration.ofSeconds(30))
-        .until(() -> Files.exists(pids) && Files.readAllLines(pids).size() == 3);
+    await().atMost(SOON).until(() -> Files.exists(pids) && Files.readAllLines(pids).size() == 3);
     List<Long> started = Files.readAllLines(pids).stream().map(Long::valueOf).toList();
     parent.destroyForcibly();
-    assertThat(parent.waitFor(10, TimeUnit.SECONDS)).isTrue();
-    await().atMost(Duration.ofSeconds(20)).until(() -> started.stream().noneMatch(Living::is));
+    assertThat(parent.waitFor(120, TimeUnit.SECONDS)).isTrue();
+    await().atMost(SOON).until(() -> started.stream().noneMatch(Living::is));
   }
 }

@@ -1,6 +1,6 @@
 package dev.holdfast.scenarios;
 
-import static dev.holdfast.scenarios.World.SOON;
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.JobId;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Two workers want to publish the same artifact, because the first slept past its lease. */
 @Durable
-@Timeout(120)
+@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class ArtifactFightTest {
   /** Reads a file over and over: it must not be there, and then be whole for ever. */

@@ -1,6 +1,6 @@
 package dev.holdfast.scenarios;
 
-import static dev.holdfast.scenarios.World.SOON;
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Failure;
@@ -20,7 +20,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What an operator may not do to a job, and what a worker cannot do with one. */
 @Durable
-@Timeout(60)
+@Timeout(300)
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
 class BadJobTest {

@@ -5,7 +5,7 @@ import static dev.holdfast.model.EventType.FAILED;
 import static dev.holdfast.model.EventType.PROCESSING;
 import static dev.holdfast.model.EventType.REQUEUED_STALE;
 import static dev.holdfast.model.EventType.RETRY_SCHEDULED;
-import static dev.holdfast.scenarios.World.SOON;
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Attempt;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @Durable
-@Timeout(90)
+@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class BudgetTest {
   @Test

@@ -1,5 +1,6 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Cancellation;
@@ -31,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @Durable
-@Timeout(90)
+@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class CancelRaceTest {
   private static final int RACES = 1_000;
@@ -99,7 +100,7 @@ class CancelRaceTest {
     Job job = Job.of("race", race);
     world.holdfast().enqueue(job);
     if (!race.beforeItBegins()) {
-      assertThat(begin(job.id()).await(World.SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      assertThat(begin(job.id()).await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
     }
     LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(race.cancelMicros()));
     return world.holdfast().cancel(job.id(), "a race").orElseThrow();
@@ -113,7 +114,7 @@ class CancelRaceTest {
       throws InterruptedException, ExecutionException {
     Cancellation cancellation = race.get();
     JobId job = cancellation.job();
-    World.until(World.SOON, "the end of " + job, () -> world.status(job).state().isTerminal());
+    World.until(SOON, "the end of " + job, () -> world.status(job).state().isTerminal());
     JobStatus end = world.status(job);
 
     // Work that was finished counts, whatever was asked meanwhile; what was not, does not.

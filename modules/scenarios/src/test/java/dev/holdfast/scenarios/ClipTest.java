@@ -1,6 +1,6 @@
 package dev.holdfast.scenarios;
 
-import static dev.holdfast.scenarios.World.SOON;
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Failure;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The clip job, with a real ffmpeg on a real video, whatever happens to its worker. */
 @Durable
-@Timeout(120)
+@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class ClipTest {
   private final World world;

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Durable
-@Timeout(150)
+@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class CrowdTest {
   private static final int JOBS = 20_000;

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** {@code holdfast demo}: a play whose end is known. */
-@Timeout(240)
+@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class DemoTest {
   private static final Duration PLAY = Duration.ofMinutes(3);

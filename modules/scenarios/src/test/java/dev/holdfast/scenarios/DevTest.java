@@ -5,7 +5,7 @@ import static dev.holdfast.model.EventType.CREATED;
 import static dev.holdfast.model.EventType.DONE;
 import static dev.holdfast.model.EventType.PROCESSING;
 import static dev.holdfast.model.EventType.REQUEUED_STALE;
-import static dev.holdfast.scenarios.World.SOON;
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.embedded.EmbeddedPostgres;
@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code holdfast dev} as a person uses it: one folder, several terminals. */
-@Timeout(120)
+@Timeout(300)
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
 class DevTest {

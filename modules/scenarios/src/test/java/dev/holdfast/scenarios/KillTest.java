@@ -4,7 +4,7 @@ import static dev.holdfast.model.EventType.CREATED;
 import static dev.holdfast.model.EventType.DONE;
 import static dev.holdfast.model.EventType.PROCESSING;
 import static dev.holdfast.model.EventType.REQUEUED_STALE;
-import static dev.holdfast.scenarios.World.SOON;
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.JobId;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @Durable
-@Timeout(90)
+@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class KillTest {
   private static final Duration LEASE = Duration.ofMillis(1_500);

@@ -1,5 +1,7 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.testkit.Soon.SOON;
+
 import dev.holdfast.testkit.ChildProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -94,7 +96,7 @@ final class Launch {
   /** Starts it and returns when it says that it is ready. */
   ChildProcess start() {
     ChildProcess child = begin();
-    child.awaitLine("^ready", World.SOON);
+    child.awaitLine("^ready", SOON);
     return child;
   }
 
@@ -104,7 +106,7 @@ final class Launch {
     for (int i = 0; i < count; i++) {
       children.add(begin());
     }
-    children.forEach(child -> child.awaitLine("^ready", World.SOON));
+    children.forEach(child -> child.awaitLine("^ready", SOON));
     return children;
   }
 
@@ -120,7 +122,7 @@ final class Launch {
               .redirectError(err.toFile())
               .start();
       try {
-        if (!process.waitFor(World.SOON.toMillis(), TimeUnit.MILLISECONDS)) {
+        if (!process.waitFor(SOON.toMillis(), TimeUnit.MILLISECONDS)) {
           throw new AssertionError(arguments + " does not end: " + Files.readString(err));
         }
       } finally {

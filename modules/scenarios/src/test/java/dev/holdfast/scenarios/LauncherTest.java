@@ -1,5 +1,6 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.testkit.ChildProcess;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** {@code ./holdfast} in a checkout that is built; its cache of classes helps and never hinders. */
-@Timeout(60)
+@Timeout(300)
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
 class LauncherTest {
@@ -72,7 +73,7 @@ class LauncherTest {
     builder.directory(checkout.toFile()).environment().put("HOLDFAST_JAVA_OPTS", options);
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     try (ChildProcess launcher = ChildProcess.start(builder)) {
-      assertThat(launcher.awaitExit(World.SOON)).as("%s", launcher.lines()).isZero();
+      assertThat(launcher.awaitExit(SOON)).as("%s", launcher.lines()).isZero();
       List<String> lines = launcher.lines();
       assertThat(lines).hasSize(2);
       assertThat(lines.getFirst()).startsWith("holdfast ");

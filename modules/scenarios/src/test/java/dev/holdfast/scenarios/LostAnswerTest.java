@@ -4,6 +4,7 @@ import static dev.holdfast.model.EventType.CREATED;
 import static dev.holdfast.model.EventType.DONE;
 import static dev.holdfast.model.EventType.PROCESSING;
 import static dev.holdfast.model.EventType.RELEASED;
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -31,7 +32,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The database has done it, but the answer never arrives. */
 @Durable
-@Timeout(60)
+@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class LostAnswerTest {
   private final World world;
@@ -108,7 +109,7 @@ class LostAnswerTest {
     JobId job = JobId.next();
     CountDownLatch lost = proxy.loseNextReplyTo(ScenarioKinds.commitOf(new Lease(job, 1)));
     world.holdfast().enqueue(Job.of("effect", new ScenarioKinds.Work(0)).id(job));
-    worker.awaitLine("commit failed " + job + "#1", World.SOON);
+    worker.awaitLine("commit failed " + job + "#1", SOON);
     JobStatus done = world.await(job, JobState.SUCCEEDED);
     assertThat(done.attempt()).isEqualTo(1);
     stop(worker);
@@ -136,7 +137,7 @@ class LostAnswerTest {
     world.enqueue("work", new ScenarioKinds.Work(0));
     CountDownLatch lost = proxy.loseNextReplyTo("SET state = 'RUNNING'");
     ChildProcess worker = workerThroughProxy();
-    World.until(World.SOON, "it is done", () -> succeeded() == 1);
+    World.until(SOON, "it is done", () -> succeeded() == 1);
     stop(worker);
     assertThat(lost.getCount()).isZero();
     JobId job = world.holdfast().queue().list(JobFilter.ALL).getFirst().id();
@@ -163,7 +164,7 @@ class LostAnswerTest {
 
   private static void stop(ChildProcess worker) {
     worker.signal("TERM");
-    assertThat(worker.awaitExit(World.SOON)).isZero();
+    assertThat(worker.awaitExit(SOON)).isZero();
   }
 
   private long jobs() {

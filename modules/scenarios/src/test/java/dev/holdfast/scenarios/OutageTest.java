@@ -3,7 +3,7 @@ package dev.holdfast.scenarios;
 import static dev.holdfast.model.EventType.CREATED;
 import static dev.holdfast.model.EventType.DONE;
 import static dev.holdfast.model.EventType.PROCESSING;
-import static dev.holdfast.scenarios.World.SOON;
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Job;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The database goes away, or the way to it, and comes back. */
 @Durable
-@Timeout(120)
+@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class OutageTest {
   private static final int HELD = 4;

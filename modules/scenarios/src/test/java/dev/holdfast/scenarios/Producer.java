@@ -1,5 +1,7 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.testkit.Soon.SOON;
+
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.queue.DatabaseException;
@@ -54,7 +56,7 @@ final class Producer {
   List<JobId> stop() {
     stopped = true;
     try {
-      if (!thread.join(World.SOON)) {
+      if (!thread.join(SOON)) {
         throw new AssertionError("the producer does not stop");
       }
     } catch (InterruptedException e) {

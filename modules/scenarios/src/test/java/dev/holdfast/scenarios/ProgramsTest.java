@@ -1,6 +1,6 @@
 package dev.holdfast.scenarios;
 
-import static dev.holdfast.scenarios.World.SOON;
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.JobId;
@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Programs as holdfast.yaml names them, run by a worker process. */
 @Durable
-@Timeout(120)
+@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class ProgramsTest {
   private static final Path EXAMPLES =

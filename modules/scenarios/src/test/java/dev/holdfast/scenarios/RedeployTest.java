@@ -4,7 +4,7 @@ import static dev.holdfast.model.EventType.ABORTED_SHUTDOWN;
 import static dev.holdfast.model.EventType.CREATED;
 import static dev.holdfast.model.EventType.DONE;
 import static dev.holdfast.model.EventType.PROCESSING;
-import static dev.holdfast.scenarios.World.SOON;
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 @Durable
-@Timeout(90)
+@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class RedeployTest {
   private static final int REDEPLOYS = 3;

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Commands that cannot be carried out, as processes: each exit code once, and whatever is about a
  * folder or a port. What each mistake is told is tested with the command line.
  */
-@Timeout(60)
+@Timeout(300)
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
 class RefusedTest {

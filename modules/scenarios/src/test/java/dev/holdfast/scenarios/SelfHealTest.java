@@ -1,6 +1,6 @@
 package dev.holdfast.scenarios;
 
-import static dev.holdfast.scenarios.World.SOON;
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.EventType;

@@ -1,6 +1,6 @@
 package dev.holdfast.scenarios;
 
-import static dev.holdfast.scenarios.World.SOON;
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** {@code holdfast server} as a process, commands that go through it, and a worker made of curl. */
 @Durable
-@Timeout(120)
+@Timeout(300)
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
 class ServerProcessTest {

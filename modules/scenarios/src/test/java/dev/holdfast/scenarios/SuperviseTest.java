@@ -1,6 +1,6 @@
 package dev.holdfast.scenarios;
 
-import static dev.holdfast.scenarios.World.SOON;
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.EventType;
@@ -35,7 +35,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * {@code holdfast supervise}: its worker processes are killed, it is, and the database goes away.
  */
 @Durable
-@Timeout(240)
+@Timeout(300)
 @Execution(ExecutionMode.CONCURRENT)
 @ExtendWith(WorldExtension.class)
 class SuperviseTest {

@@ -1,5 +1,6 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -7,7 +8,6 @@ import dev.holdfast.testkit.ChildProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
@@ -50,7 +50,7 @@ record Video(Path folder) {
             "-c:a",
             "aac",
             folder.resolve(NAME).toString())) {
-      assertThat(ffmpeg.awaitExit(Duration.ofSeconds(60))).isZero();
+      assertThat(ffmpeg.awaitExit(SOON)).isZero();
     }
   }
 
@@ -104,7 +104,7 @@ record Video(Path folder) {
             "-f",
             "null",
             "-")) {
-      assertThat(decode.awaitExit(Duration.ofSeconds(30))).isZero();
+      assertThat(decode.awaitExit(SOON)).isZero();
       assertThat(decode.lines()).isEmpty();
     }
     try (ChildProcess probe =
@@ -117,7 +117,7 @@ record Video(Path folder) {
             "-of",
             "default=noprint_wrappers=1:nokey=1",
             clip.toString())) {
-      assertThat(probe.awaitExit(Duration.ofSeconds(30))).isZero();
+      assertThat(probe.awaitExit(SOON)).isZero();
       List<String> lines = probe.lines();
       assertThat(Double.parseDouble(lines.getFirst())).isBetween(seconds - 0.5, seconds + 0.5);
     }

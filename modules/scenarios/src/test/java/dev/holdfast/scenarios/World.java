@@ -1,5 +1,6 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
@@ -20,9 +21,6 @@ import org.awaitility.Awaitility;
 
 /** One test's world: a database, the library on it, a folder, and the processes started in it. */
 final class World implements AutoCloseable {
-  /** Enough for anything on a busy machine; a test that waits this long has failed. */
-  static final Duration SOON = Duration.ofSeconds(30);
-
   private static final Duration COUNTING = Duration.ofMillis(250);
 
   private final HikariDataSource pool;

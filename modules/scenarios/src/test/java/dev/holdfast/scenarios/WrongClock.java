@@ -1,5 +1,6 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.holdfast.testkit.ChildProcess;
@@ -30,7 +31,7 @@ final class WrongClock {
     assumeTrue(installed, "faketime is not installed (on Debian: apt-get install faketime)");
     try (ChildProcess asked =
         ChildProcess.command("faketime", "-f", "+1h", "sh", "-c", "echo \"<$LD_PRELOAD>\"")) {
-      return asked.awaitLine("<(.+)>", World.SOON).group(1);
+      return asked.awaitLine("<(.+)>", SOON).group(1);
     }
   }
 }

@@ -3,7 +3,7 @@ package dev.holdfast.scenarios;
 import static dev.holdfast.model.EventType.CREATED;
 import static dev.holdfast.model.EventType.DONE;
 import static dev.holdfast.model.EventType.PROCESSING;
-import static dev.holdfast.scenarios.World.SOON;
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** A worker whose clock is an hour off, beside one whose clock is right. */
 @Durable
-@Timeout(90)
+@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class WrongClockTest {
   private static final Duration LEASE = Duration.ofMillis(2_500);

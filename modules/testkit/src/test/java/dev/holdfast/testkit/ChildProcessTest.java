@@ -1,16 +1,14 @@
 package dev.holdfast.testkit;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class ChildProcessTest {
-  private static final Duration SOON = Duration.ofSeconds(20);
-
   static final class Echo {
     private Echo() {}
 
@@ -70,7 +68,7 @@ class ChildProcessTest {
       assertThat(child.awaitExit(SOON)).isEqualTo(128 + 9);
       assertThat(alive(grandchild)).isTrue();
     }
-    await().until(() -> !alive(grandchild));
+    await().atMost(SOON).until(() -> !alive(grandchild));
   }
 
   private static boolean alive(long pid) {

@@ -74,7 +74,7 @@ class FaultProxyTest {
           .until(() -> db.count("SELECT count(*) FROM holdfast.x") == 0);
       assertThat(inserted).isNotDone();
       proxy.thaw();
-      inserted.get(10, TimeUnit.SECONDS);
+      inserted.get(120, TimeUnit.SECONDS);
       assertThat(db.count("SELECT count(*) FROM holdfast.x")).isEqualTo(1);
     }
   }
@@ -91,7 +91,7 @@ class FaultProxyTest {
       run(connection, "INSERT INTO holdfast.x VALUES (10)");
       CountDownLatch lost = proxy.loseNextReplyTo("COMMIT");
       assertThatThrownBy(connection::commit).isInstanceOf(SQLException.class);
-      assertThat(lost.await(10, TimeUnit.SECONDS)).isTrue();
+      assertThat(lost.await(120, TimeUnit.SECONDS)).isTrue();
       assertThat(connection.isClosed()).isTrue();
     }
     assertThat(db.count("SELECT count(*) FROM holdfast.x")).isEqualTo(11);

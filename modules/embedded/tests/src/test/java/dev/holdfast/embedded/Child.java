@@ -62,7 +62,7 @@ final class Child implements AutoCloseable {
   }
 
   private void awaitEnd() throws InterruptedException {
-    assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
   }
 
   @Override

@@ -36,7 +36,10 @@ class CrashTest {
       String url = server.jdbcUrl();
       long first = server.pid();
       Servers.kill(first);
-      await().pollInterval(Duration.ofMillis(10)).until(() -> server.pid() != first);
+      await()
+          .atMost(Duration.ofMinutes(2))
+          .pollInterval(Duration.ofMillis(10))
+          .until(() -> server.pid() != first);
       assertThat(server.jdbcUrl()).isEqualTo(url);
       assertThat(Servers.query(server, "SELECT 1")).isEqualTo("1");
     }
@@ -50,6 +53,7 @@ class CrashTest {
       long backend = Long.parseLong(Servers.query(connection, "SELECT pg_backend_pid()"));
       Thread busy = Thread.ofVirtual().start(() -> keepBusy(connection));
       await()
+          .atMost(Duration.ofMinutes(2))
           .until(
               () ->
                   Servers.query(server, "SELECT state FROM pg_stat_activity WHERE pid = " + backend)
@@ -113,7 +117,10 @@ class CrashTest {
   void after_kill_9_while_the_data_is_being_made_nothing_half_done_is_used(@TempDir Path fresh)
       throws Exception {
     try (Child child = Child.start(fresh)) {
-      await().pollInterval(Duration.ofMillis(5)).until(() -> hasUnfinishedData(fresh));
+      await()
+          .atMost(Duration.ofMinutes(2))
+          .pollInterval(Duration.ofMillis(5))
+          .until(() -> hasUnfinishedData(fresh));
       child.kill();
     }
     assertThat(fresh.resolve("data")).doesNotExist();

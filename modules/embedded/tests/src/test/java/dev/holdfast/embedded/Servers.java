@@ -60,6 +60,7 @@ final class Servers {
 
   static void awaitGone(long pid) {
     await()
+        .atMost(Duration.ofMinutes(2))
         .pollInterval(Duration.ofMillis(10))
         .until(() -> ProcessHandle.of(pid).filter(ProcessHandle::isAlive).isEmpty());
   }

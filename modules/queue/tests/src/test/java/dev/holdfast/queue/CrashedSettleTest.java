@@ -43,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Whatever moment of a batch the server or a connection dies in: what was acknowledged is there
  * afterwards, and what is sent again is settled once.
  */
-@Timeout(120)
+@Timeout(180)
 @ExtendWith(DatabaseExtension.class)
 class CrashedSettleTest {
   private static final int BATCH = 25;

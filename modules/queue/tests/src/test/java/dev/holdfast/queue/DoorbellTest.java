@@ -1,5 +1,6 @@
 package dev.holdfast.queue;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -35,7 +36,7 @@ class DoorbellTest extends QueueFixture {
   }
 
   private String next() throws InterruptedException {
-    String ring = rings.poll(20, TimeUnit.SECONDS);
+    String ring = rings.poll(120, TimeUnit.SECONDS);
     return ring == null ? "nothing" : ring;
   }
 
@@ -147,7 +148,7 @@ class DoorbellTest extends QueueFixture {
     assertThat(next()).isEqualTo(QUEUE);
     closed.close();
     await()
-        .atMost(Duration.ofSeconds(20))
+        .atMost(SOON)
         .until(
             () ->
                 db.count(

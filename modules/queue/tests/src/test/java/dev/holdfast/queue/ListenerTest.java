@@ -1,5 +1,6 @@
 package dev.holdfast.queue;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -7,7 +8,6 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -29,14 +29,14 @@ class ListenerTest extends QueueFixture {
     source.setUser(db.user());
     source.setPassword(db.password());
     Listener made = new Listener(source, List.of(QUEUE), queue -> listening.countDown());
-    assertThat(listening.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(listening.await(120, TimeUnit.SECONDS)).isTrue();
     calls.clear(); // its probe has closed one
     listener = made;
     db.sql(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             + " WHERE datname = ? AND pid <> pg_backend_pid()",
         db.name());
-    await().atMost(Duration.ofSeconds(20)).until(() -> calls.contains("closed"));
+    await().atMost(SOON).until(() -> calls.contains("closed"));
     assertThat(calls).containsExactly("abort", "close", "closed");
   }
 

@@ -42,7 +42,7 @@ class LostAnswerTest extends QueueFixture {
   }
 
   private static void assertLost(CountDownLatch lost) throws InterruptedException {
-    assertThat(lost.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(lost.await(120, TimeUnit.SECONDS)).isTrue();
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.holdfast.queue;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -36,13 +37,13 @@ class MovedRowTest {
           CompletableFuture.supplyAsync(
               () -> queue.settle(new Settlement.Succeed(lease, new Json("{\"n\": 1}"))));
       await()
-          .atMost(Duration.ofSeconds(20))
+          .atMost(SOON)
           .until(
               () ->
                   db.count("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
                       > 0);
       heartbeat.commit();
-      assertThat(settled.get(20, TimeUnit.SECONDS)).isEqualTo(Ack.ACCEPTED);
+      assertThat(settled.get(120, TimeUnit.SECONDS)).isEqualTo(Ack.ACCEPTED);
       assertThat(String.valueOf(queue.find(lease.job()).orElseThrow().result()))
           .isEqualTo("{\"n\": 1}");
     }

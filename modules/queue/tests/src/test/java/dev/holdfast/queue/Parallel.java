@@ -25,7 +25,7 @@ final class Parallel {
         running.add(
             pool.submit(
                 () -> {
-                  start.await(10, TimeUnit.SECONDS);
+                  start.await(120, TimeUnit.SECONDS);
                   return one.call();
                 }));
       }

@@ -1,5 +1,6 @@
 package dev.holdfast.queue;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -177,7 +178,7 @@ abstract class QueueFixture {
   /** Returns once some statement on this database waits for a lock. */
   void awaitLockWait() {
     await()
-        .atMost(Duration.ofSeconds(20))
+        .atMost(SOON)
         .pollInterval(Duration.ofMillis(5))
         .until(
             () ->

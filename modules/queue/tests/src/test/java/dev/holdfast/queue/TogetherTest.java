@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(180)
 class TogetherTest {
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<List<Job>> batches = Collections.synchronizedList(new ArrayList<>());

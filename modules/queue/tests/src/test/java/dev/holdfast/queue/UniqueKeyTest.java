@@ -259,7 +259,7 @@ class UniqueKeyTest extends QueueFixture {
                 connection.setAutoCommit(false);
                 for (int round = 0; round < rounds; round++) {
                   List<Job> batch = batch("r" + round, i == 1);
-                  together.await(20, TimeUnit.SECONDS);
+                  together.await(120, TimeUnit.SECONDS);
                   queue.enqueue(connection, batch);
                   connection.commit();
                 }

@@ -1,5 +1,6 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Holdfast;
@@ -12,7 +13,6 @@ import dev.holdfast.model.Role;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.Worker;
 import java.net.URI;
-import java.time.Duration;
 import java.util.Map;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -37,7 +37,7 @@ class GuideTest extends ServerTest {
                 .handle("send-mail", Mail.class, (mail, context) -> Map.of("to", mail.to()))
                 .start()) {
       Awaitility.await()
-          .atMost(Duration.ofSeconds(30))
+          .atMost(SOON)
           .until(() -> holdfast.find(job).orElseThrow().state() == JobState.SUCCEEDED);
       assertThat(worker.name()).startsWith("worker:mail:0@");
     }

@@ -1,5 +1,6 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -112,7 +113,7 @@ class HttpWorkerTest extends ServerTest {
     Awaitility.await()
         .pollDelay(Duration.ZERO)
         .pollInterval(Duration.ofMillis(10))
-        .atMost(Duration.ofSeconds(30))
+        .atMost(SOON)
         .until(condition);
   }
 

@@ -1,5 +1,6 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 /** What tests of the page share: Chromium, started once for all tests of a class. */
 abstract class InBrowser extends ServerTest {
   static final String[] PAGES = {"#/", "#/queues", "#/jobs", "#/workers", "#/info"};
-  static final Duration PATIENCE = Duration.ofSeconds(30);
+  static final Duration PATIENCE = SOON;
   private static @Nullable Browser started;
 
   final Browser browser;

@@ -1,5 +1,6 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -94,7 +95,7 @@ class KeysTest extends ServerTest {
         "UPDATE holdfast.api_key SET revoked_at = now() - interval '1 second' WHERE id = ?",
         old.get("id").asText());
     await()
-        .atMost(Duration.ofSeconds(20))
+        .atMost(SOON)
         .untilAsserted(
             () -> client.get("/v1/jobs", old.get("key").asText()).is(401, "key_invalid"));
     client.get("/v1/jobs", fresh).ok();
@@ -124,7 +125,7 @@ class KeysTest extends ServerTest {
         "UPDATE holdfast.api_key SET expires_at = now() - interval '1 second' WHERE id = ?",
         key.get("id").asText());
     await()
-        .atMost(Duration.ofSeconds(20))
+        .atMost(SOON)
         .untilAsserted(
             () -> client.get("/v1/jobs", key.get("key").asText()).is(401, "key_invalid"));
   }

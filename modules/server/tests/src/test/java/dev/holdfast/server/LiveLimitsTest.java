@@ -1,5 +1,6 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -91,7 +92,7 @@ class LiveLimitsTest {
   void a_slow_reader_is_sent_away_and_the_others_go_on() throws Exception {
     try (Socket slow = silent();
         LiveStream quick = LiveStream.open(url, "?topics=queue:x:*", null)) {
-      await().until(() -> feeds.subscribers() == 2);
+      await().atMost(SOON).until(() -> feeds.subscribers() == 2);
       int said = 0;
       while (feeds.feed(null).subscribers().stream()
           .noneMatch(subscriber -> subscriber.isStuckSince(Duration.ZERO))) {
@@ -110,7 +111,7 @@ class LiveLimitsTest {
       String heard = new String(slow.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       assertThat(heard).contains("event: reset").contains("slow_reader");
       assertThat(heard.indexOf("event: reset")).isGreaterThan(heard.lastIndexOf("event: queue"));
-      await().until(() -> feeds.subscribers() == 1);
+      await().atMost(SOON).until(() -> feeds.subscribers() == 1);
       assertThat(quick.all()).extracting(LiveStream.Event::topic).doesNotContain("reset");
     }
   }
@@ -119,14 +120,14 @@ class LiveLimitsTest {
   @Execution(ExecutionMode.CONCURRENT)
   void one_who_never_reads_again_is_cut_off() throws Exception {
     try (Socket slow = silent()) {
-      await().until(() -> feeds.subscribers() == 1);
+      await().atMost(SOON).until(() -> feeds.subscribers() == 1);
       for (int said = 0;
           feeds.feed(null).subscribers().stream()
               .noneMatch(subscriber -> subscriber.isStuckSince(Duration.ZERO));
           said += 500) {
         say(said, said + 500);
       }
-      await().atMost(Duration.ofSeconds(40)).until(() -> feeds.subscribers() == 0);
+      await().atMost(SOON).until(() -> feeds.subscribers() == 0);
       assertThat(slow.isConnected()).isTrue();
     }
   }
@@ -141,7 +142,7 @@ class LiveLimitsTest {
         client.get("/v1/events", null).is(503, "too_many_subscribers");
       }
       await()
-          .atMost(Duration.ofSeconds(30))
+          .atMost(SOON)
           .until(
               () -> {
                 feeds.feed(null).publish(TOPIC, Map.of("at", System.nanoTime()));
@@ -157,7 +158,7 @@ class LiveLimitsTest {
   void while_nothing_changes_there_are_signs_of_life() {
     try (LiveStream live = LiveStream.open(url, "?topics=system:health", null)) {
       live.next("system:health");
-      await().atMost(Duration.ofSeconds(30)).until(() -> live.signsOfLife() >= 3);
+      await().atMost(SOON).until(() -> live.signsOfLife() >= 3);
     }
   }
 

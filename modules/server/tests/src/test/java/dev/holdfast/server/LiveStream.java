@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Listens to live events, as a page would. */
 final class LiveStream implements AutoCloseable {
-  private static final int SECONDS = 30;
+  private static final int SECONDS = 120;
 
   record Event(String id, String topic, JsonNode data) {}
 

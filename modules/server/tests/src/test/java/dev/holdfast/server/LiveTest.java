@@ -1,5 +1,6 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -353,7 +354,7 @@ class LiveTest extends ServerTest {
       // His leaving is noticed when something is said to him.
       AtomicInteger before = new AtomicInteger(-1);
       await()
-          .atMost(Duration.ofSeconds(60))
+          .atMost(SOON)
           .pollInterval(Duration.ofSeconds(3))
           .until(
               () -> {

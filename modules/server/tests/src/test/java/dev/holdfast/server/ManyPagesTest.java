@@ -1,5 +1,6 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -12,7 +13,6 @@ import dev.holdfast.model.Role;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -158,7 +158,7 @@ class ManyPagesTest {
     assertThat(jobs("no-cache", null)).isOne();
     assertThat(jobs("max-age=0", null)).isOne();
     assertThat(get("/v1/jobs?limit=9", "max-age=10", null).ok().get("jobs")).hasSize(1);
-    await().atMost(Duration.ofSeconds(30)).until(() -> jobs("max-age=1", null) == 1);
+    await().atMost(SOON).until(() -> jobs("max-age=1", null) == 1);
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -89,7 +90,7 @@ class PushTest extends ServerTest {
   }
 
   private JsonNode pushed() throws InterruptedException {
-    JsonNode task = received.poll(30, TimeUnit.SECONDS);
+    JsonNode task = received.poll(120, TimeUnit.SECONDS);
     assertThat(task).isNotNull();
     return java.util.Objects.requireNonNull(task);
   }
@@ -129,10 +130,7 @@ class PushTest extends ServerTest {
     }
     JsonNode first = pushed();
     pushed();
-    await()
-        .during(Duration.ofMillis(1500))
-        .atMost(Duration.ofSeconds(10))
-        .until(() -> asked.get() == 2);
+    await().during(Duration.ofMillis(1500)).atMost(SOON).until(() -> asked.get() == 2);
     callback(first, "completed", succeeded(first)).ok();
     assertThat(pushed().get("taskId")).isNotEqualTo(first.get("taskId"));
   }
@@ -144,7 +142,7 @@ class PushTest extends ServerTest {
     status = 503;
     dispatch(1);
     JobId job = enqueued();
-    await().atMost(Duration.ofSeconds(30)).until(() -> asked.get() >= 3);
+    await().atMost(SOON).until(() -> asked.get() >= 3);
     status = 200;
     JsonNode task = pushed();
     callback(task, "completed", succeeded(task)).ok();
@@ -157,7 +155,7 @@ class PushTest extends ServerTest {
     status = 307;
     dispatch(1);
     enqueued();
-    await().atMost(Duration.ofSeconds(30)).until(() -> asked.get() >= 3);
+    await().atMost(SOON).until(() -> asked.get() >= 3);
     assertThat(received).isEmpty();
   }
 
@@ -174,7 +172,7 @@ class PushTest extends ServerTest {
     JobId job = enqueued();
     await()
         .during(Duration.ofSeconds(2))
-        .atMost(Duration.ofSeconds(10))
+        .atMost(SOON)
         .until(() -> asked.get() == 0 && state(job).equals("PENDING"));
   }
 

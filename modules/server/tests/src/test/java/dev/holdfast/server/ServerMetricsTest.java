@@ -1,5 +1,6 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -122,7 +123,7 @@ class ServerMetricsTest extends ServerTest {
   private void awaitValue(String line, double expected) {
     // What the database says is looked up every five seconds.
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(SOON)
         .untilAsserted(() -> assertThat(value(scraped(client), line)).isEqualTo(expected));
   }
 
@@ -156,11 +157,12 @@ class ServerMetricsTest extends ServerTest {
     db.sql("UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour'");
     // The server's own upkeep takes it back.
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(SOON)
         .until(() -> db.count("SELECT count(*) FROM holdfast.job WHERE state = 'PENDING'") == 1);
     callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).is(410, "task_expired");
     String late = "server_late_callbacks_total";
     await()
+        .atMost(SOON)
         .untilAsserted(
             () -> {
               String scraped = scraped(client);
@@ -186,9 +188,9 @@ class ServerMetricsTest extends ServerTest {
                         "/v1/queues/empty/lease",
                         Map.of("workerId", "w1", "waitMs", 20_000),
                         null));
-    await().until(() -> value(scraped(client), "server_waiting_workers") == 1);
+    await().atMost(SOON).until(() -> value(scraped(client), "server_waiting_workers") == 1);
     holdfast.enqueue(Job.of("echo").queue("empty"));
-    await().until(() -> !waiting.isAlive());
+    await().atMost(SOON).until(() -> !waiting.isAlive());
     assertThat(value(scraped(client), "server_waiting_workers")).isZero();
   }
 
@@ -217,9 +219,10 @@ class ServerMetricsTest extends ServerTest {
                 .start()) {
       metrics.addWorker(worker.metrics());
       JobId job = own.enqueue(Job.of("echo").queue("here")).id();
-      await().until(() -> own.find(job).orElseThrow().state() == JobState.SUCCEEDED);
+      await().atMost(SOON).until(() -> own.find(job).orElseThrow().state() == JobState.SUCCEEDED);
       String verbs = "database_verb_seconds_count{outcome=\"ok\",verb=";
       await()
+          .atMost(SOON)
           .untilAsserted(
               () -> {
                 String scraped = scraped(new Client(both.url()));

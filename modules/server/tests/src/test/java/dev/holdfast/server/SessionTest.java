@@ -1,5 +1,6 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -132,7 +133,7 @@ class SessionTest extends ServerTest {
     client.post("/v1/session", Map.of("password", "x"), null).is(422, "missing_field");
     Awaitility.await()
         .pollInterval(Duration.ofMillis(1))
-        .atMost(Duration.ofSeconds(30))
+        .atMost(SOON)
         .until(() -> signIn("hf_000000000000_nothing").status() == 429);
   }
 
@@ -186,9 +187,7 @@ class SessionTest extends ServerTest {
         .startsWith(cookie(out))
         .contains("=; Path=/; Max-Age=0;");
     holdfast.queue().revokeKey(key.split("_", 3)[1], Duration.ZERO);
-    Awaitility.await()
-        .atMost(Duration.ofSeconds(30))
-        .until(() -> get("/v1/jobs", cookie(in)).status() == 401);
+    Awaitility.await().atMost(SOON).until(() -> get("/v1/jobs", cookie(in)).status() == 401);
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -119,14 +120,12 @@ class StatusTest extends ServerTest {
       Client there = new Client(another.url());
       assertThat(there.get("/ready", null).ok().get("status").asText()).isEqualTo("ready");
       proxy.cut();
-      await()
-          .atMost(Duration.ofSeconds(30))
-          .untilAsserted(() -> there.get("/ready", null).is(503, "not_ready"));
+      await().atMost(SOON).untilAsserted(() -> there.get("/ready", null).is(503, "not_ready"));
       assertThat(there.get("/health", null).ok().get("status").asText()).isEqualTo("up");
       there.get("/v1/jobs", null).is(503, "database_away");
       proxy.mend();
       await()
-          .atMost(Duration.ofSeconds(60))
+          .atMost(SOON)
           .untilAsserted(() -> assertThat(there.get("/ready", null).status()).isEqualTo(200));
     }
   }
@@ -157,6 +156,6 @@ class StatusTest extends ServerTest {
     assertThat(readiness.isReady()).isFalse();
     assertThat(looks).hasValue(1);
     end.countDown();
-    await().atMost(Duration.ofSeconds(20)).until(readiness::isReady);
+    await().atMost(SOON).until(readiness::isReady);
   }
 }

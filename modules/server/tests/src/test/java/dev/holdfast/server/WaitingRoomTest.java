@@ -1,5 +1,6 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -54,7 +55,7 @@ class WaitingRoomTest {
   private Future<List<LeasedJob>> waiting(Line line, String worker) {
     int before = room.waiting();
     Future<List<LeasedJob>> lease = workers.submit(() -> room.lease(line, worker, 1, LEASE, LONG));
-    await().until(() -> room.waiting() > before || lease.isDone());
+    await().atMost(SOON).until(() -> room.waiting() > before || lease.isDone());
     return lease;
   }
 
@@ -91,7 +92,7 @@ class WaitingRoomTest {
     assertThat(leases.getFirst().get()).hasSize(1);
     enqueued("default");
     assertThat(leases.get(1).get()).hasSize(1);
-    await().until(() -> room.waiting() == 48);
+    await().atMost(SOON).until(() -> room.waiting() == 48);
     assertThat(leases.subList(2, 50)).noneMatch(Future::isDone);
     assertThat(claims()).isEqualTo(claims + 2);
   }

@@ -1,5 +1,6 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -31,7 +32,7 @@ class WornTokenTest extends ServerTest {
     Map<String, Object> beat = Map.of("attempt", 1, "workerId", "w1");
     List<JsonNode> answers = new ArrayList<>();
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(SOON)
         .until(
             () -> {
               answers.add(callback(task, "heartbeat", beat).ok());

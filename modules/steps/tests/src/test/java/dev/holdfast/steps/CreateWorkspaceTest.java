@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Workspaces from refs that move, servers that are silent, mirrors that are damaged or shared. */
-@Timeout(120)
+@Timeout(180)
 class CreateWorkspaceTest {
   private static final Duration LIMIT = Duration.ofSeconds(60);
 

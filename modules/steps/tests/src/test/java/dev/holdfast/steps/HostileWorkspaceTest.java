@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whatever the program does to its .git, what it did to the files is seen, and nothing runs. */
-@Timeout(120)
+@Timeout(180)
 class HostileWorkspaceTest {
   @TempDir Path folder;
 

@@ -1,5 +1,6 @@
 package dev.holdfast.steps;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -26,7 +27,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(180)
 class StepLoopTest {
   private static final Duration LONG = Duration.ofMinutes(1);
   private static final Duration SHORT = Duration.ofMillis(50);
@@ -331,7 +332,7 @@ class StepLoopTest {
     begun.await();
     interventions.heard(new LiveControl(true, false, null));
     goOn.countDown();
-    await().until(() -> journal.acknowledged().equals(List.of("pause")));
+    await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("pause")));
     assertThat(journal.events()).endsWith("self_heal.triggered");
     assertThat(tries).hasValue(1);
     interventions.heard(LiveControl.NONE);
@@ -343,11 +344,11 @@ class StepLoopTest {
       throws Exception {
     interventions.heard(new LiveControl(true, false, null));
     CompletableFuture<String> result = running(step(() -> "made"));
-    await().until(() -> journal.acknowledged().equals(List.of("pause")));
+    await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("pause")));
     interventions.heard(
         new LiveControl(true, false, asked(ControlAction.RETRY_STEP, "embed").recovery()));
     interventions.heard(new LiveControl(true, true, null));
-    await().until(() -> journal.acknowledged().size() > 1);
+    await().atMost(SOON).until(() -> journal.acknowledged().size() > 1);
     assertThat(journal.acknowledged()).containsExactly("pause", "takeover");
     assertThat(journal.lines).isEmpty();
     interventions.heard(LiveControl.NONE);
@@ -369,7 +370,7 @@ class StepLoopTest {
                 }));
     begun.await();
     interventions.heard(new LiveControl(false, true, null));
-    await().until(() -> journal.acknowledged().equals(List.of("takeover")));
+    await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("takeover")));
     assertThat(journal.events()).containsExactly("started", "failed");
     interventions.heard(LiveControl.NONE);
     assertThat(result.get()).isEqualTo("made");

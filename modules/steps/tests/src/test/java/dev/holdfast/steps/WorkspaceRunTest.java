@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What reaches a job while its workspace is being rebuilt. */
-@Timeout(60)
+@Timeout(180)
 class WorkspaceRunTest {
   private static final int STEPS = 5;
   private static final Budgets CALM =

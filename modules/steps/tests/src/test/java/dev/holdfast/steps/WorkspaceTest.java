@@ -1,6 +1,7 @@
 package dev.holdfast.steps;
 
 import static dev.holdfast.steps.Sources.sh;
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -21,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a step changed comes back, to the byte, from its patch. */
-@Timeout(120)
+@Timeout(180)
 class WorkspaceTest {
   @TempDir Path folder;
   private Git git;
@@ -188,7 +189,7 @@ class WorkspaceTest {
     } while (second(file) != before);
     // Looked at later: now nothing but its bytes tells the file from the one before.
     long then = before;
-    await().until(() -> System.currentTimeMillis() / 1_000 > then);
+    await().atMost(SOON).until(() -> System.currentTimeMillis() / 1_000 > then);
     assertThat(workspace.changes().changedFiles()).containsExactly("a.txt");
   }
 

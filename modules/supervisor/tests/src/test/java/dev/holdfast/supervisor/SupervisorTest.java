@@ -1,5 +1,6 @@
 package dev.holdfast.supervisor;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -54,7 +55,6 @@ class SupervisorTest {
   private static final String NAME = "here";
   private static final String TAG = "worker:tag:0";
   private static final Duration LONG = Duration.ofMinutes(10);
-  private static final Duration SOON = Duration.ofSeconds(60);
 
   /** Crashes are forgiven after ten minutes, and waits are of no length to speak of. */
   private static final RestartPolicy QUICK =

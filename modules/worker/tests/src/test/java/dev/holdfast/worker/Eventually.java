@@ -12,7 +12,7 @@ final class Eventually {
     Awaitility.await()
         .pollDelay(Duration.ZERO)
         .pollInterval(Duration.ofMillis(5))
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .until(condition);
   }
 }

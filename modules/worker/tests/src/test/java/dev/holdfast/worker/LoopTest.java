@@ -28,7 +28,7 @@ class LoopTest {
   @AfterEach
   void end() throws InterruptedException {
     loop.end();
-    assertThat(loop.awaitEnd(Duration.ofSeconds(10))).isTrue();
+    assertThat(loop.awaitEnd(Duration.ofMinutes(2))).isTrue();
   }
 
   private void awaitRounds(int atLeast) {
@@ -61,7 +61,7 @@ class LoopTest {
           return LONG;
         };
     loop.start();
-    assertThat(inRound.await(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(inRound.await(120, TimeUnit.SECONDS)).isTrue();
     loop.wake();
     goOn.countDown();
     awaitRounds(2);
@@ -141,7 +141,7 @@ class LoopTest {
     loop.start();
     awaitRounds(1);
     loop.end();
-    assertThat(loop.awaitEnd(Duration.ofSeconds(10))).isTrue();
+    assertThat(loop.awaitEnd(Duration.ofMinutes(2))).isTrue();
     loop.wake();
     assertThat(rounds).hasValue(1);
   }
@@ -166,7 +166,7 @@ class LoopTest {
     loop.end();
     assertThat(loop.awaitEnd(Duration.ZERO)).isTrue();
     loop.start();
-    assertThat(loop.awaitEnd(Duration.ofSeconds(10))).isTrue();
+    assertThat(loop.awaitEnd(Duration.ofMinutes(2))).isTrue();
     assertThat(rounds).hasValue(0);
   }
 

@@ -42,7 +42,7 @@ class OutboxTest {
   }
 
   private static Ack answer(CompletableFuture<Ack> future) throws Exception {
-    return future.get(10, TimeUnit.SECONDS);
+    return future.get(120, TimeUnit.SECONDS);
   }
 
   @Test
@@ -93,7 +93,7 @@ class OutboxTest {
         };
     outbox.start();
     CompletableFuture<Ack> first = settle(held());
-    assertThat(inSettle.await(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(inSettle.await(120, TimeUnit.SECONDS)).isTrue();
     List<CompletableFuture<Ack>> more =
         IntStream.range(0, 100).mapToObj(i -> settle(held())).toList();
     goOn.countDown();
@@ -242,7 +242,7 @@ class OutboxTest {
         };
     CompletableFuture<Ack> answer = settle(held());
     outbox.runOnce();
-    assertThatThrownBy(() -> answer.get(30, TimeUnit.SECONDS)).hasMessageContaining("no way");
+    assertThatThrownBy(() -> answer.get(120, TimeUnit.SECONDS)).hasMessageContaining("no way");
     assertThat(source.calls("settle")).isEqualTo(6);
   }
 
@@ -297,7 +297,7 @@ class OutboxTest {
     CompletableFuture<Ack> lateApart =
         outbox.settleApart(new Settlement.Release(held().lease(), true));
     for (CompletableFuture<Ack> answer : List.of(inBatch, queued, apart, late, lateApart)) {
-      assertThatThrownBy(() -> answer.get(10, TimeUnit.SECONDS))
+      assertThatThrownBy(() -> answer.get(120, TimeUnit.SECONDS))
           .hasCauseInstanceOf(Outbox.StoppedException.class);
     }
   }
@@ -318,8 +318,8 @@ class OutboxTest {
                         .whenComplete((ack, trouble) -> answered.countDown());
               });
       racing.close();
-      assertThat(answered.await(10, TimeUnit.SECONDS)).isTrue();
-      assertThat(racing.awaitEnd(Duration.ofSeconds(10))).isTrue();
+      assertThat(answered.await(120, TimeUnit.SECONDS)).isTrue();
+      assertThat(racing.awaitEnd(Duration.ofMinutes(2))).isTrue();
     }
   }
 

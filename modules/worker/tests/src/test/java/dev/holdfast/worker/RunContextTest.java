@@ -205,7 +205,7 @@ class RunContextTest {
                 });
     until(() -> source.calls("report") > 0);
     handler.interrupt();
-    assertThat(thrown.get(10, TimeUnit.SECONDS)).isInstanceOf(CancelledException.class);
+    assertThat(thrown.get(120, TimeUnit.SECONDS)).isInstanceOf(CancelledException.class);
   }
 
   // ---- settling in a transaction
@@ -263,7 +263,7 @@ class RunContextTest {
         });
     context.onCancel(last::countDown);
     context.stop(new StopReason.TimedOut());
-    assertThat(last.await(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(last.await(120, TimeUnit.SECONDS)).isTrue();
     assertThat(calls).hasValue(1);
   }
 
@@ -294,9 +294,9 @@ class RunContextTest {
                     }
                   }));
     }
-    assertThat(burning.await(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(burning.await(120, TimeUnit.SECONDS)).isTrue();
     context.stop(new StopReason.Cancelled("wanted"));
-    assertThat(called.await(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(called.await(120, TimeUnit.SECONDS)).isTrue();
     for (Thread burner : burners) {
       burner.join();
     }

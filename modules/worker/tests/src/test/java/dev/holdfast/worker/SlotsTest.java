@@ -93,6 +93,6 @@ class SlotsTest {
               }
             });
     slots.remove(first);
-    assertThat(empty.get(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(empty.get(120, TimeUnit.SECONDS)).isTrue();
   }
 }

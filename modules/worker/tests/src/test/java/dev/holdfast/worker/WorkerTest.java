@@ -470,7 +470,7 @@ class WorkerTest {
                 });
     until(() -> source.calls.contains("unlisten"));
     stopping.interrupt();
-    assertThat(interrupted.get(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(interrupted.get(120, TimeUnit.SECONDS)).isTrue();
     assertThat(source.allSettled()).containsExactly(new Settlement.Release(job.lease(), true));
   }
 
