@@ -71,11 +71,7 @@ final class DemoCommand implements Callable<Integer> {
               HoldfastServer.start(access.holdfast(), ServerSettings.options(settings), metrics);
           Supervisor supervisor =
               Supervision.start(
-                  settings,
-                  access,
-                  url,
-                  List.of("--demo", "--config", file.toString()),
-                  DemoCommand::ignore)) {
+                  settings, access, url, List.of(Bundled.DEMO), DemoCommand::ignore)) {
         System.out.println("starting workers ...");
         if (!SuperviseCommand.awaitHealthy(
             supervisor, signals, settings.seconds(Setting.BOOT_TIMEOUT_SEC))) {

@@ -104,7 +104,8 @@ final class DevCommand implements Callable<Integer> {
       try (HoldfastServer server =
               HoldfastServer.start(access.holdfast(), ServerSettings.options(settings), metrics);
           Supervisor supervisor =
-              Supervision.start(settings, access, url, List.of("--examples"), DevCommand::echo)) {
+              Supervision.start(
+                  settings, access, url, List.of(Bundled.EXAMPLES), DevCommand::echo)) {
         boolean healthy =
             SuperviseCommand.awaitHealthy(
                 supervisor, signals, settings.seconds(Setting.BOOT_TIMEOUT_SEC));
@@ -136,7 +137,7 @@ final class DevCommand implements Callable<Integer> {
   private static void rehearse(Settings settings, Access access, Signals signals)
       throws InterruptedException {
     try (WorkerProcess worker =
-        WorkerProcess.start(settings, access, "worker:rehearsal:0", ExampleKinds.all())) {
+        WorkerProcess.start(settings, access, "worker:rehearsal:0", List.of(Bundled.EXAMPLES))) {
       JobId job = access.holdfast().enqueue(Job.of("echo")).id();
       while (!signals.await(1)
           && access.holdfast().find(job).filter(it -> !it.state().isTerminal()).isPresent()) {

@@ -14,6 +14,15 @@ import dev.holdfast.worker.SourceUnavailableException;
 final class Failures {
   private Failures() {}
 
+  /** Says it and returns what to end with. */
+  static int report(Exception thrown) {
+    System.err.println("holdfast: " + message(thrown));
+    if (System.getenv("HOLDFAST_DEBUG") != null) {
+      thrown.printStackTrace();
+    }
+    return exitCode(thrown);
+  }
+
   static int exitCode(Throwable thrown) {
     return switch (thrown) {
       case CommandException command -> command.exitCode();

@@ -27,7 +27,7 @@ public final class Main {
         .setAbbreviatedOptionsAllowed(false)
         .setExpandAtFiles(false) // @FILE is a payload here, not more arguments
         .setParameterExceptionHandler((wrong, args) -> misunderstood(wrong))
-        .setExecutionExceptionHandler((thrown, command, result) -> failed(thrown));
+        .setExecutionExceptionHandler((thrown, command, result) -> Failures.report(thrown));
   }
 
   private static int misunderstood(ParameterException wrong) {
@@ -41,13 +41,5 @@ public final class Main {
     System.err.println(
         "Try '" + wrong.getCommandLine().getCommandSpec().qualifiedName() + " --help'.");
     return ExitCode.USAGE;
-  }
-
-  private static int failed(Exception thrown) {
-    System.err.println("holdfast: " + Failures.message(thrown));
-    if (System.getenv("HOLDFAST_DEBUG") != null) {
-      thrown.printStackTrace();
-    }
-    return Failures.exitCode(thrown);
   }
 }

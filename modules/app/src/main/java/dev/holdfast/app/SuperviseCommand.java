@@ -40,7 +40,7 @@ final class SuperviseCommand implements Callable<Integer> {
                 settings,
                 access,
                 url,
-                examples ? List.of("--examples") : List.of(),
+                examples ? List.of(Bundled.EXAMPLES) : List.of(),
                 SuperviseCommand::echo)) {
       String about = Supervision.describe(settings);
       Duration boot = settings.seconds(Setting.BOOT_TIMEOUT_SEC);

@@ -82,29 +82,38 @@ final class Supervision {
   }
 
   /**
-   * @param more options of each worker, such as which kinds it has
+   * @param bundled kinds that each worker has besides its own
    */
   static Supervisor start(
-      Settings settings, Access access, DatabaseUrl url, List<String> more, Consumer<String> echo) {
+      Settings settings,
+      Access access,
+      DatabaseUrl url,
+      List<Bundled> bundled,
+      Consumer<String> echo) {
     List<WorkerCommand> commands = new ArrayList<>();
-    Map<String, String> environment = new HashMap<>(settings.optionsAsVariables());
-    environment.put(Setting.DATABASE_URL.variable(), url.jdbc());
-    environment.put(Setting.DATABASE_USER.variable(), url.user());
-    environment.put(Setting.DATABASE_PASSWORD.variable(), url.password());
-    environment.put(Setting.SERVER_URL.variable(), "");
+    List<String> arguments = arguments(settings, bundled);
     for (Served queue : served(settings)) {
+      Map<String, String> environment = environment(settings, url, queue);
       for (int number = 0; number < queue.processes(); number++) {
         commands.add(
             new WorkerCommand(
-                WorkerHealth.component(queue.queue(), number),
-                arguments(settings, queue, more),
-                environment));
+                WorkerHealth.component(queue.queue(), number), arguments, environment));
       }
     }
     return Supervisor.start(access.holdfast().queue().health(), options(settings), commands, echo);
   }
 
-  private static List<String> arguments(Settings settings, Served queue, List<String> more) {
+  private static Map<String, String> environment(Settings settings, DatabaseUrl url, Served queue) {
+    Map<String, String> environment = new HashMap<>(settings.optionsAsVariables());
+    environment.put(Setting.DATABASE_URL.variable(), url.jdbc());
+    environment.put(Setting.DATABASE_USER.variable(), url.user());
+    environment.put(Setting.DATABASE_PASSWORD.variable(), url.password());
+    environment.put(Setting.QUEUES.variable(), queue.queue());
+    environment.put(Setting.MAX_CONCURRENCY.variable(), Integer.toString(queue.concurrency()));
+    return environment;
+  }
+
+  private static List<String> arguments(Settings settings, List<Bundled> bundled) {
     List<String> arguments = new ArrayList<>();
     arguments.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
@@ -115,10 +124,8 @@ final class Supervision {
         .filter(option -> !option.isEmpty())
         .forEach(arguments::add);
     arguments.addAll(
-        List.of("-cp", System.getProperty("java.class.path"), Main.class.getName(), "worker"));
-    arguments.addAll(
-        List.of("--queue", queue.queue(), "--concurrency", Integer.toString(queue.concurrency())));
-    arguments.addAll(more);
+        List.of("-cp", System.getProperty("java.class.path"), SupervisedWorker.class.getName()));
+    bundled.forEach(some -> arguments.add(some.option()));
     return arguments;
   }
 

@@ -9,6 +9,8 @@ import dev.holdfast.model.Codec;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Timings;
+import dev.holdfast.server.ServerMetrics;
+import dev.holdfast.server.ServerOptions;
 import dev.holdfast.steps.Budgets;
 import dev.holdfast.steps.Scrubber;
 import dev.holdfast.worker.Backpressure;
@@ -58,7 +60,7 @@ final class WorkerProcess implements AutoCloseable {
 
   /** On the database itself. */
   static WorkerProcess start(
-      Settings settings, Access access, @Nullable String component, List<Kind<?>> bundled) {
+      Settings settings, Access access, @Nullable String component, List<Bundled> bundled) {
     return start(settings, access, component, bundled, false);
   }
 
@@ -66,7 +68,7 @@ final class WorkerProcess implements AutoCloseable {
       Settings settings,
       Access access,
       @Nullable String component,
-      List<Kind<?>> bundled,
+      List<Bundled> bundled,
       boolean paused) {
     return start(
         settings,
@@ -77,7 +79,7 @@ final class WorkerProcess implements AutoCloseable {
 
   /** Through a server, which looks after the database. */
   static WorkerProcess start(
-      Settings settings, HttpSource server, @Nullable String component, List<Kind<?>> bundled) {
+      Settings settings, HttpSource server, @Nullable String component, List<Bundled> bundled) {
     // Asked once before anything runs: a wrong address or key ends the start.
     var unused = server.depth(settings.list(Setting.QUEUES), 1);
     List<Kind<?>> kinds = kinds(settings, WorkerProcess::withoutDatabase, bundled);
@@ -174,7 +176,7 @@ final class WorkerProcess implements AutoCloseable {
   private static List<Kind<?>> kinds(
       Settings settings,
       Function<KindProvider, Collection<Kind<?>>> provided,
-      List<Kind<?>> bundled) {
+      List<Bundled> bundled) {
     List<Kind<?>> kinds = new ArrayList<>();
     Codec codec = new JacksonCodec();
     settings.programs().forEach(program -> kinds.add(program.toKind(codec)));
@@ -190,7 +192,7 @@ final class WorkerProcess implements AutoCloseable {
           ExitCode.HANDLERS,
           "the handlers could not be loaded: " + Failures.oneLine(String.valueOf(broken)));
     }
-    kinds.addAll(bundled);
+    bundled.forEach(some -> kinds.addAll(some.kinds()));
     // It would claim jobs all the same, and fail each of them for good.
     if (kinds.isEmpty()) {
       throw new CommandException(
@@ -273,6 +275,24 @@ final class WorkerProcess implements AutoCloseable {
                     RuntimeSettings::name, runtime -> runtime.toCommand(System::getenv))),
         settings.folder(Setting.CACHE_FOLDER, "cache"),
         gitEnvironment());
+  }
+
+  /** Until a signal comes. */
+  void serve(Settings settings, Signals signals) throws InterruptedException {
+    ServerOptions.Statsd statsd = ServerSettings.statsd(settings);
+    if (statsd == null) {
+      awaitEnd(signals);
+      return;
+    }
+    try (ServerMetrics metrics = new ServerMetrics().addWorker(metrics())) {
+      metrics.sendTo(statsd);
+      awaitEnd(signals);
+    }
+  }
+
+  private void awaitEnd(Signals signals) throws InterruptedException {
+    System.out.println("ready: " + description);
+    signals.await();
   }
 
   Metrics metrics() {

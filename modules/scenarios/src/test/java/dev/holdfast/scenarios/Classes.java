@@ -43,12 +43,14 @@ final class Classes {
   private static final List<String> FOLDERS = Objects.requireNonNull(PATH.get(false));
   private static final boolean LINKED = Runtime.version().feature() >= CACHES_LINKED_CLASSES;
   // The cache is where it was made to be, and not moved about; what is run a few hundred times is
-  // not worth compiling in a process that lives for seconds.
+  // not worth compiling in a process that lives for seconds; nor is it worth learning, for the
+  // first date in an answer of the database, what a thousand languages call the days of the week.
   private static final List<String> QUICK =
       List.of(
           "-XX:+UnlockDiagnosticVMOptions",
           "-XX:ArchiveRelocationMode=0",
-          "-XX:CompileThresholdScaling=5");
+          "-XX:CompileThresholdScaling=5",
+          "-Djava.locale.providers=SPI");
   private static final Path CACHE =
       Path.of("target", "classes" + (LINKED ? ".aot" : ".jsa")).toAbsolutePath();
 
