@@ -86,7 +86,7 @@ final class DevCommand implements Callable<Integer> {
       System.out.println("making a database in " + folder + " (once, a few seconds) ...");
     }
     // The launcher of a checkout has unpacked the server at build time and says where.
-    String unpacked = System.getProperty(UnpackCommand.CACHE);
+    String unpacked = System.getProperty(AssembleCommand.CACHE);
     return EmbeddedPostgres.start(
         EmbeddedPostgres.Options.in(folder)
             .cache(unpacked == null ? null : Path.of(unpacked))

@@ -40,7 +40,7 @@ final class HoldfastCommand {
           ScratchCommand.class,
           ConfigCommand.class,
           CompletionCommand.class,
-          UnpackCommand.class,
+          AssembleCommand.class,
           HelpCommand.class);
 
   private HoldfastCommand() {}

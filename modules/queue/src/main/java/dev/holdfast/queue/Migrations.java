@@ -31,6 +31,7 @@ public final class Migrations {
               .schemas(Schema.NAME)
               .table(Schema.HISTORY)
               .locations("classpath:dev/holdfast/queue/migrations")
+              .failOnMissingLocations(true)
               .loggers("slf4j")
               .load()
               .migrate();

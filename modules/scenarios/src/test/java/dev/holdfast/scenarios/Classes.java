@@ -1,6 +1,7 @@
 package dev.holdfast.scenarios;
 
 import dev.holdfast.app.Main;
+import dev.holdfast.app.OneJar;
 import dev.holdfast.testkit.ChildProcess;
 import java.io.File;
 import java.io.IOException;
@@ -12,7 +13,6 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -36,8 +36,6 @@ final class Classes {
       Stream.of(Objects.requireNonNull(System.getProperty("java.class.path")))
           .flatMap(path -> Stream.of(path.split(File.pathSeparator, -1)))
           .filter(FOR_TESTS.asPredicate().negate())
-          // First what is too old for a cache, and is looked for in one jar after the other.
-          .sorted(Comparator.comparing(path -> !path.contains("/picocli-")))
           .collect(Collectors.partitioningBy(part -> part.endsWith(".jar")));
   private static final List<String> JARS = Objects.requireNonNull(PATH.get(true));
   private static final List<String> FOLDERS = Objects.requireNonNull(PATH.get(false));
@@ -51,8 +49,8 @@ final class Classes {
           "-XX:ArchiveRelocationMode=0",
           "-XX:CompileThresholdScaling=5",
           "-Djava.locale.providers=SPI");
-  private static final Path CACHE =
-      Path.of("target", "classes" + (LINKED ? ".aot" : ".jsa")).toAbsolutePath();
+  private static final Path JAR = Path.of("target", "holdfast.jar").toAbsolutePath();
+  private static final Path CACHE = JAR.resolveSibling("classes" + (LINKED ? ".aot" : ".jsa"));
 
   static {
     makeCache();
@@ -60,11 +58,12 @@ final class Classes {
 
   private Classes() {}
 
-  static List<String> jars() {
-    return JARS;
+  /** The program, as {@code ./holdfast} runs it. */
+  static Path jar() {
+    return JAR;
   }
 
-  static Path file() {
+  static Path cache() {
     return CACHE;
   }
 
@@ -73,10 +72,10 @@ final class Classes {
     // Done by the loading of this class.
   }
 
-  /** Folders come last: a cache is for a class path that begins with all the jars. */
+  /** Folders come last: a cache is for a class path that begins with the jar. */
   static List<String> command(
       Collection<String> jvm, Collection<Path> more, List<String> arguments) {
-    List<String> path = new ArrayList<>(JARS);
+    List<String> path = new ArrayList<>(List.of(JAR.toString()));
     path.addAll(FOLDERS);
     more.forEach(folder -> path.add(folder.toString()));
     List<String> options = new ArrayList<>();
@@ -106,6 +105,7 @@ final class Classes {
       channel.lock(); // until the channel is closed
       if (!isFresh()) {
         Files.deleteIfExists(CACHE);
+        OneJar.write(JAR, JARS.stream().map(Path::of).toList());
         rehearse();
       }
     } catch (IOException e) {
@@ -127,7 +127,8 @@ final class Classes {
             "-XX:+UnlockDiagnosticVMOptions",
             "-XX:-AOTRecordTraining",
             "-Xlog:disable");
-    List<String> command = command(options, JARS, List.of("worker", "--examples"));
+    List<String> command =
+        command(options, List.of(JAR.toString()), List.of("worker", "--examples"));
     try (OwnServer server = OwnServer.start();
         World world = server.world();
         ChildProcess worker = world.launch().begin(command)) {

@@ -22,19 +22,19 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class LauncherTest {
   private final Path checkout;
   private final Path cache;
+  private final Path jar;
 
   LauncherTest(Processes processes) {
     checkout = processes.folder();
     cache = checkout.resolve("modules/app/target/holdfast.aot");
+    jar = cache.resolveSibling("holdfast.jar");
   }
 
   @BeforeEach
   void makeCheckout() throws IOException {
     Path real = Path.of("../..").toAbsolutePath().normalize();
-    Path lib = Files.createDirectories(cache.resolveSibling("lib"));
-    for (String jar : Classes.jars()) {
-      Files.createSymbolicLink(lib.resolve(Path.of(jar).getFileName()), Path.of(jar));
-    }
+    Files.createDirectories(cache.getParent());
+    Files.createSymbolicLink(jar, Classes.jar());
     Files.createDirectories(checkout.resolve("modules/app/src/main"));
     Files.createFile(checkout.resolve("modules/app/pom.xml"));
     Files.createFile(checkout.resolve("pom.xml"));
@@ -56,14 +56,16 @@ class LauncherTest {
   }
 
   @Test
-  void works_with_a_cache_that_was_made_for_other_jars() throws IOException {
-    Files.copy(Classes.file(), cache);
+  void works_with_a_cache_that_was_made_for_another_jar() throws IOException {
+    Files.delete(jar);
+    Files.copy(Classes.jar(), jar);
+    Files.copy(Classes.cache(), cache);
     works("");
   }
 
   @Test
   void works_with_options_that_no_cache_goes_together_with() throws IOException {
-    Files.copy(Classes.file(), cache);
+    Files.copy(Classes.cache(), cache);
     works("-Xshare:auto");
   }
 
