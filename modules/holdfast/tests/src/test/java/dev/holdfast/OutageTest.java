@@ -200,7 +200,7 @@ class OutageTest extends LibraryTest {
     proxy.cut();
     long start = System.nanoTime();
     worker.stop(Duration.ofMillis(500));
-    assertThat(since(start)).isLessThan(Duration.ofMillis(10_500));
+    assertThat(since(start)).isLessThan(Duration.ofSeconds(30));
   }
 
   @Test
@@ -211,7 +211,7 @@ class OutageTest extends LibraryTest {
     proxy.freeze();
     long start = System.nanoTime();
     worker.stop(Duration.ofMillis(500));
-    assertThat(since(start)).isLessThan(Duration.ofMillis(10_500));
+    assertThat(since(start)).isLessThan(Duration.ofSeconds(30));
     proxy.cut();
     proxy.thaw();
   }

@@ -180,7 +180,7 @@ class OwnTransactionTest extends LibraryTest {
       List<JobId> others = IntStream.range(0, 20).mapToObj(i -> enqueue(Job.of("quick"))).toList();
       long start = System.nanoTime();
       others.forEach(other -> await(other, JobState.SUCCEEDED));
-      assertThat(since(start)).isLessThan(Duration.ofSeconds(10));
+      assertThat(since(start)).isLessThan(Duration.ofMinutes(1));
       assertThat(job(id).state()).isEqualTo(JobState.RUNNING);
       open.rollback();
     }

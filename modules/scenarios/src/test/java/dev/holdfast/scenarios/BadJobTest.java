@@ -79,7 +79,8 @@ class BadJobTest {
                 Objects.requireNonNull(end.cancelRequestedAt()),
                 Objects.requireNonNull(end.finishedAt()))
             .toMillis();
-    assertThat(millis).isLessThan(2_000);
+    // A second, and room for a machine that has other things to do.
+    assertThat(millis).isLessThan(10_000);
     assertThat(worker.isAlive()).isTrue();
   }
 }

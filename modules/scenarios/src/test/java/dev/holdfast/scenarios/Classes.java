@@ -2,32 +2,24 @@ package dev.holdfast.scenarios;
 
 import dev.holdfast.app.Main;
 import dev.holdfast.app.OneJar;
-import dev.holdfast.testkit.ChildProcess;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/**
- * The command for a process that runs {@link Main}, with a cache of the classes that a worker
- * loads: that halves what a start costs, and there are more than two hundred. What has a server
- * inside needs twice as many; there are too few of those to make another cache for them.
- */
+/** The command for a process that runs {@link Main}, from one jar as {@code ./holdfast} has it. */
 final class Classes {
-  private static final Duration LIMIT = Duration.ofMinutes(2);
-  private static final int CACHES_LINKED_CLASSES = 25;
   // The product has none of these. The test kit would have every process read its file on logging.
   private static final Pattern FOR_TESTS =
       Pattern.compile(
@@ -39,37 +31,28 @@ final class Classes {
           .collect(Collectors.partitioningBy(part -> part.endsWith(".jar")));
   private static final List<String> JARS = Objects.requireNonNull(PATH.get(true));
   private static final List<String> FOLDERS = Objects.requireNonNull(PATH.get(false));
-  private static final boolean LINKED = Runtime.version().feature() >= CACHES_LINKED_CLASSES;
-  // The cache is where it was made to be, and not moved about; what is run a few hundred times is
-  // not worth compiling in a process that lives for seconds; nor is it worth learning, for the
-  // first date in an answer of the database, what a thousand languages call the days of the week.
-  private static final List<String> QUICK =
-      List.of(
-          "-XX:+UnlockDiagnosticVMOptions",
-          "-XX:ArchiveRelocationMode=0",
-          "-XX:CompileThresholdScaling=5",
-          "-Djava.locale.providers=SPI");
   private static final Path JAR = Path.of("target", "holdfast.jar").toAbsolutePath();
-  private static final Path CACHE = JAR.resolveSibling("classes" + (LINKED ? ".aot" : ".jsa"));
+  private static final Set<String> SERVERS = Set.of("dev", "demo", "server");
+  // What is run a few hundred times is not worth compiling in a process that lives for seconds; nor
+  // is it worth learning, for the first date in an answer of the database, what a thousand
+  // languages call the days of the week.
+  private static final List<String> QUICK =
+      List.of("-XX:CompileThresholdScaling=5", "-Djava.locale.providers=SPI");
 
   static {
-    makeCache();
+    make(JAR, JARS, () -> OneJar.write(JAR, JARS.stream().map(Path::of).toList()));
   }
 
   private Classes() {}
 
-  /** The program, as {@code ./holdfast} runs it. */
+  /** Makes something now, when no test's time is running yet. */
+  static void prepare() {
+    ClassCache.WORKER.file();
+  }
+
+  /** The program. */
   static Path jar() {
     return JAR;
-  }
-
-  static Path cache() {
-    return CACHE;
-  }
-
-  /** Makes the cache now, when no test's time is running yet. */
-  static void prepare() {
-    // Done by the loading of this class.
   }
 
   /** Folders come last: a cache is for a class path that begins with the jar. */
@@ -78,17 +61,15 @@ final class Classes {
     List<String> path = new ArrayList<>(List.of(JAR.toString()));
     path.addAll(FOLDERS);
     more.forEach(folder -> path.add(folder.toString()));
-    List<String> options = new ArrayList<>();
-    options.add((LINKED ? "-XX:AOTCache=" : "-XX:SharedArchiveFile=") + CACHE);
-    // A cache that does not fit is no reason to speak: the process only starts more slowly.
-    options.add("-Xlog:disable");
+    ClassCache cache =
+        SERVERS.contains(arguments.getFirst()) ? ClassCache.SERVER : ClassCache.WORKER;
+    List<String> options = new ArrayList<>(cache.options());
     options.addAll(QUICK);
     options.addAll(jvm);
     return command(options, path, arguments);
   }
 
-  private static List<String> command(
-      List<String> options, List<String> path, List<String> arguments) {
+  static List<String> command(List<String> options, List<String> path, List<String> arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(options);
@@ -97,44 +78,29 @@ final class Classes {
     return command;
   }
 
-  /** For all the processes that run these tests side by side; made by the first. */
-  private static void makeCache() {
-    Path lock = CACHE.resolveSibling("classes.lock");
-    try (FileChannel channel =
-        FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-      channel.lock(); // until the channel is closed
-      if (!isFresh()) {
-        Files.deleteIfExists(CACHE);
-        OneJar.write(JAR, JARS.stream().map(Path::of).toList());
-        rehearse();
+  /** How a file is made. */
+  interface Maker {
+    void make() throws IOException;
+  }
+
+  /**
+   * Makes a file, unless it is younger than what it is made of: for all the processes that run
+   * these tests side by side, by the first.
+   */
+  static void make(Path file, Collection<String> from, Maker maker) {
+    Path lock = file.resolveSibling(file.getFileName() + ".lock");
+    // A file lock is for other processes, and not for other threads.
+    synchronized (Classes.class) {
+      try (FileChannel channel =
+          FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+        channel.lock(); // until the channel is closed
+        long made = file.toFile().lastModified();
+        if (from.stream().anyMatch(part -> new File(part).lastModified() >= made)) {
+          maker.make();
+        }
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
       }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  private static boolean isFresh() {
-    long made = CACHE.toFile().lastModified();
-    return JARS.stream().allMatch(jar -> new File(jar).lastModified() < made);
-  }
-
-  private static void rehearse() {
-    List<String> options =
-        List.of(
-            (LINKED ? "-XX:AOTCacheOutput=" : "-XX:ArchiveClassesAtExit=") + CACHE,
-            "-XX:+UseSerialGC",
-            "-XX:+IgnoreUnrecognizedVMOptions",
-            "-XX:+UnlockDiagnosticVMOptions",
-            "-XX:-AOTRecordTraining",
-            "-Xlog:disable");
-    List<String> command =
-        command(options, List.of(JAR.toString()), List.of("worker", "--examples"));
-    try (OwnServer server = OwnServer.start();
-        World world = server.world();
-        ChildProcess worker = world.launch().begin(command)) {
-      worker.awaitLine("^ready", LIMIT);
-      worker.signal("TERM");
-      worker.awaitExit(LIMIT);
     }
   }
 }

@@ -59,13 +59,13 @@ class LauncherTest {
   void works_with_a_cache_that_was_made_for_another_jar() throws IOException {
     Files.delete(jar);
     Files.copy(Classes.jar(), jar);
-    Files.copy(Classes.cache(), cache);
+    Files.copy(ClassCache.WORKER.file(), cache);
     works("");
   }
 
   @Test
   void works_with_options_that_no_cache_goes_together_with() throws IOException {
-    Files.copy(Classes.cache(), cache);
+    Files.copy(ClassCache.WORKER.file(), cache);
     works("-Xshare:auto");
   }
 

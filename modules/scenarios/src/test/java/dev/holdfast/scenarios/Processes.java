@@ -1,5 +1,7 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.testkit.Soon.SOON;
+
 import dev.holdfast.testkit.ChildProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -8,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -56,7 +57,7 @@ final class Processes implements AutoCloseable {
 
   static void delete(Path folder) {
     // A server that was killed may be about to write its last file.
-    World.until(Duration.ofSeconds(10), folder + " is deleted", () -> deleted(folder));
+    World.until(SOON, folder + " is deleted", () -> deleted(folder));
   }
 
   private static boolean deleted(Path folder) throws IOException {

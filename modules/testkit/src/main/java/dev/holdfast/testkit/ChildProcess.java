@@ -88,7 +88,7 @@ public final class ChildProcess implements AutoCloseable {
     ProcessBuilder kill =
         new ProcessBuilder("sh", "-c", "kill -s \"$1\" \"$2\"", "sh", name, Long.toString(pid()));
     try (ChildProcess sent = start(kill)) {
-      if (sent.awaitExit(Duration.ofSeconds(10)) != 0) {
+      if (sent.awaitExit(Soon.SOON) != 0) {
         throw new IllegalStateException("no signal " + name + ": " + sent.lines());
       }
     }

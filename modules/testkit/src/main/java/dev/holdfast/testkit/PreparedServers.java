@@ -24,7 +24,6 @@ final class PreparedServers {
   private static final String UNFINISHED = PREFIX + "new-";
   private static final List<String> PARTS = List.of("data", "password");
   private static final Duration FORGOTTEN = Duration.ofDays(1);
-  private static final Duration LIMIT = Duration.ofMinutes(1);
 
   private final Path cache;
   private final Consumer<Path> maker;
@@ -110,7 +109,7 @@ final class PreparedServers {
   private static void copy(Path from, Path to) {
     ProcessBuilder copy = new ProcessBuilder("cp", "-a", from.toString(), to.toString());
     try (ChildProcess process = ChildProcess.start(copy)) {
-      if (process.awaitExit(LIMIT) != 0) {
+      if (process.awaitExit(Soon.SOON) != 0) {
         throw new IllegalStateException("cannot copy " + from + ": " + process.lines());
       }
     }
