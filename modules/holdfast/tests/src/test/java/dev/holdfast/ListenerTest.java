@@ -76,14 +76,13 @@ class ListenerTest extends LibraryTest {
     await(id, JobState.SUCCEEDED);
     until(() -> heard.size() == 6);
     String by = " by " + worker.name();
+    // An end may be told when the next attempt has already started, in the same worker even.
     assertThat(heard)
-        .containsExactly(
-            "started 1" + by,
-            "Fail ACCEPTED",
-            "started 2" + by,
-            "Snooze ACCEPTED",
-            "started 3" + by,
-            "Succeed ACCEPTED");
+        .containsSubsequence("started 1" + by, "Fail ACCEPTED")
+        .containsSubsequence("started 2" + by, "Snooze ACCEPTED")
+        .containsSubsequence("started 3" + by, "Succeed ACCEPTED")
+        .containsSubsequence("started 1" + by, "started 2" + by, "started 3" + by)
+        .hasSize(6);
   }
 
   @Test

@@ -14,6 +14,7 @@ public interface JobListener {
 
   /**
    * An attempt ended; {@link Ack#LEASE_LOST} means that the ending came too late and was refused.
+   * The next attempt may have started meanwhile, here or elsewhere.
    */
   default void settled(LeasedJob job, Settlement settlement, Ack ack) {}
 
