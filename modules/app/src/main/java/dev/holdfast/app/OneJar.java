@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.jar.Attributes;
 import java.util.jar.Manifest;
+import java.util.regex.Pattern;
 import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
@@ -27,9 +28,9 @@ import java.util.zip.ZipOutputStream;
  */
 public final class OneJar {
   private static final String META = "META-INF/";
-  private static final String SERVICES = META + "services/";
-  // Where Helidon finds what its jars bring.
-  private static final String HELIDON = META + "helidon/manifest";
+  // What several jars bring under one name: services, where Helidon finds its parts, licences.
+  private static final Pattern LISTS =
+      Pattern.compile("META-INF/(services/.+|helidon/manifest|(LICENSE|NOTICE|DEPENDENCIES)[^/]*)");
 
   private final ZipOutputStream out;
   private final Set<String> written = new HashSet<>();
@@ -86,7 +87,7 @@ public final class OneJar {
 
   private void add(ZipEntry entry, byte[] content) throws IOException {
     String name = entry.getName();
-    if (!entry.isDirectory() && (name.startsWith(SERVICES) || name.equals(HELIDON))) {
+    if (LISTS.matcher(name).matches()) {
       ByteArrayOutputStream list =
           lists.computeIfAbsent(name, unused -> new ByteArrayOutputStream());
       list.writeBytes(content);

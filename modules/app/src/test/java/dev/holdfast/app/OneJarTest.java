@@ -54,6 +54,8 @@ class OneJarTest {
                 "x.One",
                 "META-INF/helidon/manifest",
                 "a",
+                "META-INF/LICENSE",
+                "free",
                 "b",
                 "1"));
     Path second =
@@ -64,11 +66,14 @@ class OneJarTest {
                 "x.Two",
                 "META-INF/helidon/manifest",
                 "c",
+                "META-INF/LICENSE",
+                "as well",
                 "b",
                 "2"));
     try (JarFile one = join(first, second)) {
       assertThat(text(one, "META-INF/services/x.Service")).isEqualTo("x.One\nx.Two\n");
       assertThat(text(one, "META-INF/helidon/manifest")).isEqualTo("a\nc\n");
+      assertThat(text(one, "META-INF/LICENSE")).isEqualTo("free\nas well\n");
       assertThat(text(one, "b")).isEqualTo("1");
     }
   }
