@@ -30,7 +30,8 @@ public final class OneJar {
   private static final String META = "META-INF/";
   // What several jars bring under one name: services, where Helidon finds its parts, licences.
   private static final Pattern LISTS =
-      Pattern.compile("META-INF/(services/.+|helidon/manifest|(LICENSE|NOTICE|DEPENDENCIES)[^/]*)");
+      Pattern.compile(
+          "META-INF/(services/[^/]+|helidon/manifest|(LICENSE|NOTICE|DEPENDENCIES)[^/]*)");
 
   private final ZipOutputStream out;
   private final Set<String> written = new HashSet<>();

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** How soon a job is found. Polling comes so rarely here that it would fail these tests. */
 class PickUpTest extends LibraryTest {
-  private static final Duration SOON = Duration.ofSeconds(20);
+  private static final Duration PROMPT = Duration.ofSeconds(20);
 
   private final CountDownLatch goOn = new CountDownLatch(1);
 
@@ -53,7 +53,7 @@ class PickUpTest extends LibraryTest {
   @Test
   void a_new_job_is_picked_up_at_once() {
     startIdle(patient());
-    assertThat(waited(enqueue(Job.of("echo")))).isLessThan(SOON);
+    assertThat(waited(enqueue(Job.of("echo")))).isLessThan(PROMPT);
   }
 
   @Test
@@ -65,14 +65,14 @@ class PickUpTest extends LibraryTest {
       id = holdfast.enqueue(connection, Job.of("echo")).id();
       connection.commit();
     }
-    assertThat(waited(id)).isLessThan(SOON);
+    assertThat(waited(id)).isLessThan(PROMPT);
   }
 
   @Test
   void a_delayed_job_starts_when_it_is_due() {
     startIdle(patient());
     JobId id = enqueue(Job.of("echo").delay(Duration.ofMillis(700)));
-    assertThat(waited(id)).isBetween(Duration.ZERO, SOON);
+    assertThat(waited(id)).isBetween(Duration.ZERO, PROMPT);
   }
 
   @Test
@@ -81,7 +81,7 @@ class PickUpTest extends LibraryTest {
     JobId running = enqueue(Job.of("wait"));
     await(running, JobState.RUNNING);
     JobId id = enqueue(Job.of("echo").delay(Duration.ofMillis(700)));
-    assertThat(waited(id)).isBetween(Duration.ZERO, SOON);
+    assertThat(waited(id)).isBetween(Duration.ZERO, PROMPT);
     goOn.countDown();
     await(running, JobState.SUCCEEDED);
   }
@@ -94,7 +94,7 @@ class PickUpTest extends LibraryTest {
     start(patient());
     holdfast.queue().resume("default");
     await(running, JobState.RUNNING);
-    assertThat(waited(delayed)).isBetween(Duration.ZERO, SOON);
+    assertThat(waited(delayed)).isBetween(Duration.ZERO, PROMPT);
     goOn.countDown();
   }
 
@@ -114,7 +114,7 @@ class PickUpTest extends LibraryTest {
                   }
                   return null;
                 }));
-    assertThat(waited(enqueue(Job.of("flaky")))).isBetween(Duration.ZERO, SOON);
+    assertThat(waited(enqueue(Job.of("flaky")))).isBetween(Duration.ZERO, PROMPT);
   }
 
   @Test
@@ -123,7 +123,7 @@ class PickUpTest extends LibraryTest {
     JobId id = enqueue(Job.of("echo").delay(Duration.ofHours(1)));
     holdfast.cancel(id, "mistake");
     holdfast.queue().retry(List.of(id));
-    assertThat(waited(id)).isLessThan(SOON);
+    assertThat(waited(id)).isLessThan(PROMPT);
   }
 
   @Test
@@ -138,7 +138,7 @@ class PickUpTest extends LibraryTest {
     long resumed = System.nanoTime();
     holdfast.queue().resume("default");
     await(id, JobState.SUCCEEDED);
-    assertThat(since(resumed)).isLessThan(SOON);
+    assertThat(since(resumed)).isLessThan(PROMPT);
   }
 
   @Test
@@ -147,7 +147,7 @@ class PickUpTest extends LibraryTest {
     start(worker().poll(Duration.ofMillis(200)).handle("echo", Json.class, (p, context) -> p));
     await(enqueue(Job.of("echo")), JobState.SUCCEEDED);
     db.sql("UPDATE holdfast.job SET run_at = clock_timestamp() WHERE id = ?", id.value());
-    assertThat(waited(id)).isLessThan(SOON);
+    assertThat(waited(id)).isLessThan(PROMPT);
   }
 
   @Test
@@ -157,7 +157,7 @@ class PickUpTest extends LibraryTest {
       db.query(
           "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
               + " WHERE datname = current_database() AND pid <> pg_backend_pid()");
-      assertThat(waited(enqueue(Job.of("echo")))).isLessThan(SOON);
+      assertThat(waited(enqueue(Job.of("echo")))).isLessThan(PROMPT);
     }
   }
 }
