@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Cancellation;
@@ -194,7 +195,7 @@ class CancellationTest extends LibraryTest {
     assertThat(failure(id).category()).isEqualTo(FailureCategory.CANCELLED);
     await(enqueue(Job.of("next")), JobState.SUCCEEDED);
     goOn.countDown();
-    assertThat(late.get(120, TimeUnit.SECONDS)).isInstanceOf(LeaseLostException.class);
+    assertThat(late.get(SOON.toSeconds(), TimeUnit.SECONDS)).isInstanceOf(LeaseLostException.class);
     assertThat(job(id)).isEqualTo(job);
     assertThat(timeline(id)).doesNotContain("late");
   }

@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.AttemptOutcome;
@@ -74,7 +75,7 @@ class LeaseLossTest extends LibraryTest {
     Worker zombie = zombie(CALM);
     until(begun);
     takeAway(id);
-    assertThat(interrupted.get(120, TimeUnit.SECONDS)).isTrue();
+    assertThat(interrupted.get(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
     Worker successor = successor();
     await(id, JobState.SUCCEEDED);
     assertThat(job(id).worker()).isEqualTo(successor.name());
@@ -131,7 +132,7 @@ class LeaseLossTest extends LibraryTest {
                   }
                   return "second";
                 }));
-    assertThat(refused.get(120, TimeUnit.SECONDS)).hasMessageContaining(id + "#1");
+    assertThat(refused.get(SOON.toSeconds(), TimeUnit.SECONDS)).hasMessageContaining(id + "#1");
     assertSecondAttemptStands(id);
   }
 

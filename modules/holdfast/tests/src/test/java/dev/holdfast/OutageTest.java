@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Ack;
@@ -178,7 +179,7 @@ class OutageTest extends LibraryTest {
     until(strictBegun);
     long cut = System.nanoTime();
     proxy.cut();
-    Duration took = Duration.ofNanos(stopped.get(120, TimeUnit.SECONDS) - cut);
+    Duration took = Duration.ofNanos(stopped.get(SOON.toSeconds(), TimeUnit.SECONDS) - cut);
     // The last heartbeat that was answered lies at most an interval back, if nothing was slow.
     assertThat(took).isLessThan(PATIENT.lease().plusMillis(500));
     assertThat(job(ordinary).state()).isEqualTo(JobState.RUNNING);

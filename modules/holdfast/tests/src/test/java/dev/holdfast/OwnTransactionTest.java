@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -176,7 +177,7 @@ class OwnTransactionTest extends LibraryTest {
                   }
                   return "second";
                 }));
-    try (Connection open = leaked.get(120, TimeUnit.SECONDS)) {
+    try (Connection open = leaked.get(SOON.toSeconds(), TimeUnit.SECONDS)) {
       List<JobId> others = IntStream.range(0, 20).mapToObj(i -> enqueue(Job.of("quick"))).toList();
       long start = System.nanoTime();
       others.forEach(other -> await(other, JobState.SUCCEEDED));
@@ -347,7 +348,7 @@ class OwnTransactionTest extends LibraryTest {
                       }
                       return null;
                     }));
-    assertThat(disturbed.get(120, TimeUnit.SECONDS)).isFalse();
+    assertThat(disturbed.get(SOON.toSeconds(), TimeUnit.SECONDS)).isFalse();
     await(id, JobState.SUCCEEDED);
     until(() -> worker.metrics().value(Metrics.INFLIGHT) == 0);
     assertThat(worker.metrics().value(Metrics.LATE_RESULTS)).isZero();

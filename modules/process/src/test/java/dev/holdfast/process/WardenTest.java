@@ -35,7 +35,7 @@ class WardenTest {
     await().atMost(SOON).until(() -> Files.exists(pids) && Files.readAllLines(pids).size() == 3);
     List<Long> started = Files.readAllLines(pids).stream().map(Long::valueOf).toList();
     parent.destroyForcibly();
-    assertThat(parent.waitFor(120, TimeUnit.SECONDS)).isTrue();
+    assertThat(parent.waitFor(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
     await().atMost(SOON).until(() -> started.stream().noneMatch(Living::is));
   }
 }

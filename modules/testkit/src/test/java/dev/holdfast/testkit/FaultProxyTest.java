@@ -1,5 +1,6 @@
 package dev.holdfast.testkit;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -74,7 +75,7 @@ class FaultProxyTest {
           .until(() -> db.count("SELECT count(*) FROM holdfast.x") == 0);
       assertThat(inserted).isNotDone();
       proxy.thaw();
-      inserted.get(120, TimeUnit.SECONDS);
+      inserted.get(SOON.toSeconds(), TimeUnit.SECONDS);
       assertThat(db.count("SELECT count(*) FROM holdfast.x")).isEqualTo(1);
     }
   }
@@ -91,7 +92,7 @@ class FaultProxyTest {
       run(connection, "INSERT INTO holdfast.x VALUES (10)");
       CountDownLatch lost = proxy.loseNextReplyTo("COMMIT");
       assertThatThrownBy(connection::commit).isInstanceOf(SQLException.class);
-      assertThat(lost.await(120, TimeUnit.SECONDS)).isTrue();
+      assertThat(lost.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
       assertThat(connection.isClosed()).isTrue();
     }
     assertThat(db.count("SELECT count(*) FROM holdfast.x")).isEqualTo(11);

@@ -36,7 +36,7 @@ class DoorbellTest extends QueueFixture {
   }
 
   private String next() throws InterruptedException {
-    String ring = rings.poll(120, TimeUnit.SECONDS);
+    String ring = rings.poll(SOON.toSeconds(), TimeUnit.SECONDS);
     return ring == null ? "nothing" : ring;
   }
 

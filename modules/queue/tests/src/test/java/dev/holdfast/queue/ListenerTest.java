@@ -29,7 +29,7 @@ class ListenerTest extends QueueFixture {
     source.setUser(db.user());
     source.setPassword(db.password());
     Listener made = new Listener(source, List.of(QUEUE), queue -> listening.countDown());
-    assertThat(listening.await(120, TimeUnit.SECONDS)).isTrue();
+    assertThat(listening.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
     calls.clear(); // its probe has closed one
     listener = made;
     db.sql(

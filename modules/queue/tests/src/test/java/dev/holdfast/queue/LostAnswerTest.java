@@ -1,5 +1,6 @@
 package dev.holdfast.queue;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -42,7 +43,7 @@ class LostAnswerTest extends QueueFixture {
   }
 
   private static void assertLost(CountDownLatch lost) throws InterruptedException {
-    assertThat(lost.await(120, TimeUnit.SECONDS)).isTrue();
+    assertThat(lost.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
   }
 
   @Test

@@ -43,7 +43,7 @@ class MovedRowTest {
                   db.count("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
                       > 0);
       heartbeat.commit();
-      assertThat(settled.get(120, TimeUnit.SECONDS)).isEqualTo(Ack.ACCEPTED);
+      assertThat(settled.get(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo(Ack.ACCEPTED);
       assertThat(String.valueOf(queue.find(lease.job()).orElseThrow().result()))
           .isEqualTo("{\"n\": 1}");
     }

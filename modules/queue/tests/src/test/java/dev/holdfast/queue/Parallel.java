@@ -1,5 +1,7 @@
 package dev.holdfast.queue;
 
+import static dev.holdfast.testkit.Soon.SOON;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -25,7 +27,7 @@ final class Parallel {
         running.add(
             pool.submit(
                 () -> {
-                  start.await(120, TimeUnit.SECONDS);
+                  start.await(SOON.toSeconds(), TimeUnit.SECONDS);
                   return one.call();
                 }));
       }

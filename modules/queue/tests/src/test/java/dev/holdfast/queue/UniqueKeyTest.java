@@ -1,5 +1,6 @@
 package dev.holdfast.queue;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Enqueued;
@@ -259,7 +260,7 @@ class UniqueKeyTest extends QueueFixture {
                 connection.setAutoCommit(false);
                 for (int round = 0; round < rounds; round++) {
                   List<Job> batch = batch("r" + round, i == 1);
-                  together.await(120, TimeUnit.SECONDS);
+                  together.await(SOON.toSeconds(), TimeUnit.SECONDS);
                   queue.enqueue(connection, batch);
                   connection.commit();
                 }

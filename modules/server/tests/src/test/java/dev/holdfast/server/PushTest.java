@@ -90,7 +90,7 @@ class PushTest extends ServerTest {
   }
 
   private JsonNode pushed() throws InterruptedException {
-    JsonNode task = received.poll(120, TimeUnit.SECONDS);
+    JsonNode task = received.poll(SOON.toSeconds(), TimeUnit.SECONDS);
     assertThat(task).isNotNull();
     return java.util.Objects.requireNonNull(task);
   }
