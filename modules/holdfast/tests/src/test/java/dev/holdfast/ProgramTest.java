@@ -13,6 +13,7 @@ import dev.holdfast.model.LogTail;
 import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.model.Timings;
 import dev.holdfast.testkit.Living;
+import dev.holdfast.testkit.Script;
 import dev.holdfast.worker.Kind;
 import dev.holdfast.worker.Program;
 import dev.holdfast.worker.Worker;
@@ -293,11 +294,8 @@ class ProgramTest extends WorkplaceTest {
 
   @Test
   void a_script_beside_the_settings_is_found_from_its_scratch_folder() throws IOException {
-    Path script =
-        Files.writeString(
-            folder.resolve("hello.sh"),
-            "#!/bin/sh\necho \"holdfast: {\\\"output\\\": \\\"$1\\\"}\"\n");
-    assertThat(script.toFile().setExecutable(true)).isTrue();
+    Script.write(
+        folder.resolve("hello.sh"), "#!/bin/sh\necho \"holdfast: {\\\"output\\\": \\\"$1\\\"}\"\n");
     JobId id = ran(kind(List.of("./hello.sh", "hi"), Map.of()), Job.of("program"));
     assertThat(result(id)).isEqualTo("\"hi\"");
   }

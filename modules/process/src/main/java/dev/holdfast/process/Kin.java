@@ -2,7 +2,6 @@ package dev.holdfast.process;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,6 +21,9 @@ final class Kin {
   static final String MARK = "HOLDFAST_MARK";
   private static final Path PROC = Path.of("/proc");
   private static final int TICKS_PER_SECOND = 100;
+  private static final int BRIEF = 2 * TICKS_PER_SECOND;
+  private static final int LOOKS = 3;
+  private static final long UNKNOWN = -1;
 
   /**
    * @param started in ticks since the machine was started
@@ -52,7 +54,7 @@ final class Kin {
     if (!Files.isReadable(PROC.resolve("self/stat"))) {
       return leader.toHandle().descendants().map(ProcessHandle::pid).collect(Collectors.toSet());
     }
-    List<Seen> all = all();
+    List<Seen> all = all(lowest(leader.pid(), since));
     byte[] wanted = (MARK + "=" + mark + "\0").getBytes(StandardCharsets.UTF_8);
     Set<Long> kin = new HashSet<>();
     for (Seen seen : all) {
@@ -75,44 +77,63 @@ final class Kin {
 
   /** Certainly none of them lives: none was seen, and none was born while we looked. */
   static boolean isNobody(Process leader, String mark, long since) {
-    String before = lastBorn();
-    return of(leader, mark, since).isEmpty() && !before.isEmpty() && before.equals(lastBorn());
+    for (int look = 1; look <= LOOKS; look++) {
+      long before = lastBorn();
+      if (before == UNKNOWN || !of(leader, mark, since).isEmpty()) {
+        return false;
+      }
+      if (before == lastBorn()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * The lowest number that one of them can have. Numbers are given out in turn: theirs are above
+   * their leader's, unless they began anew since, once or, after a while, more than once.
+   */
+  private static long lowest(long leader, long since) {
+    return lastBorn() >= leader && now() - since <= BRIEF ? leader : 1;
   }
 
   // The last word of that line is the number that was given out last.
-  private static String lastBorn() {
+  private static long lastBorn() {
     try {
       String line = Files.readString(PROC.resolve("loadavg"), StandardCharsets.ISO_8859_1);
-      return line.substring(line.lastIndexOf(' ') + 1).strip();
-    } catch (IOException unreadable) {
-      return "";
+      return Long.parseLong(line.substring(line.lastIndexOf(' ') + 1).strip());
+    } catch (IOException | RuntimeException unreadable) {
+      return UNKNOWN;
     }
   }
 
-  private static List<Seen> all() {
+  private static List<Seen> all(long lowest) {
+    String[] names = PROC.toFile().list();
+    if (names == null) {
+      throw new IllegalStateException("cannot list " + PROC);
+    }
     List<Seen> all = new ArrayList<>();
-    try (DirectoryStream<Path> entries = Files.newDirectoryStream(PROC, "[1-9]*")) {
-      for (Path entry : entries) {
-        Seen seen = read(entry);
+    for (String name : names) {
+      if (Character.isDigit(name.charAt(0)) && Long.parseLong(name) >= lowest) {
+        Seen seen = read(name);
         if (seen != null) {
           all.add(seen);
         }
       }
-    } catch (IOException unreadable) {
-      throw new IllegalStateException("cannot list " + PROC, unreadable);
     }
     return all;
   }
 
   // "pid (name) state parent group session …", where the name may hold anything, brackets too. The
   // start is the 22nd.
-  private static @Nullable Seen read(Path entry) {
+  private static @Nullable Seen read(String pid) {
     try {
-      String stat = Files.readString(entry.resolve("stat"), StandardCharsets.ISO_8859_1);
+      String stat =
+          Files.readString(PROC.resolve(pid).resolve("stat"), StandardCharsets.ISO_8859_1);
       String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", 21);
       char state = fields[0].charAt(0);
       return new Seen(
-          Long.parseLong(entry.getFileName().toString()),
+          Long.parseLong(pid),
           Long.parseLong(fields[1]),
           Long.parseLong(fields[3]),
           state == 'Z' || state == 'X',

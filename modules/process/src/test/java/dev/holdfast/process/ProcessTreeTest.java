@@ -4,7 +4,9 @@ import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Living;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -153,6 +155,37 @@ class ProcessTreeTest {
     ProcessTree tree = start("env -i sleep 1000 & echo $! > pids; exit 0");
     assertThat(tree.await()).isZero();
     assertThat(pids(1)).noneMatch(Living::is);
+  }
+
+  /** The numbers of processes begin anew now and then; here they do in a namespace of their own. */
+  @Test
+  void one_whose_number_is_lower_than_its_leaders_is_found() {
+    List<String> command = new ArrayList<>();
+    Collections.addAll(command, "unshare", "--pid", "--fork", "--mount-proc", "sh", "-c");
+    Collections.addAll(
+        command, "echo 20000 >/proc/sys/kernel/ns_last_pid && exec \"$@\" || exit 1", "sh");
+    ProcessBuilder programs =
+        ChildProcess.javaCommand(
+            StartsAndWaits.class.getName(),
+            List.of(),
+            folder.toString(),
+            """
+            echo $$ >leader
+            echo 300 >/proc/sys/kernel/ns_last_pid
+            setsid sh -c 'echo $$ >left; exec sleep 1000' &
+            until [ -s left ]; do :; done
+            """,
+            """
+            [ "$(cat left)" -lt "$(cat leader)" ] || exit 2
+            if grep '^State:.*sleeping' "/proc/$(cat left)/status"; then exit 3; fi
+            """);
+    command.addAll(programs.command());
+    ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile());
+    try (ChildProcess apart = ChildProcess.start(builder)) {
+      int exit = apart.awaitExit(SOON);
+      assumeTrue(exit != 1, () -> "may not make a namespace: " + apart.lines());
+      assertThat(exit).as("%s", apart.lines()).isZero();
+    }
   }
 
   @Test

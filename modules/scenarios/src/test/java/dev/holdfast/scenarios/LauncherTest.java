@@ -4,6 +4,7 @@ import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Script;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,7 +39,7 @@ class LauncherTest {
     Files.createDirectories(checkout.resolve("modules/app/src/main"));
     Files.createFile(checkout.resolve("modules/app/pom.xml"));
     Files.createFile(checkout.resolve("pom.xml"));
-    Files.copy(real.resolve("holdfast"), checkout.resolve("holdfast"));
+    Script.write(checkout.resolve("holdfast"), Files.readString(real.resolve("holdfast")));
     Files.createSymbolicLink(checkout.resolve("bin"), real.resolve("bin"));
     Files.createFile(cache.resolveSibling("holdfast.built"));
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Script;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -56,17 +57,15 @@ record Video(Path folder) {
 
   private void wrapFfmpeg() throws IOException {
     Path bin = Files.createDirectory(folder.resolve("bin"));
-    Path script =
-        Files.writeString(
-            bin.resolve("ffmpeg"),
-            """
+    Script.write(
+        bin.resolve("ffmpeg"),
+        """
             #!/bin/sh
             echo run >> %1$s/%2$s
             if [ -e %1$s/%3$s ]; then exec /usr/bin/ffmpeg -re "$@"; fi
             exec /usr/bin/ffmpeg "$@"
             """
-                .formatted(folder, CALLS, SLOWLY));
-    assertThat(script.toFile().setExecutable(true)).isTrue();
+            .formatted(folder, CALLS, SLOWLY));
   }
 
   String path() {
