@@ -75,13 +75,12 @@ class PlanTest extends QueueFixture {
         INSERT INTO holdfast.job (id, queue, kind, state, priority, run_at, created_at, attempt,
                max_attempts, max_crashes, worker_id, started_at, started_event, events, finished_at,
                tenant, workspace, run_id, run_key, payload)
-        SELECT gen_random_uuid(), 'default', 'test',
+        SELECT id, 'default', 'test',
                CASE WHEN n % 100 = 0 THEN 'FAILED' ELSE 'SUCCEEDED' END, 5, now(), now(), 1,
                3, 2, 'w', now(), 2, 3, now() - n * interval '1 second',
-               'default', 'default', gen_random_uuid(), 'test', '{}'
-          FROM generate_series(1, 20000) AS n
+               'default', 'default', id, 'test', '{}'
+          FROM (SELECT n, gen_random_uuid() AS id FROM generate_series(1, 20000) AS n) AS numbered
         """);
-    db.sql("UPDATE holdfast.job SET run_id = id");
     db.sql("SELECT brin_summarize_new_values('holdfast.job_finished')");
   }
 
