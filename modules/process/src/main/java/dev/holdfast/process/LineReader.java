@@ -90,21 +90,27 @@ final class LineReader {
 
   private void take(byte[] chunk, int read) {
     int from = 0;
-    for (int i = 0; i < read; i++) {
-      byte b = chunk[i];
-      if (b == '\n' || b == '\r') {
-        append(chunk, from, i);
-        from = i + 1;
-        boolean secondHalf = b == '\n' && afterReturn && length == 0 && cut == 0;
-        afterReturn = b == '\r';
+    while (from < read) {
+      int end = lineEnd(chunk, from, read);
+      append(chunk, from, end);
+      afterReturn &= end == from;
+      if (end < read) {
+        boolean secondHalf = chunk[end] == '\n' && afterReturn && length == 0 && cut == 0;
+        afterReturn = chunk[end] == '\r';
         if (!secondHalf) {
           deliver();
         }
-      } else {
-        afterReturn = false;
       }
+      from = end + 1;
     }
-    append(chunk, from, read);
+  }
+
+  private static int lineEnd(byte[] chunk, int from, int to) {
+    int at = from;
+    while (at < to && chunk[at] != '\n' && chunk[at] != '\r') {
+      at++;
+    }
+    return at;
   }
 
   private void append(byte[] chunk, int from, int to) {
