@@ -128,6 +128,8 @@ class SupervisorTest {
                   "-Xmx32m",
                   "-XX:+UseSerialGC",
                   "-XX:TieredStopAtLevel=1",
+                  "-XX:CompileThresholdScaling=5",
+                  "-Djava.locale.providers=SPI",
                   "-Dslf4j.internal.verbosity=ERROR",
                   "-XX:+ExitOnOutOfMemoryError",
                   "-cp",
