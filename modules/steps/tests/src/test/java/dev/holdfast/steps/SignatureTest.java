@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SignatureTest {
-  /** What takes the square of its length would take a minute for this. */
+  /** What takes the square of its length would take far longer for this than it may. */
   private static final int SIZE = 1 << 17;
 
   private static Arguments pair(String one, String other) {
