@@ -10,6 +10,9 @@ import org.slf4j.LoggerFactory;
 
 /** What the library logs while this is open. */
 final class CapturedLog extends AppenderBase<ILoggingEvent> implements AutoCloseable {
+  /** Names what is logged when the database is away, for a test that must be the only one. */
+  static final String OF_OUTAGES = "the log of outages";
+
   private final Logger logger = (Logger) LoggerFactory.getLogger("dev.holdfast");
   private final List<ILoggingEvent> events = new CopyOnWriteArrayList<>();
 

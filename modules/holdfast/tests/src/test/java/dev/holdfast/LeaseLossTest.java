@@ -167,7 +167,7 @@ class LeaseLossTest extends LibraryTest {
                 .claim("default", 1, "worker:default:9@gone", Duration.ofMillis(300))
                 .jobs())
         .hasSize(1);
-    Worker worker = start(worker().timings(QUICK).handle("work", Json.class, handler));
+    Worker worker = start(worker().timings(SWEEPING).handle("work", Json.class, handler));
     assertSecondAttemptStands(id);
     until(() -> worker.metrics().value("worker.recovered_jobs_total{reason=\"stale\"}") == 1);
   }

@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.LEASE;
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -42,10 +43,14 @@ abstract class LibraryTest {
       new Timings(
           Duration.ofSeconds(1), Duration.ofSeconds(30), Duration.ZERO, Duration.ofSeconds(30));
 
-  /** For tests about leases: short, and still long enough for a busy machine. */
+  /** For tests about leases: as short as a busy machine allows. */
   static final Timings QUICK =
+      new Timings(Duration.ofMillis(500), LEASE, Duration.ZERO, Duration.ofMillis(500));
+
+  /** For tests in which a worker finds what others have lost, and holds nothing for long. */
+  static final Timings SWEEPING =
       new Timings(
-          Duration.ofMillis(200), Duration.ofSeconds(1), Duration.ZERO, Duration.ofMillis(500));
+          Duration.ofMillis(500), Duration.ofSeconds(3), Duration.ZERO, Duration.ofMillis(500));
 
   /** So long that a test which waits for it fails. */
   static final Duration NEVER = Duration.ofMinutes(5);

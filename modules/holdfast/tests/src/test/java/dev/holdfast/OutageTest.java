@@ -1,6 +1,7 @@
 package dev.holdfast;
 
 import static dev.holdfast.testkit.Soon.SOON;
+import static dev.holdfast.testkit.Soon.STANDSTILL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Ack;
@@ -12,7 +13,6 @@ import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Settlement;
-import dev.holdfast.model.Timings;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.JobListener;
@@ -30,13 +30,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Workers reach the database through a proxy that breaks; the test itself does not. */
 @Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(value = CapturedLog.OF_OUTAGES, mode = ResourceAccessMode.READ)
 class OutageTest extends LibraryTest {
-  // Long enough for a busy machine to connect again before anyone is judged.
-  private static final Timings PATIENT = QUICK.withLease(Duration.ofSeconds(3));
-  private static final Duration LONGER_THAN_A_LEASE = PATIENT.lease().multipliedBy(3).dividedBy(2);
+  private static final Duration LONGER_THAN_A_LEASE = QUICK.lease().multipliedBy(5).dividedBy(4);
+  private static final Duration A_WHILE = QUICK.heartbeat().multipliedBy(5);
 
   private final CountDownLatch begun = new CountDownLatch(1);
   private final CountDownLatch goOn = new CountDownLatch(1);
@@ -51,7 +53,7 @@ class OutageTest extends LibraryTest {
   }
 
   private WorkerBuilder remote() {
-    return workerOf(library).timings(PATIENT);
+    return workerOf(library).timings(QUICK);
   }
 
   private WorkerBuilder waiting() {
@@ -72,12 +74,12 @@ class OutageTest extends LibraryTest {
   void a_held_job_goes_on_and_is_settled_when_the_database_is_back() throws Exception {
     JobId id = enqueue(Job.of("wait"));
     Worker worker = start(waiting());
-    start(workerOf(library, "another-queue").timings(PATIENT));
+    start(workerOf(library, "another-queue").timings(QUICK));
     until(begun);
     proxy.cut();
     TimeUnit.MILLISECONDS.sleep(LONGER_THAN_A_LEASE.toMillis());
     goOn.countDown();
-    TimeUnit.MILLISECONDS.sleep(PATIENT.lease().toMillis());
+    TimeUnit.MILLISECONDS.sleep(A_WHILE.toMillis());
     assertThat(job(id).state()).isEqualTo(JobState.RUNNING);
     proxy.mend();
     JobStatus job = await(id, JobState.SUCCEEDED);
@@ -107,7 +109,7 @@ class OutageTest extends LibraryTest {
     await(enqueue(Job.of("echo")), JobState.SUCCEEDED);
     proxy.cut();
     JobId waiting = enqueue(Job.of("echo"));
-    TimeUnit.MILLISECONDS.sleep(LONGER_THAN_A_LEASE.toMillis());
+    TimeUnit.MILLISECONDS.sleep(A_WHILE.toMillis());
     proxy.mend();
     await(waiting, JobState.SUCCEEDED);
     await(enqueue(Job.of("echo")), JobState.SUCCEEDED);
@@ -118,7 +120,7 @@ class OutageTest extends LibraryTest {
     proxy.cut();
     start(remote().handle("echo", Json.class, (payload, context) -> payload));
     JobId id = enqueue(Job.of("echo"));
-    TimeUnit.MILLISECONDS.sleep(PATIENT.lease().toMillis());
+    TimeUnit.MILLISECONDS.sleep(A_WHILE.toMillis());
     proxy.mend();
     await(id, JobState.SUCCEEDED);
   }
@@ -143,7 +145,7 @@ class OutageTest extends LibraryTest {
     until(begun);
     proxy.cut();
     goOn.countDown();
-    TimeUnit.MILLISECONDS.sleep(PATIENT.lease().toMillis());
+    TimeUnit.MILLISECONDS.sleep(A_WHILE.toMillis());
     proxy.mend();
     assertThat(await(id, JobState.SUCCEEDED).progress()).isEqualTo(100);
     assertThat(timeline(id)).containsSubsequence("progress", "said", "done");
@@ -181,7 +183,7 @@ class OutageTest extends LibraryTest {
     proxy.cut();
     Duration took = Duration.ofNanos(stopped.get(SOON.toSeconds(), TimeUnit.SECONDS) - cut);
     // Nobody else could have stopped it; the rest is room for a machine that stands still.
-    assertThat(took).isLessThan(PATIENT.lease().plusSeconds(20));
+    assertThat(took).isLessThan(QUICK.lease().plus(STANDSTILL));
     assertThat(job(ordinary).state()).isEqualTo(JobState.RUNNING);
     proxy.mend();
     JobStatus job = await(strict, JobState.SUCCEEDED);

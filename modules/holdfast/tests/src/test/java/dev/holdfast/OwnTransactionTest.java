@@ -37,6 +37,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A handler that settles its job in the transaction of its own writes. */
 class OwnTransactionTest extends LibraryTest {
@@ -281,9 +283,10 @@ class OwnTransactionTest extends LibraryTest {
   }
 
   @Test
+  @Execution(ExecutionMode.CONCURRENT)
   void an_open_transaction_endangers_neither_its_own_lease_nor_any_other() {
     startJudge(QUICK);
-    Duration longer = QUICK.lease().multipliedBy(2);
+    Duration longer = QUICK.lease().multipliedBy(5).dividedBy(4);
     CountDownLatch open = new CountDownLatch(1);
     JobId slow = enqueue(Job.of("transfer"));
     JobId other = enqueue(Job.of("long"));

@@ -49,7 +49,7 @@ class WorkerMetricsTest extends LibraryTest {
     Worker worker =
         start(
             worker()
-                .timings(QUICK)
+                .timings(SWEEPING)
                 .handle(
                     "flaky",
                     Json.class,
@@ -71,7 +71,7 @@ class WorkerMetricsTest extends LibraryTest {
                     "slow",
                     Json.class,
                     (payload, context) -> {
-                      Thread.sleep(QUICK.heartbeat().multipliedBy(3));
+                      Thread.sleep(SWEEPING.heartbeat().multipliedBy(3));
                       return null;
                     }));
     await(flaky, JobState.SUCCEEDED);

@@ -1,5 +1,7 @@
 package dev.holdfast.overhttp;
 
+import static dev.holdfast.testkit.Soon.LEASE;
+
 import dev.holdfast.Between;
 import dev.holdfast.Holdfast;
 import dev.holdfast.contract.HttpSource;
@@ -13,8 +15,7 @@ import java.time.Duration;
 public final class ServerBetween implements Between {
   /** The server judges leases here, and no test waits for it longer than it has to. */
   private static final Timings TIMINGS =
-      new Timings(
-          Duration.ofMillis(200), Duration.ofSeconds(2), Duration.ZERO, Duration.ofMillis(500));
+      new Timings(Duration.ofMillis(500), LEASE, Duration.ZERO, Duration.ofMillis(500));
 
   @Override
   public Open open(Holdfast library) {

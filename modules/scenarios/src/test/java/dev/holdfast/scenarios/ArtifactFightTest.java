@@ -14,15 +14,19 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Two workers want to publish the same artifact, because the first slept past its lease. */
 @Durable
 @Timeout(300)
 @ExtendWith(WorldExtension.class)
+@Execution(ExecutionMode.CONCURRENT)
 class ArtifactFightTest {
   /** Reads a file over and over: it must not be there, and then be whole for ever. */
   private static final class Watcher implements AutoCloseable {
@@ -45,6 +49,7 @@ class ArtifactFightTest {
             if (reads.get() > 0) {
               throw new AssertionError("it has vanished", notThere);
             }
+            LockSupport.parkNanos(100_000);
             continue;
           }
           reads.incrementAndGet();

@@ -22,10 +22,13 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 @Durable
 @Timeout(300)
 @ExtendWith(WorldExtension.class)
+@Execution(ExecutionMode.CONCURRENT)
 class BudgetTest {
   @Test
   void a_job_that_fails_every_time_ends_with_retries_exhausted_and_the_cause_kept(World world) {

@@ -5,6 +5,7 @@ import static dev.holdfast.model.EventType.CREATED;
 import static dev.holdfast.model.EventType.DONE;
 import static dev.holdfast.model.EventType.PROCESSING;
 import static dev.holdfast.model.EventType.REQUEUED_STALE;
+import static dev.holdfast.testkit.Soon.LEASE;
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -147,9 +148,9 @@ class DevTest {
         .launch("dev")
         // The server unpacked already, as the launcher of a checkout has it.
         .property("holdfast.cache", String.valueOf(TestServer.options(folder).cache()))
-        .env("HEARTBEAT_INTERVAL_SEC", "0.5")
-        .env("LEASE_TIMEOUT_SEC", "1.5")
-        .env("HOLDFAST_STOP_TIMEOUT_SEC", "1");
+        .env("HEARTBEAT_INTERVAL_SEC", "1")
+        .env("LEASE_TIMEOUT_SEC", Long.toString(LEASE.toSeconds()))
+        .env("HOLDFAST_STOP_TIMEOUT_SEC", "10");
   }
 
   private Running server() {

@@ -52,7 +52,11 @@ class EffectTest {
   }
 
   private static Launch worker(World world) {
-    return world.worker("--concurrency", "5");
+    // So short that a machine that stands still costs some too: no effect may be lost by that.
+    return world
+        .worker("--concurrency", "5")
+        .env("HEARTBEAT_INTERVAL_SEC", "0.5")
+        .env("LEASE_TIMEOUT_SEC", "1.5");
   }
 
   private static long effects(World world) {

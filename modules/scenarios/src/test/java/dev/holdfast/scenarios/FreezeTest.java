@@ -16,11 +16,14 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A process that stands still for longer than its leases, and then goes on as if nothing was. */
 @Durable
 @Timeout(300)
 @ExtendWith(WorldExtension.class)
+@Execution(ExecutionMode.CONCURRENT)
 class FreezeTest {
   @Test
   void the_late_result_of_a_frozen_worker_is_refused_and_the_worker_goes_on(World world) {

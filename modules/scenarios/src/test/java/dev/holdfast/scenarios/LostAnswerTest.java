@@ -149,7 +149,7 @@ class LostAnswerTest {
   }
 
   private DataSource throughProxy() {
-    return database.dataSource(proxy.url(database), 4);
+    return database.dataSource(proxy, 4);
   }
 
   /** With leases that do not run out during the test, so that nothing is mended by reaping. */

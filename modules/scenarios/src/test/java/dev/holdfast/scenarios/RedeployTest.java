@@ -5,6 +5,7 @@ import static dev.holdfast.model.EventType.CREATED;
 import static dev.holdfast.model.EventType.DONE;
 import static dev.holdfast.model.EventType.PROCESSING;
 import static dev.holdfast.testkit.Soon.SOON;
+import static dev.holdfast.testkit.Soon.STANDSTILL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
@@ -21,12 +22,15 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 @Durable
 @Timeout(300)
 @ExtendWith(WorldExtension.class)
+@Execution(ExecutionMode.CONCURRENT)
 class RedeployTest {
   private static final int REDEPLOYS = 3;
   private static final String LONG_LEASE = "30";
@@ -82,7 +86,7 @@ class RedeployTest {
     assertThat(timeline.types())
         .containsExactly(CREATED, PROCESSING, ABORTED_SHUTDOWN, PROCESSING, DONE);
     assertThat(Duration.between(timeline.at(ABORTED_SHUTDOWN), timeline.at(PROCESSING, 2)))
-        .isLessThan(Duration.ofSeconds(20));
+        .isLessThan(STANDSTILL);
     assertThat(done.failures()).isZero();
     assertThat(done.crashes()).isZero();
     assertThat(done.worker()).contains("." + next.pid() + ".");

@@ -220,13 +220,13 @@ class SuperviseTest {
       ChildProcess supervisor =
           supervise(world, 1, 4)
               .env("HOLDFAST_HEALTH_INTERVAL_SEC", "0.2")
-              .env("HOLDFAST_HEALTH_TIMEOUT_SEC", "3")
+              .env("HOLDFAST_HEALTH_TIMEOUT_SEC", "10")
               .start();
       WorkerHealth before = untilHealthy(world, 1);
       server.kill();
       supervisor.awaitLine("the database does not answer", SOON);
       // Longer than silence may last.
-      Thread.sleep(4_000);
+      Thread.sleep(12_000);
       server.startAgain();
       supervisor.awaitLine("the database answers again", SOON);
       world.await(world.enqueue("work", new ScenarioKinds.Work(1)), JobState.SUCCEEDED);

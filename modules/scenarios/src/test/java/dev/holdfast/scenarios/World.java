@@ -1,5 +1,6 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.testkit.Soon.LEASE;
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -68,8 +69,8 @@ final class World implements AutoCloseable {
   Launch worker(String... arguments) {
     return launch("worker")
         .arguments(arguments)
-        .env("HEARTBEAT_INTERVAL_SEC", "0.5")
-        .env("LEASE_TIMEOUT_SEC", "1.5");
+        .env("HEARTBEAT_INTERVAL_SEC", "1")
+        .env("LEASE_TIMEOUT_SEC", Long.toString(LEASE.toSeconds()));
   }
 
   /** Any command of the command line, on this database. */

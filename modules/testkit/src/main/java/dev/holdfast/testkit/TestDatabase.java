@@ -1,8 +1,11 @@
 package dev.holdfast.testkit;
 
+import static dev.holdfast.testkit.Soon.SOON;
+
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -15,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 public final class TestDatabase implements AutoCloseable {
   private static final AtomicInteger NUMBER = new AtomicInteger();
   private static final int POOL_SIZE = 10;
+  private static final Duration IMPATIENT = Duration.ofSeconds(5);
 
   private final TestServer server;
   private final String name;
@@ -72,25 +76,30 @@ public final class TestDatabase implements AutoCloseable {
   public synchronized DataSource dataSource() {
     HikariDataSource made = pool;
     if (made == null) {
-      made = pool(url(), POOL_SIZE);
+      made = pool(url(), POOL_SIZE, SOON);
       pool = made;
     }
     return made;
   }
 
-  /** A further pool, such as one of another size or through a proxy's port. */
+  /** A further pool, such as one of another size. */
   public synchronized DataSource dataSource(String url, int size) {
-    return pool(url, size);
+    return pool(url, size, SOON);
   }
 
-  private HikariDataSource pool(String url, int size) {
+  /** A further pool, through a proxy that breaks: it notices that nobody is there. */
+  public synchronized DataSource dataSource(FaultProxy proxy, int size) {
+    return pool(proxy.url(this), size, IMPATIENT);
+  }
+
+  private HikariDataSource pool(String url, int size, Duration patience) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(url);
     config.setUsername(user());
     config.setPassword(password());
     config.setMaximumPoolSize(size);
     config.setMinimumIdle(0);
-    config.setConnectionTimeout(5_000);
+    config.setConnectionTimeout(patience.toMillis());
     HikariDataSource made = new HikariDataSource(config);
     closers.push(made::close);
     return made;

@@ -30,9 +30,7 @@ class LostAnswerTest extends QueueFixture {
     proxy = FaultProxy.before(db);
     remote =
         new Queue(
-            db.dataSource(proxy.url(db), 4),
-            new JacksonCodec(),
-            new Queue.Options(3, VerbObserver.NONE));
+            db.dataSource(proxy, 4), new JacksonCodec(), new Queue.Options(3, VerbObserver.NONE));
     remote.find(job().id());
   }
 

@@ -1,5 +1,6 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -12,16 +13,12 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** Talks HTTP as anybody would, and holds all that is said against the API's document. */
 final class Client {
   private final HttpClient http =
-      HttpClient.newBuilder()
-          .version(HttpClient.Version.HTTP_1_1)
-          .connectTimeout(Duration.ofSeconds(5))
-          .build();
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private final URI server;
 
   Client(URI server) {
@@ -96,8 +93,7 @@ final class Client {
   }
 
   HttpRequest.Builder request(String path, @Nullable String bearer) {
-    HttpRequest.Builder builder =
-        HttpRequest.newBuilder(URI.create(server + path)).timeout(Duration.ofSeconds(60));
+    HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(server + path)).timeout(SOON);
     return bearer == null ? builder : builder.header("Authorization", "Bearer " + bearer);
   }
 

@@ -1,5 +1,6 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.LEASE;
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -42,12 +43,14 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A worker that knows a server's address and a key, and nothing of the database. */
 class HttpWorkerTest extends ServerTest {
   private static final Timings QUICK =
-      new Timings(
-          Duration.ofMillis(200), Duration.ofSeconds(2), Duration.ZERO, Duration.ofSeconds(5));
+      new Timings(Duration.ofMillis(500), LEASE, Duration.ZERO, Duration.ofSeconds(5));
+  private static final Duration LONGER_THAN_A_LEASE = LEASE.multipliedBy(5).dividedBy(4);
 
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
   private final CountDownLatch begun = new CountDownLatch(1);
@@ -225,17 +228,18 @@ class HttpWorkerTest extends ServerTest {
   }
 
   @Test
+  @Execution(ExecutionMode.CONCURRENT)
   void a_job_outlives_a_server_that_is_away_for_longer_than_its_lease() throws Exception {
     JobId job = holdfast.enqueue(Job.of("wait").queue(QUEUE)).id();
     closing(worker(source(server.url(), null)).start());
     until(() -> begun.getCount() == 0);
     int port = server.url().getPort();
     server.close();
-    TimeUnit.MILLISECONDS.sleep(QUICK.lease().multipliedBy(3).dividedBy(2).toMillis());
+    TimeUnit.MILLISECONDS.sleep(LONGER_THAN_A_LEASE.toMillis());
     server = HoldfastServer.start(holdfast, options().apply(ServerOptions.DEFAULT.port(port)));
     long back = System.nanoTime();
     // Longer than the new server waits before it judges anybody.
-    until(() -> System.nanoTime() - back > QUICK.lease().multipliedBy(3).dividedBy(2).toNanos());
+    until(() -> System.nanoTime() - back > LONGER_THAN_A_LEASE.toNanos());
     goOn.countDown();
     JobStatus done = await(job, JobState.SUCCEEDED);
     assertThat(done.attempt()).isEqualTo(1);

@@ -135,8 +135,15 @@ class LiveTest extends ServerTest {
 
       String second = enqueued().toString();
       live.job(second, "PENDING");
-      assertThat(live.all().stream().filter(event -> event.topic().equals("system:health")))
-          .hasSize(1);
+      // Whatever a busy machine did to the database meanwhile: nothing is told twice in a row.
+      List<JsonNode> health =
+          live.all().stream()
+              .filter(event -> event.topic().equals("system:health"))
+              .map(LiveStream.Event::data)
+              .toList();
+      for (int i = 1; i < health.size(); i++) {
+        assertThat(health.get(i)).isNotEqualTo(health.get(i - 1));
+      }
       assertThat(
               live.all().stream()
                   .filter(event -> event.topic().equals("queue:jobs"))
@@ -312,7 +319,7 @@ class LiveTest extends ServerTest {
   @Execution(ExecutionMode.CONCURRENT)
   void while_the_database_is_away_he_hears_so_and_then_that_it_is_back() {
     try (FaultProxy proxy = FaultProxy.before(db);
-        Holdfast through = Holdfast.on(db.dataSource(proxy.url(db), 4));
+        Holdfast through = Holdfast.on(db.dataSource(proxy, 4));
         HoldfastServer far = HoldfastServer.start(through, ServerOptions.DEFAULT.port(0));
         LiveStream live = LiveStream.open(far.url(), "", null)) {
       live.next("system:health", data -> data.get("status").asText().equals("healthy"));

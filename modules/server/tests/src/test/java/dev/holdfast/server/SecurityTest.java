@@ -117,7 +117,7 @@ class SecurityTest extends ServerTest {
   @Execution(ExecutionMode.CONCURRENT)
   void while_the_database_is_away_requests_are_told_so_within_seconds() {
     try (FaultProxy proxy = FaultProxy.before(db);
-        Holdfast through = Holdfast.on(db.dataSource(proxy.url(db), 10));
+        Holdfast through = Holdfast.on(db.dataSource(proxy, 10));
         HoldfastServer cut = HoldfastServer.start(through, ServerOptions.DEFAULT.port(0))) {
       Client there = new Client(cut.url());
       there.get("/v1/jobs", null).ok();

@@ -115,7 +115,7 @@ class StatusTest extends ServerTest {
   @Execution(ExecutionMode.CONCURRENT)
   void health_asks_nobody_and_ready_asks_the_database() {
     try (FaultProxy proxy = FaultProxy.before(db);
-        Holdfast behind = Holdfast.on(db.dataSource(proxy.url(db), 10));
+        Holdfast behind = Holdfast.on(db.dataSource(proxy, 10));
         HoldfastServer another = HoldfastServer.start(behind, ServerOptions.DEFAULT.port(0))) {
       Client there = new Client(another.url());
       assertThat(there.get("/ready", null).ok().get("status").asText()).isEqualTo("ready");

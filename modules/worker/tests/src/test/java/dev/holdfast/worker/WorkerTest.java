@@ -25,8 +25,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class WorkerTest {
-  /** What stopping may take beyond the patience of whoever asks for it. */
-  private static final Duration BEYOND = Duration.ofSeconds(10);
+  /** What stopping may take beyond the patience of whoever asks for it, on a busy machine. */
+  private static final Duration BEYOND = Duration.ofSeconds(30);
 
   private final MemorySource source = new MemorySource();
   private final List<JobListener> listeners = new ArrayList<>();
