@@ -8,14 +8,12 @@ import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A database that is not there, not ours or not safe. */
-@Timeout(180)
 @ExtendWith(DatabaseExtension.class)
 class BadDatabaseTest {
   private static final String LATER_MIGRATION =

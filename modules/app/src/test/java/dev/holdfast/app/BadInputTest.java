@@ -7,14 +7,12 @@ import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Jobs that are refused, jobs that do not exist, and commands that nobody understands. */
-@Timeout(180)
 @ExtendWith(DatabaseExtension.class)
 class BadInputTest {
   private static final String UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";

@@ -5,13 +5,11 @@ import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@Timeout(180)
 @ExtendWith(DatabaseExtension.class)
 class BadSettingTest {
   static Stream<WrongCommand> commands() {

@@ -1,6 +1,6 @@
 package dev.holdfast;
 
-import static dev.holdfast.testkit.Soon.LEASE;
+import static dev.holdfast.testkit.Soon.AMPLE;
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -45,7 +45,7 @@ abstract class LibraryTest {
 
   /** For tests about leases: as short as a busy machine allows. */
   static final Timings QUICK =
-      new Timings(Duration.ofMillis(500), LEASE, Duration.ZERO, Duration.ofMillis(500));
+      new Timings(Duration.ofMillis(500), AMPLE, Duration.ZERO, Duration.ofMillis(500));
 
   /** For tests in which a worker finds what others have lost, and holds nothing for long. */
   static final Timings SWEEPING =

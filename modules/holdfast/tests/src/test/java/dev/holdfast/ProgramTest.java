@@ -26,12 +26,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Programs as handlers: what they are told, what they may say, and how they end. */
-@Timeout(180)
 class ProgramTest extends WorkplaceTest {
   private static final JacksonCodec CODEC = new JacksonCodec();
 

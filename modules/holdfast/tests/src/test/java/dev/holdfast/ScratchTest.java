@@ -18,9 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(180)
 class ScratchTest extends WorkplaceTest {
   private static final Handler<Json> SUCCEEDS =
       (payload, context) -> Files.writeString(context.scratch().resolve("a"), "12345").toString();

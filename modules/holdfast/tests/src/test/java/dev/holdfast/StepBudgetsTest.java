@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.AMPLE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.EventType;
@@ -22,13 +23,13 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a job or a step may spend, where it says so itself. */
-@Timeout(180)
 class StepBudgetsTest extends LibraryTest {
   private static final Duration LONG = Duration.ofMinutes(1);
   private static final Budgets WORKERS = new Budgets(3, LONG, LONG, 2, 1);
@@ -122,12 +123,13 @@ class StepBudgetsTest extends LibraryTest {
   }
 
   @ParameterizedTest
+  @Execution(ExecutionMode.CONCURRENT)
   @CsvSource(
       delimiter = '|',
       textBlock =
           """
-          hangs | "stepIdleTimeoutSeconds": 1.5 | gave no sign of life for 1.5 s
-          talks | "stepTimeoutSeconds": 2.5     | took longer than 2.5 s
+          hangs | "stepIdleTimeoutSeconds": 10.5 | gave no sign of life for 10.5 s
+          talks | "stepTimeoutSeconds": 10.5     | took longer than 10.5 s
           """)
   void a_payload_says_how_long(String runtime, String budgets, String said) throws Exception {
     JobId id = ended(runtime, budgets);
@@ -182,18 +184,19 @@ class StepBudgetsTest extends LibraryTest {
   }
 
   @Test
+  @Execution(ExecutionMode.CONCURRENT)
   void a_step_says_how_long() {
     AtomicInteger tries = new AtomicInteger();
     JobId id =
         ended(
-            new Budgets(3, LONG, Duration.ofMillis(300), 2, 0),
+            new Budgets(3, LONG, AMPLE, 2, 0),
             () -> {
               if (tries.incrementAndGet() == 1) {
                 new CountDownLatch(1).await();
               }
               return "made";
             });
-    assertThat(firstFailure(id)).contains("gave no sign of life for 0.3 s");
+    assertThat(firstFailure(id)).contains("gave no sign of life for 10.0 s");
     assertThat(job(id).state()).isEqualTo(JobState.SUCCEEDED);
   }
 }

@@ -21,10 +21,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Many jobs whose steps fail and hang at random, the same way every time. */
-@Timeout(180)
 class StepStormTest extends LibraryTest {
   private static final long SEED = 42;
   private static final int JOBS = 200;

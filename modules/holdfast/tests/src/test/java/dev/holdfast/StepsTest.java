@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.AMPLE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
@@ -34,6 +35,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 class StepsTest extends LibraryTest {
   record Page(String title, int words) {}
@@ -173,11 +176,12 @@ class StepsTest extends LibraryTest {
   // ---- healing
 
   @Test
+  @Execution(ExecutionMode.CONCURRENT)
   void a_step_that_hangs_is_interrupted_and_done_by_the_next_attempt() {
     JobId id = enqueued();
     Worker worker =
         working(
-            healing(new Budgets(3, LONG, Duration.ofMillis(200), 2, 1)),
+            healing(new Budgets(3, LONG, AMPLE, 2, 1)),
             (payload, context) ->
                 context.step(
                     "embed",
@@ -201,17 +205,18 @@ class StepsTest extends LibraryTest {
   }
 
   @Test
+  @Execution(ExecutionMode.CONCURRENT)
   void signs_of_life_keep_a_slow_step_going() {
     JobId id = enqueued();
     working(
-        healing(new Budgets(1, LONG, Duration.ofMillis(500), 2, 0)),
+        healing(new Budgets(1, LONG, AMPLE, 2, 0)),
         (payload, context) ->
             context.step(
                 "embed",
                 String.class,
                 () -> {
                   for (int i = 0; i < 12; i++) {
-                    Thread.sleep(100);
+                    Thread.sleep(AMPLE.dividedBy(10));
                     context.alive();
                   }
                   return "slow";
@@ -316,11 +321,12 @@ class StepsTest extends LibraryTest {
   }
 
   @Test
+  @Execution(ExecutionMode.CONCURRENT)
   void a_program_that_hangs_in_a_step_ends_with_it() throws Exception {
     Path pid = Files.createTempDirectory("steps").resolve("pid");
     JobId id = enqueued();
     working(
-        healing(new Budgets(3, LONG, Duration.ofSeconds(1), 2, 1)),
+        healing(new Budgets(3, LONG, AMPLE, 2, 1)),
         (payload, context) ->
             context.step(
                 "run",

@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.AMPLE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -43,11 +44,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Steps that are programs, in a real clone of a real repository. */
-@Timeout(180)
 class WorkspaceTest extends LibraryTest {
   private static final Duration LONG = Duration.ofMinutes(1);
   private static final String SECRET = "correct-horse-battery-9";
@@ -208,9 +209,10 @@ class WorkspaceTest extends LibraryTest {
   // ---- healing
 
   @Test
+  @Execution(ExecutionMode.CONCURRENT)
   void a_command_that_hangs_is_ended_with_all_it_started_and_done_in_the_same_workspace()
       throws Exception {
-    budgets = new Budgets(3, LONG, Duration.ofSeconds(3), 2, 1);
+    budgets = new Budgets(3, LONG, AMPLE, 2, 1);
     runtimes.put(
         "hang",
         """

@@ -1,6 +1,6 @@
 package dev.holdfast.overhttp;
 
-import static dev.holdfast.testkit.Soon.LEASE;
+import static dev.holdfast.testkit.Soon.AMPLE;
 
 import dev.holdfast.Between;
 import dev.holdfast.Holdfast;
@@ -15,7 +15,7 @@ import java.time.Duration;
 public final class ServerBetween implements Between {
   /** The server judges leases here, and no test waits for it longer than it has to. */
   private static final Timings TIMINGS =
-      new Timings(Duration.ofMillis(500), LEASE, Duration.ZERO, Duration.ofMillis(500));
+      new Timings(Duration.ofMillis(500), AMPLE, Duration.ZERO, Duration.ofMillis(500));
 
   @Override
   public Open open(Holdfast library) {

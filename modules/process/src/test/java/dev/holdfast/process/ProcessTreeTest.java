@@ -19,13 +19,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Real programs, which do what programs do when they do not want to end. */
-@Timeout(180)
 class ProcessTreeTest {
   @TempDir Path folder;
   private final List<String> out = Collections.synchronizedList(new ArrayList<>());

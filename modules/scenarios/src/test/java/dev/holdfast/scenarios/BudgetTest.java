@@ -20,13 +20,11 @@ import dev.holdfast.testkit.Durable;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 @Durable
-@Timeout(300)
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
 class BudgetTest {

@@ -28,11 +28,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @Durable
-@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class CancelRaceTest {
   private static final int RACES = 1_000;

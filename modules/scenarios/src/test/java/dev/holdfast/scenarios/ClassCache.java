@@ -1,10 +1,10 @@
 package dev.holdfast.scenarios;
 
 import dev.holdfast.testkit.ChildProcess;
-import dev.holdfast.testkit.Soon;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,6 +15,8 @@ import java.util.List;
  */
 final class ClassCache {
   private static final int CACHES_LINKED_CLASSES = 25;
+  // Half a minute of processor time, which a crowded machine may not have to give for minutes.
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
   private static final boolean LINKED = Runtime.version().feature() >= CACHES_LINKED_CLASSES;
 
   static final ClassCache WORKER = new ClassCache("worker", List.of("worker", "--examples"));
@@ -65,9 +67,9 @@ final class ClassCache {
     try (OwnServer server = OwnServer.start();
         World world = server.world();
         ChildProcess process = world.launch().begin(command)) {
-      process.awaitLine("^ready", Soon.SOON);
+      process.awaitLine("^ready", PATIENCE);
       process.signal("TERM");
-      process.awaitExit(Soon.SOON);
+      process.awaitExit(PATIENCE);
     }
   }
 }

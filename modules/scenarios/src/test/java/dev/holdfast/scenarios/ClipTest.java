@@ -21,14 +21,12 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The clip job, with a real ffmpeg on a real video, whatever happens to its worker. */
 @Durable
-@Timeout(300)
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
 class ClipTest {

@@ -6,13 +6,11 @@ import dev.holdfast.model.Job;
 import dev.holdfast.testkit.Durable;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Durable
-@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class CrowdTest {
   private static final int JOBS = 20_000;

@@ -8,11 +8,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** {@code holdfast demo}: a play whose end is known. */
-@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class DemoTest {
   private static final Duration PLAY = Duration.ofMinutes(3);

@@ -5,7 +5,6 @@ import static dev.holdfast.model.EventType.CREATED;
 import static dev.holdfast.model.EventType.DONE;
 import static dev.holdfast.model.EventType.PROCESSING;
 import static dev.holdfast.model.EventType.REQUEUED_STALE;
-import static dev.holdfast.testkit.Soon.LEASE;
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -20,7 +19,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -28,7 +26,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code holdfast dev} as a person uses it: one folder, several terminals. */
-@Timeout(300)
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
 class DevTest {
@@ -149,7 +146,7 @@ class DevTest {
         // The server unpacked already, as the launcher of a checkout has it.
         .property("holdfast.cache", String.valueOf(TestServer.options(folder).cache()))
         .env("HEARTBEAT_INTERVAL_SEC", "1")
-        .env("LEASE_TIMEOUT_SEC", Long.toString(LEASE.toSeconds()))
+        .env("LEASE_TIMEOUT_SEC", Long.toString(World.LEASE.toSeconds()))
         .env("HOLDFAST_STOP_TIMEOUT_SEC", "10");
   }
 

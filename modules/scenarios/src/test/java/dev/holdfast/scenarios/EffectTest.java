@@ -10,11 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @Durable
-@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class EffectTest {
   private static final int WORKERS = 3;

@@ -4,7 +4,6 @@ import static dev.holdfast.model.EventType.CREATED;
 import static dev.holdfast.model.EventType.DONE;
 import static dev.holdfast.model.EventType.PROCESSING;
 import static dev.holdfast.model.EventType.REQUEUED_STALE;
-import static dev.holdfast.testkit.Soon.LEASE;
 import static dev.holdfast.testkit.Soon.SOON;
 import static dev.holdfast.testkit.Soon.STANDSTILL;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -19,13 +18,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 @Durable
-@Timeout(300)
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
 class KillTest {
@@ -54,7 +51,7 @@ class KillTest {
     assertThat(timeline.types())
         .containsExactly(CREATED, PROCESSING, REQUEUED_STALE, PROCESSING, DONE);
     Duration recovered = Duration.between(lastHeartbeat, timeline.at(REQUEUED_STALE));
-    assertThat(recovered).isBetween(LEASE, LEASE.plus(SWEEP).plus(STANDSTILL));
+    assertThat(recovered).isBetween(World.LEASE, World.LEASE.plus(SWEEP).plus(STANDSTILL));
     assertThat(done.attempt()).isEqualTo(2);
     assertThat(done.crashes()).isEqualTo(1);
     assertThat(done.failures()).isZero();

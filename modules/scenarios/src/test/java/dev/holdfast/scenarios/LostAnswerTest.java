@@ -27,12 +27,10 @@ import java.util.concurrent.CountDownLatch;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The database has done it, but the answer never arrives. */
 @Durable
-@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class LostAnswerTest {
   private final World world;

@@ -18,12 +18,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The database goes away, or the way to it, and comes back. */
 @Durable
-@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class OutageTest {
   private static final int HELD = 4;

@@ -15,12 +15,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Programs as holdfast.yaml names them, run by a worker process. */
 @Durable
-@Timeout(300)
 @ExtendWith(WorldExtension.class)
 class ProgramsTest {
   private static final Path EXAMPLES =

@@ -34,14 +34,12 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Steps in worker processes: what hangs, loops or dies with its worker is healed. */
 @Durable
-@Timeout(300)
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
 class SelfHealTest {
@@ -69,7 +67,7 @@ class SelfHealTest {
     world
         .worker("--config", EXAMPLE.resolve("holdfast.yaml").toString())
         .env("HOLDFAST_FOLDER", "data")
-        .env("STEP_IDLE_TIMEOUT_SECONDS", "10")
+        .env("STEP_IDLE_TIMEOUT_SECONDS", "20")
         .start();
     String payload =
         output(world.folder(), EXAMPLE.resolve("job.sh").toString(), world.folder() + "/greetings");
@@ -123,7 +121,7 @@ class SelfHealTest {
                       .map(name -> new WorkspaceJob.Task(name, null, null, "edit"))
                       .toList(),
                   null,
-                  new WorkspaceJob.Spending(null, 20.0, 10.0, null, null)));
+                  new WorkspaceJob.Spending(null, 30.0, 20.0, null, null)));
       String heal = "task.self_heal.";
       Map<String, Double> expected =
           Map.of(

@@ -1,6 +1,6 @@
 package dev.holdfast.scenarios;
 
-import static dev.holdfast.testkit.Soon.LEASE;
+import static dev.holdfast.testkit.Soon.AMPLE;
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -22,6 +22,9 @@ import org.awaitility.Awaitility;
 
 /** One test's world: a database, the library on it, a folder, and the processes started in it. */
 final class World implements AutoCloseable {
+  /** Of worker processes, unless they are told otherwise. */
+  static final Duration LEASE = AMPLE;
+
   private static final Duration COUNTING = Duration.ofMillis(250);
 
   private final HikariDataSource pool;

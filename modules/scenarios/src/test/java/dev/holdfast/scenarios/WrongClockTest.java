@@ -3,7 +3,6 @@ package dev.holdfast.scenarios;
 import static dev.holdfast.model.EventType.CREATED;
 import static dev.holdfast.model.EventType.DONE;
 import static dev.holdfast.model.EventType.PROCESSING;
-import static dev.holdfast.testkit.Soon.LEASE;
 import static dev.holdfast.testkit.Soon.SOON;
 import static dev.holdfast.testkit.Soon.STANDSTILL;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -22,7 +21,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -31,11 +29,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** A worker whose clock is an hour off, beside one whose clock is right. */
 @Durable
-@Timeout(300)
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
 class WrongClockTest {
-
   @ParameterizedTest
   @CsvSource({"+1h, 3600", "-1h, -3600"})
   void everything_goes_by_the_clock_of_the_database(String by, int seconds, World world) {
@@ -61,7 +57,7 @@ class WrongClockTest {
         "a heartbeat more than a lease later",
         () ->
             Objects.requireNonNull(world.status(heldByWrong).heartbeatAt())
-                .isAfter(begun.plus(LEASE)));
+                .isAfter(begun.plus(World.LEASE)));
     world.open(gate);
     for (JobId job : List.of(heldByWrong, heldByRight)) {
       world.await(job, JobState.SUCCEEDED);
@@ -98,7 +94,7 @@ class WrongClockTest {
   }
 
   private static void deadlinesAreKept(World world, ChildProcess wrong) {
-    Instant deadline = Instant.now().plus(LEASE);
+    Instant deadline = Instant.now().plus(World.LEASE);
     JobId late = enqueue(world, Job.of("hold", held(world.gate("never"))).deadline(deadline));
     wrong.awaitLine("began " + late + "#1", SOON);
     JobStatus failed = world.await(late, JobState.FAILED);

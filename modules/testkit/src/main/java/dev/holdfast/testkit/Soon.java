@@ -10,15 +10,14 @@ public final class Soon {
    */
   public static final Duration SOON = Duration.ofMinutes(2);
 
-  /**
-   * How long a machine may stand still in the middle of something. What must be prompt is given
-   * this much room; what must not happen while all is well, as a lease that runs out, is further
-   * away than the longest that was seen, which is seven seconds.
-   */
+  /** The room that a bound leaves for a machine that stands still in the middle of something. */
   public static final Duration STANDSTILL = Duration.ofSeconds(20);
 
-  /** A lease that no standing still endangers, for tests in which somebody may lose one. */
-  public static final Duration LEASE = Duration.ofSeconds(10);
+  /**
+   * For what must not run out while all is well: a lease, or how long a process may be silent. Two
+   * runs of all tests beside each other on two cores have made something wait for seven seconds.
+   */
+  public static final Duration AMPLE = Duration.ofSeconds(10);
 
   private Soon() {}
 }

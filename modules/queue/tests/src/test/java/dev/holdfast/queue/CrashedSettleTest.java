@@ -35,7 +35,6 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -43,7 +42,6 @@ import org.junit.jupiter.api.io.TempDir;
  * Whatever moment of a batch the server or a connection dies in: what was acknowledged is there
  * afterwards, and what is sent again is settled once.
  */
-@Timeout(180)
 @ExtendWith(DatabaseExtension.class)
 class CrashedSettleTest {
   private static final int BATCH = 25;

@@ -22,9 +22,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(180)
 class TogetherTest {
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<List<Job>> batches = Collections.synchronizedList(new ArrayList<>());

@@ -1,6 +1,6 @@
 package dev.holdfast.server;
 
-import static dev.holdfast.testkit.Soon.LEASE;
+import static dev.holdfast.testkit.Soon.AMPLE;
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -49,8 +49,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** A worker that knows a server's address and a key, and nothing of the database. */
 class HttpWorkerTest extends ServerTest {
   private static final Timings QUICK =
-      new Timings(Duration.ofMillis(500), LEASE, Duration.ZERO, Duration.ofSeconds(5));
-  private static final Duration LONGER_THAN_A_LEASE = LEASE.multipliedBy(5).dividedBy(4);
+      new Timings(Duration.ofMillis(500), AMPLE, Duration.ZERO, Duration.ofSeconds(5));
+  private static final Duration LONGER_THAN_A_LEASE = AMPLE.multipliedBy(5).dividedBy(4);
 
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
   private final CountDownLatch begun = new CountDownLatch(1);

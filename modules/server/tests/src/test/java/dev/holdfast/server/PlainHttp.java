@@ -1,5 +1,7 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.SOON;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.Wire;
 import java.io.BufferedInputStream;
@@ -8,6 +10,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
@@ -20,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * thousands, a client for all purposes would be a quarter of the work.
  */
 final class PlainHttp implements AutoCloseable {
-  private static final int PATIENCE_MS = 60_000;
+  private static final int PATIENCE_MS = (int) SOON.toMillis();
 
   private final URI server;
   private final Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
@@ -69,10 +72,28 @@ final class PlainHttp implements AutoCloseable {
     System.arraycopy(content, 0, request, head.length, content.length);
     Line line = lines.get();
     try {
-      line.socket().getOutputStream().write(request);
+      if (!sent(line, request)) {
+        // A kept connection that was idle for long, on a slow machine, is closed.
+        lines.remove();
+        line = lines.get();
+        line.socket().getOutputStream().write(request);
+      }
       return answer(line.in());
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);
+    }
+  }
+
+  /** Whether the first byte of an answer is there. */
+  private static boolean sent(Line line, byte[] request) throws IOException {
+    try {
+      line.socket().getOutputStream().write(request);
+      line.in().mark(1);
+      int first = line.in().read();
+      line.in().reset();
+      return first >= 0;
+    } catch (SocketException gone) {
+      return false;
     }
   }
 

@@ -85,6 +85,7 @@ abstract class ServerTest {
             new ApiKey(parts.id(), "test", role, tenant, Instant.EPOCH, null, null),
             parts.digest(),
             null);
+    assertThat(holdfast.queue().validKey(parts.id())).isPresent();
     return parts.text();
   }
 

@@ -25,11 +25,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Workspaces from refs that move, servers that are silent, mirrors that are damaged or shared. */
-@Timeout(180)
 class CreateWorkspaceTest {
   private static final Duration LIMIT = Duration.ofSeconds(60);
 

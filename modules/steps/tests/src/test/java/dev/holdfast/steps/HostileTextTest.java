@@ -4,12 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Much without a line end, and as much with few. */
-@Timeout(180)
 class HostileTextTest {
   private static final int SIZE = 1 << 17;
   // As long as a line may be without being cut.

@@ -24,11 +24,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What reaches a job while its workspace is being rebuilt. */
-@Timeout(180)
 class WorkspaceRunTest {
   private static final int STEPS = 5;
   private static final Budgets CALM =

@@ -18,11 +18,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a step changed comes back, to the byte, from its patch. */
-@Timeout(180)
 class WorkspaceTest {
   @TempDir Path folder;
   private Git git;
