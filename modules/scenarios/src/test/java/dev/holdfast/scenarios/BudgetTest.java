@@ -46,10 +46,11 @@ class BudgetTest {
 
   @Test
   void a_job_that_kills_its_worker_three_times_is_toxic_and_other_jobs_go_on(World world) {
-    ChildProcess bystander = world.worker("--queue", "calm").start();
+    // Short leases: each is lost for good, so it does no harm to find that too early.
+    ChildProcess bystander = shortly(world, "--queue", "calm").start();
     JobId toxic = world.enqueue("halt", "{}");
     for (int attempt = 1; attempt <= 3; attempt++) {
-      ChildProcess victim = world.worker("--concurrency", "1").begin();
+      ChildProcess victim = shortly(world, "--concurrency", "1").begin();
       victim.awaitLine("began " + toxic + "#" + attempt, SOON);
       assertThat(victim.awaitExit(SOON)).isEqualTo(137);
     }
@@ -76,5 +77,9 @@ class BudgetTest {
     world.worker().start();
     world.await(world.enqueue("clock", "{}"), JobState.SUCCEEDED);
     assertThat(world.status(toxic).attempt()).isEqualTo(3);
+  }
+
+  private static Launch shortly(World world, String... arguments) {
+    return world.worker(arguments).env("LEASE_TIMEOUT_SEC", "2");
   }
 }
