@@ -18,13 +18,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Two workers want to publish the same artifact, because the first slept past its lease. */
 @Durable
 @ExtendWith(WorldExtension.class)
-@Execution(ExecutionMode.CONCURRENT)
 class ArtifactFightTest {
   /** Reads a file over and over: it must not be there, and then be whole for ever. */
   private static final class Watcher implements AutoCloseable {

@@ -15,7 +15,7 @@ import java.util.List;
  */
 final class ClassCache {
   private static final int CACHES_LINKED_CLASSES = 25;
-  // Half a minute of processor time, which a crowded machine may not have to give for minutes.
+  // A crowded machine has taken more than two minutes for it.
   private static final Duration PATIENCE = Duration.ofMinutes(10);
   private static final boolean LINKED = Runtime.version().feature() >= CACHES_LINKED_CLASSES;
 

@@ -19,12 +19,9 @@ import java.time.Instant;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 @Durable
 @ExtendWith(WorldExtension.class)
-@Execution(ExecutionMode.CONCURRENT)
 class KillTest {
   // Every half heartbeat, give or take a quarter of it.
   private static final Duration SWEEP = Duration.ofMillis(500).multipliedBy(5).dividedBy(4);

@@ -14,8 +14,8 @@ public final class Soon {
   public static final Duration STANDSTILL = Duration.ofSeconds(20);
 
   /**
-   * For what must not run out while all is well: a lease, or how long a process may be silent. Two
-   * runs of all tests beside each other on two cores have made something wait for seven seconds.
+   * For what must not run out while all is well: a lease, or how long a process may be silent. On a
+   * crowded machine a connection to the database has been waited for for seven seconds.
    */
   public static final Duration AMPLE = Duration.ofSeconds(10);
 
