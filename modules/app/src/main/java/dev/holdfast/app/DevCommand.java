@@ -29,6 +29,9 @@ import picocli.CommandLine.Option;
           + " have the example kinds and those on HOLDFAST_CLASSPATH."
     })
 final class DevCommand implements Callable<Integer> {
+  /** The system property that says where to unpack the embedded server. */
+  private static final String CACHE = "holdfast.cache";
+
   @Mixin final Common common = new Common();
 
   @Mixin final WorkerChoice choice = new WorkerChoice();
@@ -85,8 +88,8 @@ final class DevCommand implements Callable<Integer> {
     if (!Files.exists(folder)) {
       System.out.println("making a database in " + folder + " (once, a few seconds) ...");
     }
-    // The launcher of a checkout has unpacked the server at build time and says where.
-    String unpacked = System.getProperty(AssembleCommand.CACHE);
+    // The launcher names a folder beside the program, so that the server is unpacked once for all.
+    String unpacked = System.getProperty(CACHE);
     return EmbeddedPostgres.start(
         EmbeddedPostgres.Options.in(folder)
             .cache(unpacked == null ? null : Path.of(unpacked))

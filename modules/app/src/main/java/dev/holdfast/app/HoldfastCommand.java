@@ -40,7 +40,6 @@ final class HoldfastCommand {
           ScratchCommand.class,
           ConfigCommand.class,
           CompletionCommand.class,
-          AssembleCommand.class,
           HelpCommand.class);
 
   private HoldfastCommand() {}

@@ -17,6 +17,7 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.program.Launch;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.TestServer;
+import dev.holdfast.testkit.program.Processes;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -15,6 +15,8 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.TestServer;
+import dev.holdfast.testkit.program.Launch;
+import dev.holdfast.testkit.program.Processes;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -143,6 +145,7 @@ class DevTest {
   private Launch dev() {
     return processes
         .launch("dev")
+        .classPath(World.KINDS)
         // The server unpacked already, as the launcher of a checkout has it.
         .property("holdfast.cache", String.valueOf(TestServer.options(folder).cache()))
         .env("HEARTBEAT_INTERVAL_SEC", "1")

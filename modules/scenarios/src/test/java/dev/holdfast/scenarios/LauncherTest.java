@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Script;
+import dev.holdfast.testkit.program.AssembledProgram;
+import dev.holdfast.testkit.program.ClassCache;
+import dev.holdfast.testkit.program.Launch;
+import dev.holdfast.testkit.program.Processes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,19 +25,19 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class LauncherTest {
   private final Path checkout;
   private final Path cache;
-  private final Path jar;
+  private final Path program;
 
   LauncherTest(Processes processes) {
     checkout = processes.folder();
     cache = checkout.resolve("modules/app/target/holdfast.aot");
-    jar = cache.resolveSibling("holdfast.jar");
+    program = cache.resolveSibling("program");
   }
 
   @BeforeEach
   void makeCheckout() throws IOException {
-    Path real = Path.of("../..").toAbsolutePath().normalize();
+    Path real = AssembledProgram.checkout();
     Files.createDirectories(cache.getParent());
-    Files.createSymbolicLink(jar, Classes.jar());
+    Files.createSymbolicLink(program, AssembledProgram.jar().getParent());
     Files.createDirectories(checkout.resolve("modules/app/src/main"));
     Files.createFile(checkout.resolve("modules/app/pom.xml"));
     Files.createFile(checkout.resolve("pom.xml"));
@@ -56,8 +60,10 @@ class LauncherTest {
 
   @Test
   void works_with_a_cache_that_was_made_for_another_jar() throws IOException {
-    Files.delete(jar);
-    Files.copy(Classes.jar(), jar);
+    Files.delete(program);
+    Files.createDirectory(program);
+    Files.copy(AssembledProgram.jar(), program.resolve("holdfast.jar"));
+    Files.createSymbolicLink(program.resolve("lib"), AssembledProgram.jar().resolveSibling("lib"));
     Files.copy(ClassCache.WORKER.file(), cache);
     works("");
   }

@@ -20,6 +20,7 @@ import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.testkit.program.Launch;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

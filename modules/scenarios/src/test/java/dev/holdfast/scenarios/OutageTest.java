@@ -13,6 +13,7 @@ import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.testkit.program.Launch;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -11,6 +11,7 @@ import dev.holdfast.model.Json;
 import dev.holdfast.steps.WorkspaceJob;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;

@@ -12,6 +12,7 @@ import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -16,6 +16,7 @@ import dev.holdfast.queue.Health;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Living;
+import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;

@@ -7,11 +7,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.Holdfast;
+import dev.holdfast.examples.clip.ClipKinds;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.testkit.program.Launch;
+import dev.holdfast.testkit.program.Processes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -24,6 +27,9 @@ import org.awaitility.Awaitility;
 final class World implements AutoCloseable {
   /** Of worker processes, unless they are told otherwise. */
   static final Duration LEASE = AMPLE;
+
+  /** The classes of these tests, {@link ScenarioKinds} among them, and the example that it uses. */
+  static final Path[] KINDS = {placeOf(ScenarioKinds.class), placeOf(ClipKinds.class)};
 
   private static final Duration COUNTING = Duration.ofMillis(250);
 
@@ -54,6 +60,10 @@ final class World implements AutoCloseable {
     Sql.run(pool, "CREATE TABLE effect (job uuid NOT NULL, attempt int NOT NULL)");
   }
 
+  private static Path placeOf(Class<?> type) {
+    return Path.of(type.getProtectionDomain().getCodeSource().getLocation().getPath());
+  }
+
   Holdfast holdfast() {
     return holdfast;
   }
@@ -80,6 +90,7 @@ final class World implements AutoCloseable {
   Launch launch(String... command) {
     return processes
         .launch(command)
+        .classPath(KINDS)
         .env("HOLDFAST_DATABASE_URL", pool.getJdbcUrl())
         .env("HOLDFAST_DATABASE_USER", pool.getUsername())
         .env("HOLDFAST_DATABASE_PASSWORD", pool.getPassword());

@@ -4,6 +4,8 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.testkit.program.AssembledProgram;
+import dev.holdfast.testkit.program.Processes;
 import java.util.Optional;
 import org.junit.jupiter.api.extension.AfterTestExecutionCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -32,7 +34,7 @@ final class WorldExtension
 
   @Override
   public void beforeAll(ExtensionContext context) {
-    Classes.prepare();
+    AssembledProgram.prepare();
   }
 
   @Override

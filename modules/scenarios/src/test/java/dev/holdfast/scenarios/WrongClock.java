@@ -2,6 +2,7 @@ package dev.holdfast.scenarios;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

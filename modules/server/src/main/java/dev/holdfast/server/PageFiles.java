@@ -35,6 +35,8 @@ final class PageFiles {
           "timeline.js",
           "workers.js");
 
+  private static final Properties VERSIONS = versions();
+
   private static final List<Library> LIBRARIES =
       List.of(
           new Library("lit", "", List.of("index.js")),
@@ -63,16 +65,12 @@ final class PageFiles {
       return "/META-INF/resources/webjars/%s/%s/%s%s".formatted(name, version(), folder, file);
     }
 
-    /** Its files lie under its version, and which one we are built with only the jar knows. */
     private String version() {
-      Properties properties = new Properties();
-      try (InputStream in =
-          opened("/META-INF/maven/org.webjars.npm/%s/pom.properties".formatted(name))) {
-        properties.load(in);
-      } catch (IOException failed) {
-        throw new UncheckedIOException(failed);
+      String version = VERSIONS.getProperty(name);
+      if (version == null) {
+        throw new IllegalStateException("libraries.properties has no version of " + name);
       }
-      return properties.getProperty("version");
+      return version;
     }
   }
 
@@ -129,6 +127,16 @@ final class PageFiles {
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);
     }
+  }
+
+  private static Properties versions() {
+    Properties versions = new Properties();
+    try (InputStream in = opened("page/libraries.properties")) {
+      versions.load(in);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+    return versions;
   }
 
   private static InputStream opened(String place) {

@@ -32,6 +32,11 @@ public final class TestDatabase implements AutoCloseable {
     this.sql = new Sql(this::connection);
   }
 
+  /** With the schema, on the server that all tests of this process share. */
+  public static TestDatabase fresh() {
+    return migrated(TestServer.fast());
+  }
+
   static TestDatabase migrated(TestServer server) {
     TestDatabase database = new TestDatabase(server);
     server.createMigrated(database.name);

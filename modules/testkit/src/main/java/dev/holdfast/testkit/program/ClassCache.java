@@ -1,6 +1,7 @@
-package dev.holdfast.scenarios;
+package dev.holdfast.testkit.program;
 
 import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,18 +10,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A cache of the classes that a process loads: that halves what its start costs, and there are more
- * than two hundred. What has a server inside needs twice as many, which a worker had better not
- * carry along.
+ * A cache of the classes that a process loads: it halves what a start costs, and tests start more
+ * than two hundred processes. One for workers and one for what has a server inside, which loads
+ * twice as many.
  */
-final class ClassCache {
+public final class ClassCache {
   private static final int CACHES_LINKED_CLASSES = 25;
   // A crowded machine has taken more than two minutes for it.
   private static final Duration PATIENCE = Duration.ofMinutes(10);
   private static final boolean LINKED = Runtime.version().feature() >= CACHES_LINKED_CLASSES;
 
-  static final ClassCache WORKER = new ClassCache("worker", List.of("worker", "--examples"));
-  static final ClassCache SERVER =
+  public static final ClassCache WORKER = new ClassCache("worker", List.of("worker", "--examples"));
+  public static final ClassCache SERVER =
       new ClassCache("server", List.of("dev", "--rehearse", "--http-port", "0"));
 
   private final Path file;
@@ -28,14 +29,14 @@ final class ClassCache {
   private boolean made;
 
   private ClassCache(String name, List<String> rehearsal) {
-    this.file = Classes.jar().resolveSibling(name + (LINKED ? ".aot" : ".jsa"));
+    this.file = AssembledProgram.target().resolve("test-" + name + (LINKED ? ".aot" : ".jsa"));
     this.rehearsal = rehearsal;
   }
 
   /** Made by whoever needs it first. */
-  synchronized Path file() {
+  public synchronized Path file() {
     if (!made) {
-      Classes.make(file, List.of(Classes.jar().toString()), this::rehearse);
+      AssembledProgram.make(file, AssembledProgram.jar(), this::rehearse);
       made = true;
     }
     return file;
@@ -45,7 +46,7 @@ final class ClassCache {
   List<String> options() {
     return List.of(
         (LINKED ? "-XX:AOTCache=" : "-XX:SharedArchiveFile=") + file(),
-        // It is where it was made to be, and not moved about.
+        // It is mapped at the address for which it was made.
         "-XX:+UnlockDiagnosticVMOptions",
         "-XX:ArchiveRelocationMode=0",
         // One that does not fit is no reason to speak: the process only starts more slowly.
@@ -63,10 +64,11 @@ final class ClassCache {
             "-XX:+UnlockDiagnosticVMOptions",
             "-XX:-AOTRecordTraining",
             "-Xlog:disable"));
-    List<String> command = Classes.command(options, List.of(Classes.jar().toString()), rehearsal);
-    try (OwnServer server = OwnServer.start();
-        World world = server.world();
-        ChildProcess process = world.launch().begin(command)) {
+    List<String> command =
+        AssembledProgram.command(options, List.of(AssembledProgram.jar().toString()), rehearsal);
+    try (TestDatabase database = TestDatabase.fresh();
+        Processes processes = new Processes();
+        ChildProcess process = processes.launch().on(database).begin(command)) {
       process.awaitLine("^ready", PATIENCE);
       process.signal("TERM");
       process.awaitExit(PATIENCE);

@@ -1,4 +1,4 @@
-package dev.holdfast.scenarios;
+package dev.holdfast.testkit.program;
 
 import static dev.holdfast.testkit.Soon.SOON;
 
@@ -10,27 +10,31 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /** A folder, and the processes that were started in it; neither outlives the test. */
-final class Processes implements AutoCloseable {
+public final class Processes implements AutoCloseable {
+  private static final Duration PAUSE = Duration.ofMillis(20);
+
   private final Path folder = freshFolder();
   private final List<ChildProcess> children = new ArrayList<>();
 
-  Path folder() {
+  public Path folder() {
     return folder;
   }
 
   /** A command of the command line, about to be run in the folder. */
-  Launch launch(String... command) {
+  public Launch launch(String... command) {
     return new Launch(folder, children::add).arguments(command);
   }
 
   /** Open to others: PostgreSQL does not run as root, and root's server is somebody else. */
-  static Path freshFolder() {
+  public static Path freshFolder() {
     try {
       return Files.setPosixFilePermissions(
           Files.createTempDirectory("holdfast-scenario-"),
@@ -41,7 +45,7 @@ final class Processes implements AutoCloseable {
   }
 
   /** For a test that has failed: what the processes had to say. */
-  void printOutput() {
+  public void printOutput() {
     for (ChildProcess child : children) {
       List<String> lines = child.lines();
       System.out.println("---- output of process " + child.pid());
@@ -55,12 +59,18 @@ final class Processes implements AutoCloseable {
     delete(folder);
   }
 
-  static void delete(Path folder) {
+  public static void delete(Path folder) {
     // A server that was killed may be about to write its last file.
-    World.until(SOON, folder + " is deleted", () -> deleted(folder));
+    long end = System.nanoTime() + SOON.toNanos();
+    while (!deleted(folder)) {
+      if (System.nanoTime() > end) {
+        throw new IllegalStateException(folder + " cannot be deleted");
+      }
+      LockSupport.parkNanos(PAUSE.toNanos());
+    }
   }
 
-  private static boolean deleted(Path folder) throws IOException {
+  private static boolean deleted(Path folder) {
     try (Stream<Path> walk = Files.walk(folder)) {
       for (Path entry : walk.sorted(Comparator.reverseOrder()).toList()) {
         Files.deleteIfExists(entry);
@@ -68,6 +78,8 @@ final class Processes implements AutoCloseable {
       return true;
     } catch (DirectoryNotEmptyException | NoSuchFileException | UncheckedIOException e) {
       return !Files.exists(folder);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 }

@@ -1,8 +1,9 @@
-package dev.holdfast.scenarios;
+package dev.holdfast.testkit.program;
 
 import static dev.holdfast.testkit.Soon.SOON;
 
 import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -16,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** A process of the command line that is about to be started. */
-final class Launch {
+public final class Launch {
   // Small and quick to start: there are up to eight of them on two cores.
   private static final List<String> SMALL =
       List.of("-Xmx80m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
@@ -38,7 +39,7 @@ final class Launch {
           "KEEP_SCRATCH_ON_SUCCESS");
 
   /** How a command ended and what it said. */
-  record Answer(int code, List<String> out, List<String> err) {}
+  public record Answer(int code, List<String> out, List<String> err) {}
 
   private final Path folder;
   private final Consumer<ChildProcess> started;
@@ -53,55 +54,63 @@ final class Launch {
     this.started = started;
   }
 
-  Launch arguments(String... more) {
+  public Launch arguments(String... more) {
     arguments.addAll(List.of(more));
     return this;
   }
 
-  Launch env(String name, String value) {
+  public Launch env(String name, String value) {
     environment.put(name, value);
     return this;
   }
 
-  Launch property(String name, Object value) {
+  public Launch property(String name, Object value) {
     jvm.add("-D" + name + "=" + value);
     return this;
   }
 
   /** For one of a crowd with much to do: whatever else is tested at the time goes first. */
-  Launch modestly() {
+  public Launch modestly() {
     before.addAll(List.of("nice", "-n", "10"));
     jvm.add("-XX:CompileThresholdScaling=1");
     return this;
   }
 
-  /** With a further folder of classes. */
-  Launch classPath(Path folder) {
-    classPath.add(folder);
+  /** With further folders of classes, or jars. */
+  public Launch classPath(Path... entries) {
+    classPath.addAll(List.of(entries));
     return this;
   }
 
+  /** On a test's database, even one that does not flush to the disk. */
+  public Launch on(TestDatabase database) {
+    return env("HOLDFAST_DATABASE_URL", database.url())
+        .env("HOLDFAST_DATABASE_USER", database.user())
+        .env("HOLDFAST_DATABASE_PASSWORD", database.password())
+        .env("HOLDFAST_ALLOW_UNSAFE_DATABASE", "true");
+  }
+
   /** Starts it and returns at once. */
-  ChildProcess begin() {
+  public ChildProcess begin() {
     return begin(command());
   }
 
   /** The same for another command. */
-  ChildProcess begin(List<String> command) {
+  public ChildProcess begin(List<String> command) {
     ChildProcess child = ChildProcess.start(inPlace(command));
     started.accept(child);
     return child;
   }
 
   /** Starts it and returns when it says that it is ready. */
-  ChildProcess start() {
+  public ChildProcess start() {
     ChildProcess child = begin();
     child.awaitLine("^ready", SOON);
     return child;
   }
 
   /** Starts several at once. */
-  List<ChildProcess> start(int count) {
+  public List<ChildProcess> start(int count) {
     List<ChildProcess> children = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       children.add(begin());
@@ -111,7 +120,7 @@ final class Launch {
   }
 
   /** Runs it to its end. */
-  Answer run() {
+  public Answer run() {
     try {
       Path out = Files.createTempFile(folder, "out", ".txt");
       Path err = Files.createTempFile(folder, "err", ".txt");
@@ -143,7 +152,7 @@ final class Launch {
 
   private List<String> command() {
     List<String> command = new ArrayList<>(before);
-    command.addAll(Classes.command(jvm, classPath, arguments));
+    command.addAll(AssembledProgram.command(jvm, classPath, arguments));
     return command;
   }
 
@@ -155,7 +164,7 @@ final class Launch {
   }
 
   /** What is set where the tests run must not reach the processes under test. */
-  static void clean(Map<String, String> environment) {
+  public static void clean(Map<String, String> environment) {
     environment.keySet().removeIf(name -> name.startsWith("HOLDFAST_") || SETTINGS.contains(name));
     // Any port: several of them run at once.
     environment.put("HOLDFAST_PORT", "0");
