@@ -17,13 +17,13 @@ import dev.holdfast.worker.Program;
 import dev.holdfast.worker.Scratch;
 import dev.holdfast.worker.Worker;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -32,21 +32,21 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.openqa.selenium.Keys;
 
-/** The page in Chromium, on a server with a database. */
+/** The page of the assembled program, in Chromium. */
 class BrowserTest extends InBrowser {
   BrowserTest(TestDatabase db) {
     super(db);
   }
 
   @Override
-  UnaryOperator<ServerOptions> options() {
-    return options ->
-        options.settings(
-            List.of(
-                new ShownSetting("server.port", "HOLDFAST_PORT", "0", "option", "its port"),
-                new ShownSetting("log.level", "HOLDFAST_LOG_LEVEL", "info", "default", "how much"),
-                new ShownSetting(
-                    "handlers.x", "", "echo <img src=x onerror=hit=1>", "a.yaml", "program")));
+  void configure(Path folder) {
+    try {
+      Files.writeString(
+          folder.resolve("holdfast.yaml"),
+          "handlers: {x: {command: [echo, '<img src=x onerror=hit=1>']}}");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private void openAs(Role role, String page) {
@@ -397,7 +397,7 @@ class BrowserTest extends InBrowser {
     browser.awaitConnection("lost");
     browser.awaitText("connection lost");
     holdfast.enqueue(Job.of("meanwhile").queue("other"));
-    server = HoldfastServer.start(holdfast, ServerOptions.DEFAULT.port(port));
+    server = program(port);
     browser.awaitLive();
     browser.awaitText("meanwhile");
     holdfast.enqueue(Job.of("afterwards").queue("other"));

@@ -128,7 +128,9 @@ class HttpWorkerTest extends ServerTest {
   private void restart() {
     int port = server.url().getPort();
     server.close();
-    server = HoldfastServer.start(holdfast, options().apply(ServerOptions.DEFAULT.port(port)));
+    server =
+        RunningServer.of(
+            HoldfastServer.start(holdfast, options().apply(ServerOptions.DEFAULT.port(port))));
   }
 
   @Test
@@ -236,7 +238,9 @@ class HttpWorkerTest extends ServerTest {
     int port = server.url().getPort();
     server.close();
     TimeUnit.MILLISECONDS.sleep(LONGER_THAN_A_LEASE.toMillis());
-    server = HoldfastServer.start(holdfast, options().apply(ServerOptions.DEFAULT.port(port)));
+    server =
+        RunningServer.of(
+            HoldfastServer.start(holdfast, options().apply(ServerOptions.DEFAULT.port(port))));
     long back = System.nanoTime();
     // Longer than the new server waits before it judges anybody.
     until(() -> System.nanoTime() - back > LONGER_THAN_A_LEASE.toNanos());

@@ -7,7 +7,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.HealthStatus;
 import dev.holdfast.model.Json;
 import dev.holdfast.queue.Health;
+import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.testkit.program.Processes;
+import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -18,8 +22,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
-/** What tests of the page share: Chromium, started once for all tests of a class. */
-abstract class InBrowser extends ServerTest {
+/**
+ * What tests of the page share: Chromium, started once for all tests of a class, and the assembled
+ * program with {@code holdfast server}, in a process of its own for each test.
+ */
+abstract class InBrowser extends ApiTest {
   static final String[] PAGES = {"#/", "#/queues", "#/jobs", "#/workers", "#/info"};
   static final Duration PATIENCE = SOON;
   private static @Nullable Browser started;
@@ -34,6 +41,23 @@ abstract class InBrowser extends ServerTest {
     }
     this.browser = started;
   }
+
+  @Override
+  final RunningServer startServer() {
+    return program(0);
+  }
+
+  final RunningServer program(int port) {
+    Processes processes = new Processes();
+    configure(processes.folder());
+    ChildProcess process =
+        processes.launch("server", "--port", Integer.toString(port)).on(db).begin();
+    String url = process.awaitLine("^ready: .* at (http\\S+)$", PATIENCE).group(1);
+    return new RunningServer(URI.create(url), processes::close);
+  }
+
+  /** Puts a holdfast.yaml into the folder in which the server is about to be started. */
+  void configure(Path folder) {}
 
   @BeforeAll
   static void startBrowser() {

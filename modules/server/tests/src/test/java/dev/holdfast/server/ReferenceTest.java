@@ -45,15 +45,12 @@ class ReferenceTest extends ServerTest {
   }
 
   @Test
-  void every_route_is_documented_with_what_it_asks_for() {
-    assertThat(Document.routes().stream().map(ReferenceTest::line))
-        .containsAll(server.routes().stream().map(ReferenceTest::line).toList());
-  }
-
-  @Test
-  void every_documented_route_is_there() {
-    assertThat(server.routes().stream().map(ReferenceTest::line))
-        .containsAll(Document.routes().stream().map(ReferenceTest::line).toList());
+  void the_documented_routes_are_those_that_are_there_with_what_they_ask_for() {
+    try (HoldfastServer own = HoldfastServer.start(holdfast, ServerOptions.DEFAULT.port(0))) {
+      assertThat(Document.routes().stream().map(ReferenceTest::line))
+          .containsExactlyInAnyOrderElementsOf(
+              own.routes().stream().map(ReferenceTest::line).toList());
+    }
   }
 
   private static String line(Route route) {

@@ -1,38 +1,18 @@
 package dev.holdfast.server;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
-import dev.holdfast.model.ApiKey;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.Role;
-import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
-import java.time.Instant;
-import java.util.Map;
 import java.util.function.UnaryOperator;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A server on a database of its own, and a client that checks every answer against the API. */
-@ExtendWith(DatabaseExtension.class)
-abstract class ServerTest {
-  static final String QUEUE = "work";
-
-  TestDatabase db;
-  Holdfast holdfast;
-  HoldfastServer server;
-  Client client;
-
+/** With the server in this process. */
+abstract class ServerTest extends ApiTest {
   ServerTest(TestDatabase db) {
-    this.db = db;
-    this.holdfast = Holdfast.on(db.dataSource());
-    this.server = started(holdfast, options().apply(ServerOptions.DEFAULT.port(0)));
-    this.client = new Client(server.url());
+    super(db);
+  }
+
+  @Override
+  final RunningServer startServer() {
+    return RunningServer.of(started(holdfast, options().apply(ServerOptions.DEFAULT.port(0))));
   }
 
   HoldfastServer started(Holdfast on, ServerOptions options) {
@@ -41,57 +21,5 @@ abstract class ServerTest {
 
   UnaryOperator<ServerOptions> options() {
     return options -> options;
-  }
-
-  @BeforeEach
-  void isUp() {
-    assertThat(server.url().getPort()).isPositive();
-  }
-
-  @AfterEach
-  void stop() {
-    server.close();
-    holdfast.close();
-  }
-
-  JobId enqueued() {
-    return holdfast.enqueue(Job.of("echo").queue(QUEUE)).id();
-  }
-
-  /** A task, leased over HTTP. */
-  JsonNode leased() {
-    JsonNode tasks =
-        client
-            .post("/v1/queues/" + QUEUE + "/lease", Map.of("workerId", "w1"), null)
-            .ok()
-            .get("tasks");
-    assertThat(tasks).hasSize(1);
-    return tasks.get(0);
-  }
-
-  Client.Reply callback(JsonNode task, String callback, Object body) {
-    return client.post(
-        "/v1/tasks/" + task.get("taskId").asText() + "/" + callback,
-        body,
-        task.get("taskToken").asText());
-  }
-
-  /** The text of a new key. */
-  String key(Role role, String tenant) {
-    Secrets.Parts parts = Secrets.next();
-    holdfast
-        .queue()
-        .createKey(
-            new ApiKey(parts.id(), "test", role, tenant, Instant.EPOCH, null, null),
-            parts.digest(),
-            null);
-    assertThat(holdfast.queue().validKey(parts.id())).isPresent();
-    return parts.text();
-  }
-
-  String state(JobId job) {
-    @Nullable String state =
-        db.queryOne(String.class, "SELECT state::text FROM holdfast.job WHERE id = ?", job.value());
-    return String.valueOf(state);
   }
 }
