@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Json;
+import dev.holdfast.testkit.Extent;
 import dev.holdfast.worker.Worker;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ManyWorkersTest extends LibraryTest {
-  private static final int JOBS = 5_000;
+  private static final int JOBS = Extent.of(1_500, 5_000);
 
   @ParameterizedTest(name = "{0} workers")
   @ValueSource(ints = {2, 8})

@@ -10,6 +10,7 @@ import dev.holdfast.steps.FailureClass;
 import dev.holdfast.steps.Scrubber;
 import dev.holdfast.steps.StepException;
 import dev.holdfast.steps.StepLoop;
+import dev.holdfast.testkit.Extent;
 import dev.holdfast.worker.Healing;
 import dev.holdfast.worker.Worker;
 import java.time.Duration;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.Test;
 /** Many jobs whose steps fail and hang at random, the same way every time. */
 class StepStormTest extends LibraryTest {
   private static final long SEED = 42;
-  private static final int JOBS = 200;
+  private static final int JOBS = Extent.of(60, 200);
   private static final int STEPS = 3;
 
   /** How a step goes wrong, and how often before it goes well. */

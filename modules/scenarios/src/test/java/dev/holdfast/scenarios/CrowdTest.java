@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Job;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Extent;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -13,8 +14,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Durable
 @ExtendWith(WorldExtension.class)
 class CrowdTest {
-  private static final int JOBS = 20_000;
-  private static final int BATCH = 5_000;
+  private static final int JOBS = Extent.of(4_000, 20_000);
+  private static final int BATCH = 2_000;
 
   @ParameterizedTest
   @ValueSource(ints = {2, 8})

@@ -11,6 +11,7 @@ import dev.holdfast.model.Json;
 import dev.holdfast.steps.WorkspaceJob;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.net.DatagramPacket;
@@ -47,9 +48,9 @@ class SelfHealTest {
   private static final Path EXAMPLE =
       Path.of("..", "..", "examples", "repository-task").toAbsolutePath().normalize();
   private static final long SEED = 20_261_115;
-  private static final int JOBS = 20;
+  private static final int JOBS = Extent.of(8, 20);
   private static final int AT_ONCE = 8;
-  private static final int POINTS = 50;
+  private static final int POINTS = Extent.of(12, 50);
   private static final Duration LONG = Duration.ofMinutes(3);
 
   private static String output(Path folder, String... command) throws Exception {

@@ -15,17 +15,20 @@ import dev.holdfast.model.WorkerHealth;
 import dev.holdfast.queue.Health;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.Living;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Random;
+import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
@@ -40,9 +43,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class SuperviseTest {
   private static final String NAME = "here";
   private static final String DEFAULT = "worker:default:0";
-  private static final long SEED = 20_261_115;
-  private static final int KILLS = 50;
-  private static final int JOBS = 2_000;
+  private static final int KILLS = Extent.of(12, 50);
+  private static final int BATCH = 400;
 
   private static Launch supervise(World world, int processes, int concurrency) {
     return world
@@ -77,11 +79,6 @@ class SuperviseTest {
         world, row -> row.status() == HealthStatus.HEALTHY && row.incarnation() == incarnation);
   }
 
-  private static boolean isAtWork(World world) {
-    return world.count("SELECT count(*) FROM holdfast.job WHERE state = 'RUNNING'") > 0
-        || world.count("SELECT count(*) FROM holdfast.job WHERE finished_at IS NULL") == 0;
-  }
-
   private static long pid(WorkerHealth row) {
     return Objects.requireNonNull(row.pid());
   }
@@ -91,42 +88,92 @@ class SuperviseTest {
   }
 
   @Test
-  void fifty_kills_over_two_thousand_jobs_lose_none_and_settle_none_twice(World world)
+  void kills_of_working_and_of_starting_workers_lose_no_job_and_settle_none_twice(World world)
       throws Exception {
+    // Enqueued before anything runs, so that the first kill meets work however slow the start is.
+    long jobs = enqueueEffects(world);
     ChildProcess supervisor =
         supervise(world, 2, 8)
             .env("HOLDFAST_RESTART_LIMIT", "1000")
             .env("HOLDFAST_RESTART_LIFETIME_LIMIT", "1000")
             .start();
-    for (int i = 0; i < JOBS; i++) {
-      // Long enough for most of the kills to hit some.
-      world.holdfast().enqueue(Job.of("effect", new ScenarioKinds.Work(150)).maxCrashes(100));
-    }
-    Random random = new Random(SEED);
+    Set<Long> killed = new HashSet<>();
     for (int i = 0; i < KILLS; i++) {
-      int kill = i;
-      List<Long> living = new ArrayList<>();
-      World.until(
-          SOON,
-          "a worker is healthy",
-          () -> {
-            living.clear();
-            health(world).of(NAME).stream()
-                .filter(row -> row.status() == HealthStatus.HEALTHY)
-                .forEach(row -> living.add(pid(row)));
-            // Now and then while some are at work, however slowly processes begin.
-            return !living.isEmpty() && (kill % 5 > 0 || isAtWork(world));
-          });
-      signal("KILL", living.get(random.nextInt(living.size())));
-      Thread.sleep(random.nextInt(200));
+      if (world.count("SELECT count(*) FROM holdfast.job WHERE state = 'PENDING'") < BATCH / 2) {
+        jobs += enqueueEffects(world);
+      }
+      // A row is of a process that was killed until its supervisor has noticed.
+      long victim = i % 3 == 2 ? startingWorker(world, killed) : workingWorker(world, killed);
+      signal("KILL", victim);
+      killed.add(victim);
     }
-    world.awaitAll(JOBS);
-    assertThat(world.count("SELECT count(*) FROM effect")).isEqualTo(JOBS);
-    assertThat(world.count("SELECT count(DISTINCT job) FROM effect")).isEqualTo(JOBS);
-    assertThat(world.count("SELECT sum(crashes) FROM holdfast.job")).isPositive();
+    world.awaitAll(jobs);
+    assertThat(world.count("SELECT count(*) FROM effect")).isEqualTo(jobs);
+    assertThat(world.count("SELECT count(DISTINCT job) FROM effect")).isEqualTo(jobs);
+    assertThat(world.count("SELECT sum(crashes) FROM holdfast.job"))
+        .describedAs("attempts cut off by a kill")
+        .isPositive();
+    World.until(
+        SOON,
+        "every kill was followed by a restart",
+        () -> health(world).of(NAME).stream().mapToInt(WorkerHealth::restarts).sum() >= KILLS);
     supervisor.signal("TERM");
     assertThat(supervisor.awaitExit(SOON)).isZero();
     assertThat(health(world).of(NAME)).isEmpty();
+  }
+
+  private static long enqueueEffects(World world) {
+    world
+        .holdfast()
+        .enqueue(
+            Stream.generate(() -> Job.of("effect", new ScenarioKinds.Work(150)).maxCrashes(100))
+                .limit(BATCH)
+                .toList());
+    return BATCH;
+  }
+
+  /** The process of a worker that holds a job. */
+  private static long workingWorker(World world, Set<Long> killed) {
+    List<Long> found = new ArrayList<>();
+    World.until(
+        SOON,
+        "a worker is at work",
+        () -> {
+          List<String> holders =
+              Sql.strings(
+                  world.pool(),
+                  "SELECT DISTINCT worker_id FROM holdfast.job WHERE state = 'RUNNING'");
+          health(world).of(NAME).stream()
+              .filter(row -> row.status() == HealthStatus.HEALTHY && !killed.contains(pid(row)))
+              .filter(row -> holders.stream().anyMatch(it -> it.contains("." + row.pid() + ".")))
+              .forEach(row -> found.add(pid(row)));
+          return !found.isEmpty();
+        });
+    return found.getFirst();
+  }
+
+  /** The process of a worker that is not healthy yet. */
+  private static long startingWorker(World world, Set<Long> killed) {
+    List<Long> found = new ArrayList<>();
+    World.until(
+        SOON,
+        "a worker is starting",
+        () -> {
+          List<WorkerHealth> rows = health(world).of(NAME);
+          rows.stream()
+              .filter(row -> row.status() == HealthStatus.STARTING && row.pid() != null)
+              .filter(row -> !killed.contains(pid(row)))
+              .forEach(row -> found.add(pid(row)));
+          if (rows.stream()
+              .allMatch(
+                  row -> row.status() == HealthStatus.HEALTHY && !killed.contains(pid(row)))) {
+            // The last one killed has started too quickly to be seen at it.
+            signal("KILL", pid(rows.getFirst()));
+            killed.add(pid(rows.getFirst()));
+          }
+          return !found.isEmpty();
+        });
+    return found.getFirst();
   }
 
   @Test

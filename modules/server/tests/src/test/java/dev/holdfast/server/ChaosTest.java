@@ -12,6 +12,7 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.RetryPolicy;
+import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,7 +36,8 @@ import org.junit.jupiter.api.Test;
  * from a seed, its task and its attempt; {@code -Dholdfast.chaos.seed=N} draws it again.
  */
 class ChaosTest extends ServerTest {
-  private static final int TASKS = Integer.getInteger("holdfast.chaos.tasks", 10_000);
+  private static final int TASKS =
+      Integer.getInteger("holdfast.chaos.tasks", Extent.of(1_500, 10_000));
   private static final int AT_ONCE = 32;
   private static final int MOST_ROUNDS = 20;
 
