@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class LineReader {
   private static final Logger log = System.getLogger(LineReader.class.getName());
   private static final int CHUNK = 16 << 10;
+  private static final int LOOKS = 50;
 
   private final InputStream stream;
   private final LineListener listener;
@@ -48,12 +49,17 @@ final class LineReader {
    */
   void finish(Duration patience) {
     long before = chunks.get();
-    while (!ProcessTree.uninterruptibly(() -> thread.join(patience))) {
-      if (reading && chunks.get() == before) {
+    int silent = 0;
+    // Many short waits: if the machine stands still during one of them, this thread may be the
+    // first to run again, and what the reader has not read yet would look like silence.
+    while (!ProcessTree.uninterruptibly(() -> thread.join(patience.dividedBy(LOOKS)))) {
+      long now = chunks.get();
+      silent = reading && now == before ? silent + 1 : 0;
+      before = now;
+      if (silent == LOOKS) {
         close();
         return;
       }
-      before = chunks.get();
     }
   }
 
@@ -69,7 +75,7 @@ final class LineReader {
     byte[] chunk = new byte[CHUNK];
     try (stream) {
       int read;
-      while ((read = read(chunk)) >= 0) {
+      while ((read = readDespiteExit(chunk)) >= 0) {
         take(chunk, read);
       }
     } catch (IOException closed) {
@@ -80,12 +86,26 @@ final class LineReader {
     }
   }
 
+  /**
+   * When a program exits, the JDK moves what is left in its pipe to a buffer and closes the pipe. A
+   * read that was just about to begin then fails, and the next one gets the rest.
+   */
+  private int readDespiteExit(byte[] chunk) throws IOException {
+    try {
+      return read(chunk);
+    } catch (IOException closed) {
+      return read(chunk);
+    }
+  }
+
   private int read(byte[] chunk) throws IOException {
     reading = true;
-    int read = stream.read(chunk);
-    reading = false;
-    chunks.incrementAndGet();
-    return read;
+    try {
+      return stream.read(chunk);
+    } finally {
+      reading = false;
+      chunks.incrementAndGet();
+    }
   }
 
   private void take(byte[] chunk, int read) {

@@ -24,7 +24,7 @@ public final class ProcessTree {
   private static final Logger log = System.getLogger(ProcessTree.class.getName());
   private static final File NOTHING = new File("/dev/null");
   private static final Duration DYING = Duration.ofSeconds(5);
-  private static final Duration LAST_WORDS = Duration.ofSeconds(2);
+  private static final Duration LAST_WORDS = Duration.ofSeconds(5);
   private static final long PAUSE_MILLIS = 10;
 
   private static final @Nullable Path SETSID =

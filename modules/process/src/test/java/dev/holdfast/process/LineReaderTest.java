@@ -3,6 +3,11 @@ package dev.holdfast.process;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayInputStream;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -66,5 +71,38 @@ class LineReaderTest {
             })
         .finish(Duration.ofSeconds(10));
     assertThat(heard).containsExactly("a", "b");
+  }
+
+  /** As a pipe does whose program exits between two reads. */
+  @Test
+  void a_read_that_fails_once_loses_nothing() {
+    InputStream rest = new ByteArrayInputStream("a\nb\n".getBytes(StandardCharsets.UTF_8));
+    InputStream failingOnce =
+        new FilterInputStream(rest) {
+          private boolean failed;
+
+          @Override
+          public int read(byte[] bytes, int from, int length) throws IOException {
+            if (!failed) {
+              failed = true;
+              throw new IOException("Stream Closed");
+            }
+            return super.read(bytes, from, length);
+          }
+        };
+    LineReader.start("test", failingOnce, 10, (line, cut) -> lines.add(line))
+        .finish(Duration.ofSeconds(10));
+    assertThat(lines).containsExactly("a", "b");
+  }
+
+  @Test
+  void a_stream_that_is_held_open_in_silence_is_given_up() throws IOException {
+    try (PipedOutputStream held = new PipedOutputStream();
+        PipedInputStream silent = new PipedInputStream(held)) {
+      held.write("a\n".getBytes(StandardCharsets.UTF_8));
+      LineReader.start("test", silent, 10, (line, cut) -> lines.add(line))
+          .finish(Duration.ofSeconds(2));
+      assertThat(lines).containsExactly("a");
+    }
   }
 }
