@@ -81,7 +81,7 @@ class InstalledLibraryTest {
 
     String test = documented("examples/shop/README.md", "mvn test");
     assertThat(maven.run(shop, TREE.replace("mvn test", test)))
-        .anyMatch(line -> line.contains("Tests run: 1, Failures: 0, Errors: 0, Skipped: 0"));
+        .anyMatch(line -> line.contains("Tests run: 2, Failures: 0, Errors: 0, Skipped: 0"));
     assertThat(brought(Files.readAllLines(shop.resolve("tree.txt"))))
         .containsExactlyInAnyOrder(
             "dev.holdfast:holdfast-model",
