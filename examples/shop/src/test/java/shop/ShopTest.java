@@ -1,0 +1,62 @@
+package shop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.model.Enqueued;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Schedule;
+import java.time.Duration;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
+
+class ShopTest {
+  // region drain
+  @Test
+  void an_order_posts_its_invoice() throws Exception {
+    PGSimpleDataSource dataSource = new PGSimpleDataSource();
+    dataSource.setUrl(System.getenv("DATABASE_URL"));
+    try (Holdfast holdfast = Holdfast.on(dataSource).check()) {
+      Shop shop = new Shop(dataSource, holdfast);
+      shop.createTables();
+      List<Enqueued> jobs = shop.order(new Shop.Order(UUID.randomUUID(), "ada@example.org", 4_200));
+
+      shop.worker().drain();
+
+      assertThat(jobs)
+          .extracting(job -> holdfast.find(job.id()).orElseThrow().state())
+          .containsOnly(JobState.SUCCEEDED);
+    }
+  }
+
+  // endregion
+
+  @Test
+  void jobs_wait_for_other_jobs_and_come_by_the_clock() {
+    PGSimpleDataSource dataSource = new PGSimpleDataSource();
+    dataSource.setUrl(System.getenv("DATABASE_URL"));
+    LocalDate day = LocalDate.of(2030, 1, 31);
+    try (Holdfast holdfast = Holdfast.on(dataSource).check()) {
+      // region more
+      Job extract = Job.of("extract", day);
+      Job load = Job.of("load", day).after(extract.id()); // once extract has succeeded
+      holdfast.enqueue(List.of(extract, load));
+      Job report = Job.of("report");
+      ZoneId zone = ZoneId.of("Europe/Berlin");
+      holdfast.queue().schedule(Schedule.of("nightly", "0 3 * * *", zone, report));
+      holdfast.queue().rate("mail", 100, Duration.ofMinutes(1)); // over all workers
+      // endregion
+
+      assertThat(holdfast.find(load.id()).orElseThrow().state()).isEqualTo(JobState.WAITING);
+      holdfast.cancel(load.id(), "tested");
+      holdfast.cancel(extract.id(), "tested");
+      assertThat(holdfast.queue().removeSchedule("nightly")).isTrue();
+      holdfast.queue().liftRate("mail");
+    }
+  }
+}

@@ -1,0 +1,206 @@
+package dev.holdfast.scenarios;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.TestDatabase;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** The library as users get it: installed by Maven, and used by a project of its own. */
+@Durable
+@ExtendWith(WorldExtension.class)
+class InstalledLibraryTest {
+  private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
+  private static final String TREE =
+      "mvn test org.apache.maven.plugins:maven-dependency-plugin:3.9.0:tree -DoutputFile=tree.txt";
+
+  private final Processes processes;
+  private final Path checkout;
+  private final Maven maven;
+
+  InstalledLibraryTest(Processes processes) throws IOException {
+    this.processes = processes;
+    this.checkout = processes.folder().resolve("checkout");
+    this.maven = Maven.withRepository(processes.folder().resolve("repository"));
+  }
+
+  /** As the repository is, but with build folders of its own. */
+  @BeforeEach
+  void makeCheckout() throws IOException {
+    try (Stream<Path> files = Files.find(ROOT, 4, (file, its) -> file.endsWith("pom.xml"))) {
+      for (Path pom : files.filter(file -> !file.toString().contains("/target/")).toList()) {
+        Path copy = checkout.resolve(ROOT.relativize(pom));
+        Files.createDirectories(copy.getParent());
+        Files.copy(pom, copy);
+        if (Files.exists(pom.resolveSibling("src"))) {
+          Files.createSymbolicLink(copy.resolveSibling("src"), pom.resolveSibling("src"));
+        }
+      }
+    }
+    Files.createSymbolicLink(checkout.resolve(".mvn"), ROOT.resolve(".mvn"));
+  }
+
+  @Test
+  void a_project_of_its_own_builds_tests_and_runs_with_it(TestDatabase databases)
+      throws IOException {
+    maven.run(checkout, documented("README.md", "mvn .*install"));
+    assertThat(maven.installed())
+        .containsExactlyInAnyOrder(
+            "holdfast",
+            "holdfast-parent",
+            "holdfast-model",
+            "holdfast-process",
+            "holdfast-queue",
+            "holdfast-steps",
+            "holdfast-worker");
+
+    TestDatabase database = databases.empty();
+    Launch.Answer migrated =
+        processes
+            .launch("migrate")
+            .env("HOLDFAST_DATABASE_URL", database.url())
+            .env("HOLDFAST_DATABASE_USER", database.user())
+            .env("HOLDFAST_DATABASE_PASSWORD", database.password())
+            .run();
+    assertThat(migrated.code()).as("%s", migrated).isZero();
+    maven.env(
+        "DATABASE_URL",
+        database.url() + "?user=" + database.user() + "&password=" + database.password());
+    Path shop = copyOfShop();
+
+    String test = documented("examples/shop/README.md", "mvn test");
+    assertThat(maven.run(shop, TREE.replace("mvn test", test)))
+        .anyMatch(line -> line.contains("Tests run: 2, Failures: 0, Errors: 0, Skipped: 0"));
+    assertThat(brought(Files.readAllLines(shop.resolve("tree.txt"))))
+        .containsExactlyInAnyOrder(
+            "dev.holdfast:holdfast-model",
+            "dev.holdfast:holdfast-process",
+            "dev.holdfast:holdfast-queue",
+            "dev.holdfast:holdfast-steps",
+            "dev.holdfast:holdfast-worker",
+            "org.postgresql:postgresql",
+            "org.slf4j:slf4j-api",
+            "com.fasterxml.jackson.core:jackson-annotations",
+            "com.fasterxml.jackson.core:jackson-core",
+            "com.fasterxml.jackson.core:jackson-databind",
+            "com.fasterxml.jackson.datatype:jackson-datatype-jsr310");
+    assertEverythingIsDone(database, 1);
+
+    List<String> said = maven.run(shop, documented("examples/shop/README.md", "mvn .*exec:exec"));
+    assertThat(said)
+        .contains("send-mail SUCCEEDED {\"sent\": true}")
+        .contains("post-invoice SUCCEEDED {\"posted\": 4200}")
+        .anyMatch(line -> line.startsWith("mail to ada@example.org: thank you for order "));
+    assertEverythingIsDone(database, 2);
+  }
+
+  @Test
+  void maven_itself_may_run_on_an_older_jdk() throws IOException {
+    maven.env("JAVA_HOME", olderJdk()).run(checkout, "mvn -DskipTests -pl modules/process install");
+    assertThat(maven.installed()).contains("holdfast-process");
+  }
+
+  @Test
+  void where_there_is_no_other_jdk_the_message_says_what_to_set() throws IOException {
+    Files.writeString(checkout.resolve("toolchains.xml"), "<toolchains/>");
+    List<String> said =
+        maven
+            .env("JAVA_HOME", olderJdk())
+            .run(checkout, "mvn -N -t toolchains.xml -Dtoolchain.jdk.discover=false install", 1);
+    assertThat(said)
+        .anyMatch(
+            line ->
+                line.contains("ERROR") && line.contains("needs a JDK 21 or newer: set JAVA_HOME"));
+  }
+
+  @Test
+  void no_module_that_only_tests_or_measures_is_ever_installed() throws IOException {
+    String pom = Files.readString(ROOT.resolve("pom.xml"));
+    List<String> checks =
+        Pattern.compile("<module>(.*)</module>")
+            .matcher(pom.substring(pom.indexOf("<id>checks</id>")))
+            .results()
+            .map(module -> module.group(1))
+            .toList();
+    assertThat(checks).contains("modules/scenarios", "modules/lint", "modules/bench");
+    for (String module : Stream.concat(Stream.of("modules/testkit"), checks.stream()).toList()) {
+      assertThat(ROOT.resolve(module).resolve("pom.xml"))
+          .content()
+          .contains("<maven.install.skip>true<", "<maven.deploy.skip>true<");
+    }
+  }
+
+  private static void assertEverythingIsDone(TestDatabase database, int orders) {
+    assertThat(database.count("SELECT count(*) FROM orders")).isEqualTo(orders);
+    assertThat(database.count("SELECT count(*) FROM ledger JOIN orders ON id = order_id"))
+        .isEqualTo(orders);
+    assertThat(database.count("SELECT count(*) FROM holdfast.job WHERE state = 'SUCCEEDED'"))
+        .isEqualTo(2L * orders);
+  }
+
+  /** What a document tells to type. */
+  private static String documented(String document, String command) throws IOException {
+    Matcher matcher =
+        Pattern.compile("^\\$ (" + command + ")$", Pattern.MULTILINE)
+            .matcher(Files.readString(ROOT.resolve(document)));
+    assertThat(matcher.find()).as("%s in %s", command, document).isTrue();
+    return matcher.group(1);
+  }
+
+  private Path copyOfShop() throws IOException {
+    Path from = ROOT.resolve("examples/shop");
+    Path to = processes.folder().resolve("shop");
+    try (Stream<Path> files = Files.walk(from)) {
+      for (Path file : files.filter(file -> !file.startsWith(from.resolve("target"))).toList()) {
+        Files.copy(file, to.resolve(from.relativize(file)));
+      }
+    }
+    return to;
+  }
+
+  /** The part of a dependency tree below our library, as group:artifact. */
+  private static List<String> brought(List<String> tree) {
+    return tree.stream()
+        .dropWhile(line -> !line.contains(" dev.holdfast:holdfast:"))
+        .skip(1)
+        .takeWhile(line -> line.startsWith("| "))
+        .map(line -> line.replaceFirst("^[^a-z]*([^:]+:[^:]+):.*", "$1"))
+        .toList();
+  }
+
+  private static String olderJdk() throws IOException {
+    Optional<Path> found = Optional.empty();
+    Path folder = Path.of("/usr/lib/jvm");
+    if (Files.isDirectory(folder)) {
+      try (Stream<Path> homes = Files.list(folder)) {
+        found = homes.filter(home -> version(home) >= 11 && version(home) < 21).findFirst();
+      }
+    }
+    assumeThat(found).as("a JDK older than 21 in " + folder).isPresent();
+    return found.orElseThrow().toString();
+  }
+
+  private static int version(Path home) {
+    try {
+      Matcher matcher =
+          Pattern.compile("JAVA_VERSION=\"(\\d+)")
+              .matcher(Files.readString(home.resolve("release")));
+      return Files.exists(home.resolve("bin/java")) && matcher.find()
+          ? Integer.parseInt(matcher.group(1))
+          : 0;
+    } catch (IOException e) {
+      return 0;
+    }
+  }
+}
