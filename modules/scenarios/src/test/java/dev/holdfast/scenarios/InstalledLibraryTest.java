@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.testkit.program.AssembledProgram;
+import dev.holdfast.testkit.program.Launch;
+import dev.holdfast.testkit.program.Processes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,7 +24,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Durable
 @ExtendWith(WorldExtension.class)
 class InstalledLibraryTest {
-  private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
+  private static final Path ROOT = AssembledProgram.checkout();
   private static final String TREE =
       "mvn test org.apache.maven.plugins:maven-dependency-plugin:3.9.0:tree -DoutputFile=tree.txt";
 
