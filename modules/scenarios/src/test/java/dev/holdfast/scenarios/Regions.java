@@ -59,8 +59,9 @@ final class Regions {
     }
   }
 
+  /** And without empty lines at the end: the formatter puts one behind the end of a method. */
   static List<String> withoutCommonIndentation(List<String> lines) {
-    return String.join("\n", lines).stripIndent().lines().toList();
+    return String.join("\n", lines).stripTrailing().stripIndent().lines().toList();
   }
 
   /** Every region of the checkout, as {@code path/from/root#name}. */

@@ -76,6 +76,7 @@ class SnippetsTest {
         .filteredOn(block -> CODE.contains(block.language()) && !block.file().equals(NOT_YET))
         .filteredOn(block -> source(block).isEmpty())
         .extracting(Markdown.Block::place)
+        .as("code without a snippet comment above it")
         .isEmpty();
   }
 
@@ -85,7 +86,7 @@ class SnippetsTest {
     for (Markdown.Block block : blocks()) {
       source(block).ifPresent(regions::remove);
     }
-    assertThat(regions).isEmpty();
+    assertThat(regions).as("regions that no document shows").isEmpty();
   }
 
   @Test
@@ -93,30 +94,32 @@ class SnippetsTest {
     List<String> lines =
         """
         class X {
-            // region one
+            @ region one
             a {
+
               b
             }
 
-            // endregion
+            @ endregion
             between
-              // region one
+              @ region one
               c
-              // region inner
+              @ region inner
               d
-              // endregion
-              // endregion
-          <!-- region two -->
-          # region is not a mark
-          <!-- endregion -->
+              @ endregion
+              @ endregion
+          @ region two
+          # a region is not begun by this
+          @ endregion
         }
         """
+            .replace("@", "//") // so that these are not found as regions of this file
             .lines()
             .toList();
     assertThat(Regions.in(Path.of("X"), lines))
-        .containsEntry("one", List.of("a {", "  b", "}", "", "c", "d"))
+        .containsEntry("one", List.of("a {", "", "  b", "}", "c", "d"))
         .containsEntry("inner", List.of("d"))
-        .containsEntry("two", List.of("# region is not a mark"))
+        .containsEntry("two", List.of("# a region is not begun by this"))
         .hasSize(3);
   }
 
