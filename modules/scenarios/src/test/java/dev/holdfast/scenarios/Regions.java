@@ -42,14 +42,13 @@ final class Regions {
       } else if (END.matcher(line).matches()) {
         refuse(open.isEmpty(), file, "an endregion without a region");
         Part part = open.pop();
-        regions
-            .computeIfAbsent(part.region(), name -> new ArrayList<>())
-            .addAll(withoutCommonIndentation(part.lines()));
+        regions.computeIfAbsent(part.region(), name -> new ArrayList<>()).addAll(part.lines());
       } else {
         open.forEach(part -> part.lines().add(line));
       }
     }
     refuse(!open.isEmpty(), file, "a region without an endregion");
+    regions.replaceAll((name, parts) -> withoutCommonIndentation(parts));
     return regions;
   }
 

@@ -102,12 +102,13 @@ class SnippetsTest {
 
             @ endregion
             between
-              @ region one
-              c
-              @ region inner
+            @ region one
+            c
+            @ region inner
               d
-              @ endregion
-              @ endregion
+            @ endregion
+
+            @ endregion
           @ region two
           # a region is not begun by this
           @ endregion
@@ -117,7 +118,7 @@ class SnippetsTest {
             .lines()
             .toList();
     assertThat(Regions.in(Path.of("X"), lines))
-        .containsEntry("one", List.of("a {", "", "  b", "}", "c", "d"))
+        .containsEntry("one", List.of("a {", "", "  b", "}", "", "c", "  d"))
         .containsEntry("inner", List.of("d"))
         .containsEntry("two", List.of("# a region is not begun by this"))
         .hasSize(3);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.LogCursor;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Script;
 import java.nio.charset.StandardCharsets;
@@ -55,9 +56,12 @@ class WorkspaceGuideTest {
     assertThat(String.valueOf(world.await(id, JobState.SUCCEEDED).result()))
         .contains("\"steps\": 2", "greet.sh");
 
-    Launch.Answer log = world.launch("jobs", "log", id.toString()).run();
-    assertThat(log.out()).contains("hello");
-    assertThat(log.out())
+    List<String> log =
+        world.holdfast().queue().log(id, LogCursor.START).parts().stream()
+            .flatMap(part -> part.text().lines())
+            .toList();
+    assertThat(log).contains("hello");
+    assertThat(log)
         .filteredOn(line -> line.startsWith("--quiet"))
         .singleElement(InstanceOfAssertFactories.STRING)
         .startsWith("--quiet http://proxy.test:3128 ")
