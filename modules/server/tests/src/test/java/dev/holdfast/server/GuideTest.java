@@ -3,6 +3,7 @@ package dev.holdfast.server;
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
 import dev.holdfast.contract.HttpSource;
 import dev.holdfast.model.ApiKey;
@@ -12,12 +13,14 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.Role;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.Worker;
+import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.util.Map;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** What docs/guides/java.md says about workers without the database. */
+/** Workers without the database, of docs/guides/java.md, and metrics, of docs/operations.md. */
 class GuideTest extends ServerTest {
   private record Mail(String to) {}
 
@@ -28,19 +31,38 @@ class GuideTest extends ServerTest {
   @Test
   void the_worker_of_the_guide_works() {
     String apiKey = key(Role.WORKER, ApiKey.EVERY_TENANT);
-    URI server = this.server.url();
+    URI url = server.url();
     JobId job =
         holdfast.enqueue(Job.of("send-mail", new Mail("ada@example.org")).queue("mail")).id();
-    try (HttpSource source = HttpSource.to(server, apiKey);
-        Worker worker =
-            Holdfast.worker(source, "mail")
-                .handle("send-mail", Mail.class, (mail, context) -> Map.of("to", mail.to()))
-                .start()) {
+    // region worker
+    HttpSource source = HttpSource.to(url, apiKey); // such as https://jobs.example.org
+    Worker worker =
+        Holdfast.worker(source, "mail")
+            .handle("send-mail", Mail.class, (mail, context) -> Map.of("to", mail.to()))
+            .start();
+    // endregion
+    try (source;
+        worker) {
       Awaitility.await()
           .atMost(SOON)
           .until(() -> holdfast.find(job).orElseThrow().state() == JobState.SUCCEEDED);
       assertThat(worker.name()).startsWith("worker:mail:0@");
     }
     assertThat(String.valueOf(holdfast.find(job).orElseThrow().result())).contains("ada@");
+  }
+
+  /** As Prometheus would: the page's settings, with this server and a key in a file. */
+  @Test
+  void the_scrape_configuration_of_the_operations_page_gets_the_metrics() throws IOException {
+    try (InputStream in = GuideTest.class.getResourceAsStream("/prometheus.yaml")) {
+      JsonNode scrape = ReferenceApi.read(in.readAllBytes()).at("/scrape_configs/0");
+      assertThat(scrape.at("/authorization/credentials_file").asText()).isNotBlank();
+      assertThat(scrape.at("/static_configs/0/targets/0").asText())
+          .isEqualTo(ServerOptions.DEFAULT.host() + ":" + ServerOptions.DEFAULT.port());
+    }
+    String metrics =
+        client.get("/metrics", key(Role.VIEWER, ApiKey.EVERY_TENANT)).ok().get("text").asText();
+    assertThat(metrics).contains("server_waiting_workers");
+    assertThat(client.get("/metrics", null).status()).isEqualTo(401);
   }
 }

@@ -1,0 +1,145 @@
+package dev.holdfast.app;
+
+import static java.util.regex.Pattern.MULTILINE;
+import static java.util.stream.Collectors.groupingBy;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The tests and the code that docs/requirements.md names are there. */
+class RequirementsTest {
+  private static final Path MODULES = Path.of("..").toAbsolutePath().normalize();
+  private static final Path PAGE = MODULES.resolveSibling("docs").resolve("requirements.md");
+  private static final Pattern TEST = Pattern.compile("(?:([a-z-]+): )?`([^`]+)`");
+  private static final Pattern NAME = Pattern.compile("([A-Z][a-z]\\w*)(?:\\.(\\w+))?");
+  private static Map<String, List<Path>> sources = Map.of();
+
+  /** A row of a table: the line it is on, and its last two cells. */
+  private record Row(int line, String code, String shownBy) {}
+
+  @BeforeAll
+  static void findSources() throws IOException {
+    try (Stream<Path> all = Files.walk(MODULES)) {
+      sources =
+          all.filter(file -> file.toString().matches(".*/src/(main|test)/.*"))
+              .filter(Files::isRegularFile)
+              .collect(groupingBy(file -> file.getFileName().toString()));
+    }
+  }
+
+  private static List<Row> rows() throws IOException {
+    List<String> lines = Files.readAllLines(PAGE);
+    List<Row> rows = new ArrayList<>();
+    for (int i = 0; i < lines.size(); i++) {
+      String[] cells = lines.get(i).split("\\|");
+      boolean row = lines.get(i).startsWith("|") && !lines.get(i).matches("[|-]+");
+      if (row && !cells[cells.length - 1].strip().equals("shown by")) {
+        rows.add(new Row(i + 1, cells[cells.length - 2], cells[cells.length - 1]));
+      }
+    }
+    assertThat(rows).hasSizeGreaterThan(100);
+    return rows;
+  }
+
+  private static String text(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void every_test_it_names_exists() throws IOException {
+    List<String> missing = new ArrayList<>();
+    int named = 0;
+    for (Row row : rows()) {
+      for (String group : row.shownBy().split(";")) {
+        Matcher test = TEST.matcher(group);
+        String module = ""; // the first test of a group names it
+        while (test.find()) {
+          module = test.group(1) == null ? module : test.group(1);
+          named++;
+          if (!isTest(module, test.group(2))) {
+            missing.add("line " + row.line() + ": " + module + ": " + test.group(2));
+          }
+        }
+      }
+    }
+    assertThat(missing).isEmpty();
+    assertThat(named).isGreaterThan(300);
+  }
+
+  private static boolean isTest(String module, String test) {
+    if (test.startsWith("./")) {
+      return isFile(test.split(" ")[0]);
+    }
+    Path folder =
+        MODULES.resolve(
+            switch (module) {
+              case "" -> "server";
+              case "library" -> "holdfast";
+              default -> module;
+            });
+    String[] parts = test.split("\\.", 2);
+    Pattern method =
+        parts.length == 1
+            ? Pattern.compile("\\bclass " + test + "\\b")
+            : Pattern.compile("^ +void " + parts[1] + "\\(", MULTILINE);
+    return sources.getOrDefault(parts[0] + ".java", List.of()).stream()
+        .filter(file -> file.startsWith(folder) && file.toString().contains("/src/test/"))
+        .anyMatch(file -> method.matcher(text(file)).find());
+  }
+
+  @Test
+  void all_code_it_names_exists() throws IOException {
+    List<String> missing = new ArrayList<>();
+    for (Row row : rows()) {
+      Matcher named = TEST.matcher(row.code());
+      while (named.find()) {
+        if (!isCode(named.group(2))) {
+          missing.add("line " + row.line() + ": " + named.group(2));
+        }
+      }
+    }
+    assertThat(missing).isEmpty();
+  }
+
+  private static boolean isCode(String name) {
+    Matcher parts = NAME.matcher(name);
+    if (!parts.matches()) {
+      return isFile(name) || isWord(name);
+    }
+    String member = parts.group(2);
+    return sources.getOrDefault(parts.group(1) + ".java", List.of()).stream()
+        .anyMatch(
+            file ->
+                member == null
+                    || Pattern.compile("\\b" + member + "\\(|(record|enum|class) " + member + "\\b")
+                        .matcher(text(file))
+                        .find());
+  }
+
+  private static boolean isFile(String name) {
+    return sources.containsKey(name) || Files.exists(MODULES.resolveSibling(name));
+  }
+
+  /** Such as a setting, a column or a part of a statement. */
+  private static boolean isWord(String name) {
+    return sources.values().stream()
+        .flatMap(List::stream)
+        .filter(file -> file.toString().matches(".*/src/main/.*\\.(java|sql|js|yaml)"))
+        .anyMatch(file -> text(file).contains(name));
+  }
+}

@@ -1,0 +1,3 @@
+package guide;
+
+record Charge(String customer, long cents) {}

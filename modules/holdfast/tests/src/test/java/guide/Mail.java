@@ -1,0 +1,3 @@
+package guide;
+
+record Mail(String to, String subject) {}

@@ -1,0 +1,87 @@
+package guide;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobFilter;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Schedule;
+import dev.holdfast.model.ScheduleStatus;
+import dev.holdfast.model.WhenMissed;
+import java.time.DayOfWeek;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class SchedulesTest extends Guide {
+  record Report(String day) {}
+
+  private ScheduleStatus schedule() {
+    return holdfast.queue().schedules().getFirst();
+  }
+
+  private void isDue() {
+    db.sql("UPDATE holdfast.schedule SET next_at = now() - interval '1 second'");
+  }
+
+  private List<JobStatus> reports() {
+    return holdfast.queue().list(JobFilter.ALL.queue("reports"));
+  }
+
+  @Test
+  void a_schedule_enqueues_its_job_until_it_is_paused_or_removed() {
+    // region schedule
+    holdfast
+        .queue()
+        .schedule(
+            Schedule.of(
+                    "nightly-report",
+                    "0 3 * * mon-fri",
+                    ZoneId.of("Europe/Berlin"),
+                    Job.of("report", new Report("yesterday")).queue("reports"))
+                .missed(WhenMissed.SKIP)
+                .withoutOverlap());
+    // endregion
+    // region schedule
+    List<ScheduleStatus> schedules = holdfast.queue().schedules(); // each with its next, last time
+    // endregion
+    assertThat(schedules).hasSize(1);
+    ZonedDateTime next = schedules.getFirst().nextAt().atZone(ZoneId.of("Europe/Berlin"));
+    assertThat(next.toInstant()).isAfter(Instant.now());
+    assertThat(next.getHour()).isEqualTo(3);
+    assertThat(next.getDayOfWeek()).isNotIn(DayOfWeek.SATURDAY, DayOfWeek.SUNDAY);
+    assertThat(schedules.getFirst().lastAt()).isNull();
+
+    isDue();
+    holdfast.queue().fire();
+    assertThat(reports()).singleElement().returns("nightly-report", JobStatus::runKey);
+    assertThat(schedule().lastAt()).isNotNull();
+    isDue();
+    holdfast.queue().fire();
+    assertThat(reports()).as("the last job has not ended").hasSize(1);
+    holdfast.queue().cancel(reports().getFirst().id(), false, "to make room", Duration.ZERO);
+
+    // region schedule
+    holdfast.queue().pauseSchedule("nightly-report");
+    // endregion
+    assertThat(schedule().pausedAt()).isNotNull();
+    isDue();
+    holdfast.queue().fire();
+    assertThat(reports()).hasSize(1);
+    // region schedule
+    holdfast.queue().resumeSchedule("nightly-report"); // goes on from the next time
+    // endregion
+    assertThat(schedule().pausedAt()).isNull();
+    assertThat(schedule().nextAt()).isAfter(Instant.now());
+    holdfast.queue().fire();
+    assertThat(reports()).hasSize(1);
+    // region schedule
+    holdfast.queue().removeSchedule("nightly-report"); // jobs it made stay
+    // endregion
+    assertThat(holdfast.queue().schedules()).isEmpty();
+    assertThat(reports()).hasSize(1);
+  }
+}

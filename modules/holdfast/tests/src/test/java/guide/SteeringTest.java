@@ -1,0 +1,85 @@
+package guide;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.Attempt;
+import dev.holdfast.model.AttemptOutcome;
+import dev.holdfast.model.Cancellation;
+import dev.holdfast.model.FailedException;
+import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobEvent;
+import dev.holdfast.model.JobFilter;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Statistics;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Looking and steering. */
+class SteeringTest extends Guide {
+  @Test
+  void jobs_are_looked_at_cancelled_and_put_back() {
+    JobId id = enqueue(Job.of("fails").queue("mail"));
+    // region steering
+    JobStatus status = holdfast.find(id).orElseThrow(); // state, worker, lease, progress, failure
+    List<JobEvent> events = holdfast.queue().timeline(id); // what happened, numbered
+    // endregion
+    assertThat(status.state()).isEqualTo(JobState.PENDING);
+    assertThat(events).extracting(JobEvent::type).containsExactly("created");
+    assertThat(events).extracting(JobEvent::number).containsExactly(1);
+    // region steering
+    List<Attempt> attempts = holdfast.queue().attempts(id);
+    // endregion
+    assertThat(attempts).isEmpty();
+    // region steering
+    holdfast.cancel(id, "no longer needed"); // empty if there is no such job
+    // endregion
+    assertThat(state(id)).isEqualTo(JobState.CANCELLED);
+    assertThat(holdfast.cancel(id, "again").map(Cancellation::answer))
+        .hasValue(Cancellation.Answer.ALREADY_TERMINAL);
+    assertThat(holdfast.cancel(JobId.next(), "nobody")).isEqualTo(Optional.empty());
+
+    holdfast.queue().retry(List.of(id));
+    JobId child = enqueue(Job.of("child").queue("mail").parent(id));
+    // region steering
+    holdfast.queue().cancel(id, true, "withdrawn", Duration.ofSeconds(10)); // with its children
+    // endregion
+    assertThat(state(id)).isEqualTo(JobState.CANCELLED);
+    assertThat(state(child)).isEqualTo(JobState.CANCELLED);
+    // region steering
+    holdfast.queue().retry(List.of(id)); // FAILED and CANCELLED ones
+    // endregion
+    assertThat(state(id)).isEqualTo(JobState.PENDING);
+    holdfast
+        .worker("mail")
+        .handle(
+            "fails",
+            Json.class,
+            (payload, context) -> {
+              throw FailedException.of(FailureCategory.CONFIGURATION, "NO_SERVER", "set it up");
+            })
+        .drain();
+    assertThat(holdfast.queue().attempts(id))
+        .extracting(Attempt::outcome)
+        .containsExactly(AttemptOutcome.FAILED);
+    // region steering
+    JobFilter failed = JobFilter.ALL.states(Set.of(JobState.FAILED)).queue("mail").limit(100);
+    List<JobStatus> found = holdfast.queue().list(failed);
+    Statistics statistics = holdfast.queue().statistics();
+    // endregion
+    assertThat(found).extracting(JobStatus::id).containsExactly(id);
+    assertThat(statistics.byState()).containsEntry(JobState.FAILED, 1L);
+    // region steering
+    int deleted = holdfast.queue().retain(JobState.SUCCEEDED, Duration.ofDays(7)); // up to 1,000
+    // endregion
+    assertThat(deleted).isZero();
+    assertThat(holdfast.queue().retain(JobState.FAILED, Duration.ZERO)).isEqualTo(1);
+    assertThat(holdfast.find(id)).isEmpty();
+  }
+}

@@ -1,0 +1,160 @@
+package guide;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.WorkerBuilder;
+import dev.holdfast.model.Ack;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Settlement;
+import dev.holdfast.model.Timings;
+import dev.holdfast.worker.Backpressure;
+import dev.holdfast.worker.JobContext;
+import dev.holdfast.worker.JobListener;
+import dev.holdfast.worker.Kind;
+import dev.holdfast.worker.LoadSource;
+import dev.holdfast.worker.Metrics;
+import dev.holdfast.worker.Worker;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Workers, backpressure, listeners and metrics. */
+class WorkersTest extends Guide {
+  record Render(boolean endless) {}
+
+  private final CountDownLatch begun = new CountDownLatch(1);
+
+  private Object render(Render render, JobContext context) throws InterruptedException {
+    if (render.endless()) {
+      begun.countDown();
+      new CountDownLatch(1).await();
+    }
+    return "rendered";
+  }
+
+  private Object charge(Charge charge, JobContext context) {
+    return charge.cents();
+  }
+
+  @Test
+  void a_worker_serves_its_queues_and_gives_back_what_it_cannot_finish() throws Exception {
+    JobId render = enqueue(Job.of("render", new Render(false)).queue("media"));
+    JobId charge = enqueue(Job.of("charge", new Charge("ada", 4_200)));
+    JobId unknown = enqueue(Job.of("nobody-knows-this"));
+    JobId endless = enqueue(Job.of("render", new Render(true)).queue("media"));
+    // region worker
+    Worker worker =
+        holdfast
+            .worker("media", "default")
+            .handle("render", Render.class, this::render)
+            .handle(Kind.of("charge", Charge.class, this::charge).strictly())
+            .concurrency(50)
+            .timings(Timings.preset("production"))
+            .shutdownTimeout(Duration.ofSeconds(20))
+            .start();
+    // endregion
+    try {
+      await(render, JobState.SUCCEEDED);
+      await(charge, JobState.SUCCEEDED);
+      await(unknown, JobState.FAILED);
+      assertThat(failure(unknown).code()).isEqualTo("NO_HANDLER");
+      begun.await();
+      assertThat(worker.name()).startsWith("worker:media:0@");
+    } finally {
+      worker.stop(Duration.ZERO);
+    }
+    assertThat(state(endless)).isEqualTo(JobState.PENDING);
+    assertThat(timeline(endless)).contains("aborted:shutdown");
+    assertThat(status(endless).failures()).isZero();
+    assertThat(status(endless).crashes()).isZero();
+  }
+
+  @Test
+  void a_second_handler_for_a_kind_is_refused() {
+    WorkerBuilder builder = holdfast.worker("any").handle("charge", Charge.class, this::charge);
+    assertThatThrownBy(() -> builder.handle("charge", Charge.class, this::charge))
+        .hasMessageContaining("two handlers");
+  }
+
+  @Test
+  void a_short_queue_is_no_reason_to_pause_however_busy_the_machine_is() {
+    JobId charge = enqueue(Job.of("charge", new Charge("ada", 1)).queue("short"));
+    try (Worker worker =
+        holdfast
+            .worker("short")
+            .handle("charge", Charge.class, this::charge)
+            // region backpressure
+            .backpressure(
+                new Backpressure.Settings(
+                    1_000L, 0.9, Duration.ofSeconds(5), LoadSource.ofThisMachine()))
+            // endregion
+            .start()) {
+      await(charge, JobState.SUCCEEDED);
+      assertThat(worker.metrics().value(Metrics.PAUSES)).isZero();
+    }
+  }
+
+  @Test
+  void a_long_queue_on_a_busy_machine_is() {
+    List<Job> jobs =
+        Stream.generate(() -> Job.of("charge", new Charge("ada", 1)).queue("long"))
+            .limit(1_001)
+            .toList();
+    holdfast.enqueue(jobs);
+    try (Worker worker =
+        holdfast
+            .worker("long")
+            .handle("charge", Charge.class, this::charge)
+            .backpressure(new Backpressure.Settings(1_000L, 0.9, Duration.ofHours(1), () -> 1.0))
+            .start()) {
+      until(() -> worker.metrics().value(Metrics.PAUSES) == 1);
+      assertThat(state(jobs.getFirst().id())).isEqualTo(JobState.PENDING);
+    }
+  }
+
+  @Test
+  void a_listener_is_told_of_a_result_that_came_too_late() {
+    JobId id = enqueue(Job.of("late").queue("late"));
+    WorkerBuilder builder =
+        holdfast
+            .worker("late")
+            // region listener
+            .listener(
+                new JobListener() {
+                  @Override
+                  public void settled(LeasedJob job, Settlement settlement, Ack ack) {
+                    if (ack == Ack.LEASE_LOST) {
+                      log.warn("late result of {}", job.id());
+                    }
+                  }
+                })
+            // endregion
+            .handle(
+                "late",
+                Json.class,
+                (payload, context) -> {
+                  if (context.lease().attempt() == 1) {
+                    takeAway(context.id());
+                  }
+                  return null;
+                });
+    List<String> logged =
+        logged(
+            () -> {
+              try (Worker worker = builder.start()) {
+                await(id, JobState.SUCCEEDED);
+                until(() -> worker.metrics().value(Metrics.LATE_RESULTS) == 1);
+                assertThat(worker.metrics().snapshot())
+                    .containsEntry("worker.late_results_total", 1.0);
+              }
+            });
+    assertThat(logged).containsExactly("late result of " + id);
+  }
+}
