@@ -77,23 +77,25 @@ final class Access implements AutoCloseable {
     }
   }
 
-  private static int poolSize(Settings settings) {
-    int size = settings.whole(Setting.DATABASE_POOL);
+  static int poolSize(Settings settings) {
     // A worker keeps two for itself, and needs some to work with.
-    if (size < 4 || size > 1_000) {
-      throw new CommandException(
-          ExitCode.CONFIGURATION,
-          Setting.DATABASE_POOL.variable() + " is " + size + ": it must lie between 4 and 1000");
-    }
-    return size;
+    return settings.within(Setting.DATABASE_POOL, 4, 1_000);
+  }
+
+  static Optional<DatabaseUrl> urlOf(Settings settings) {
+    return settings.isGiven(Setting.DATABASE_URL)
+        ? Optional.of(
+            DatabaseUrl.parse(
+                settings.text(Setting.DATABASE_URL),
+                settings.text(Setting.DATABASE_USER),
+                settings.text(Setting.DATABASE_PASSWORD)))
+        : Optional.empty();
   }
 
   static DatabaseUrl locate(Settings settings) {
-    if (settings.isGiven(Setting.DATABASE_URL)) {
-      return DatabaseUrl.parse(
-          settings.text(Setting.DATABASE_URL),
-          settings.text(Setting.DATABASE_USER),
-          settings.text(Setting.DATABASE_PASSWORD));
+    Optional<DatabaseUrl> given = urlOf(settings);
+    if (given.isPresent()) {
+      return given.get();
     }
     Path folder = Path.of(settings.text(Setting.FOLDER));
     Optional<Running> running = EmbeddedPostgres.find(folder);

@@ -2,21 +2,41 @@ package dev.holdfast.app;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.server.ShownSetting;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** Every setting, its value and where that came from. */
-@Command(name = "config", description = "Show every setting, its value and where it came from.")
+@Command(
+    name = "config",
+    description =
+        "Show every setting, its value and where it came from, and say which values are wrong.")
 final class ConfigCommand implements Callable<Integer> {
+  private static final List<Consumer<Settings>> CHECKS =
+      List.of(
+          Access::urlOf,
+          Access::poolSize,
+          settings -> settings.flag(Setting.ALLOW_UNSAFE_DATABASE),
+          settings -> settings.within(Setting.DATABASE_PORT, 0, 65_535),
+          settings -> settings.within(Setting.MAX_ATTEMPTS, 1, Integer.MAX_VALUE),
+          settings -> settings.duration(Setting.RETAIN_SUCCEEDED),
+          settings -> settings.duration(Setting.RETAIN_CANCELLED),
+          settings -> settings.duration(Setting.RETAIN_FAILED),
+          ConfigCommand::serverUrl,
+          Logs::level,
+          Logs::format);
+
   @Mixin final Common common = new Common();
   @Mixin final JsonOption output = new JsonOption();
 
   @Override
   public Integer call() {
-    Settings settings = common.settings();
-    WorkerProcess.check(settings);
-    var unused = ServerSettings.options(settings);
+    Settings settings = common.unchecked();
     if (output.json) {
       ObjectNode all = Shown.object();
       for (ShownSetting setting : settings.shown()) {
@@ -39,6 +59,30 @@ final class ConfigCommand implements Callable<Integer> {
       }
       System.out.print(table);
     }
-    return ExitCode.OK;
+    List<String> problems = problems(settings);
+    problems.forEach(each -> System.err.println("holdfast: " + Failures.oneLine(each)));
+    return problems.isEmpty() ? ExitCode.OK : ExitCode.CONFIGURATION;
+  }
+
+  private static void serverUrl(Settings settings) {
+    if (settings.isGiven(Setting.SERVER_URL)) {
+      ServerSettings.url(settings, Setting.SERVER_URL);
+    }
+  }
+
+  /** All that would keep a worker, a supervisor, a server or another command from starting. */
+  static List<String> problems(Settings settings) {
+    Set<String> problems = new LinkedHashSet<>();
+    Stream.of(CHECKS, WorkerSettings.CHECKS, Supervision.CHECKS, ServerSettings.CHECKS)
+        .flatMap(List::stream)
+        .forEach(
+            check -> {
+              try {
+                check.accept(settings);
+              } catch (CommandException wrong) {
+                problems.add(String.valueOf(wrong.getMessage()));
+              }
+            });
+    return List.copyOf(problems);
   }
 }

@@ -60,7 +60,7 @@ final class DevCommand implements Callable<Integer> {
             .with(Setting.DATABASE_PORT, port)
             .with(Setting.SERVER_PORT, httpPort)
             .settings();
-    WorkerProcess.check(settings);
+    WorkerSettings.check(settings);
     Supervision.check(settings);
     Ports.check(ServerSettings.options(settings), "--http-port");
     if (settings.isGiven(Setting.DATABASE_URL)) {
@@ -105,34 +105,42 @@ final class DevCommand implements Callable<Integer> {
       Migrations.apply(access.dataSource(), access.allowsUnsafe());
       retention.start();
       try (HoldfastServer server =
-              HoldfastServer.start(access.holdfast(), ServerSettings.options(settings), metrics);
-          Supervisor supervisor =
-              Supervision.start(
-                  settings, access, url, List.of(Bundled.EXAMPLES), DevCommand::echo)) {
-        boolean healthy =
-            SuperviseCommand.awaitHealthy(
-                supervisor, signals, settings.seconds(Setting.BOOT_TIMEOUT_SEC));
-        if (rehearse) {
-          rehearse(settings, access, signals);
-        }
-        System.out.println("holdfast " + Version.text());
-        System.out.println("  database  " + where);
-        System.out.println("  page      " + server.url());
-        System.out.println("  api       " + server.url() + "/v1");
-        System.out.println(
-            "  workers   "
-                + Supervision.describe(settings)
-                + (healthy ? "" : " (not healthy yet: ./holdfast health)"));
-        System.out.println("  try       ./holdfast enqueue sleep '{\"seconds\": 5}' --watch");
-        System.out.println("            ./holdfast jobs list");
-        System.out.println("            ./holdfast demo");
-        System.out.printf(
-            Locale.ROOT,
-            "ready in %.1f s; Ctrl-C stops everything%n",
-            sinceStart().toMillis() / 1000.0);
-        signals.await();
-        System.out.println("stopping; a second Ctrl-C ends it at once");
+          HoldfastServer.start(access.holdfast(), ServerSettings.options(settings), metrics)) {
+        // Before the workers are started: what they write comes after it.
+        introduce(settings, where, server.url().toString());
+        work(settings, access, url, signals);
       }
+    }
+  }
+
+  private static void introduce(Settings settings, String database, String server) {
+    System.out.println("holdfast " + Version.text());
+    System.out.println("  database  " + database);
+    System.out.println("  page      " + server);
+    System.out.println("  api       " + server + "/v1");
+    System.out.println("  workers   " + Supervision.describe(settings));
+    System.out.println("  try       ./holdfast enqueue sleep '{\"seconds\": 5}' --watch");
+    System.out.println("            ./holdfast jobs list");
+    System.out.println("            ./holdfast demo");
+  }
+
+  private void work(Settings settings, Access access, DatabaseUrl url, Signals signals)
+      throws InterruptedException {
+    try (Supervisor supervisor =
+        Supervision.start(settings, access, url, List.of(Bundled.EXAMPLES), DevCommand::echo)) {
+      boolean healthy =
+          SuperviseCommand.awaitHealthy(
+              supervisor, signals, settings.seconds(Setting.BOOT_TIMEOUT_SEC));
+      if (rehearse) {
+        rehearse(settings, access, signals);
+      }
+      System.out.printf(
+          Locale.ROOT,
+          "ready in %.1f s%s; Ctrl-C stops everything%n",
+          sinceStart().toMillis() / 1000.0,
+          healthy ? "" : ", but not all workers are healthy ('./holdfast health' says why)");
+      signals.await();
+      System.out.println("stopping; a second Ctrl-C ends it at once");
     }
   }
 

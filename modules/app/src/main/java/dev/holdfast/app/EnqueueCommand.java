@@ -6,6 +6,7 @@ import dev.holdfast.contract.Shape;
 import dev.holdfast.model.Enqueued;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.Json;
 import dev.holdfast.model.WhenDependencyFails;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -41,31 +42,40 @@ final class EnqueueCommand implements Callable<Integer> {
 
   @Mixin final JobShape shape = new JobShape();
 
-  @Option(names = "--delay", paramLabel = "TIME", description = "not before, such as 90s or 2h")
+  @Option(
+      names = "--delay",
+      paramLabel = "TIME",
+      description = "start it only after so long, such as 90s or 2h")
   @Nullable String delay;
 
-  @Option(names = "--run-at", paramLabel = "INSTANT", description = "not before, in ISO 8601")
+  @Option(
+      names = "--run-at",
+      paramLabel = "INSTANT",
+      description = "start it then or later: 2030-12-31T23:59:00Z")
   @Nullable String runAt;
 
   @Option(
       names = "--deadline",
       paramLabel = "INSTANT",
-      description = "of no use after, in ISO 8601")
+      description = "give it up then, started or not: 2030-12-31T23:59:00Z")
   @Nullable String deadline;
 
   @Option(
       names = "--unique-key",
       paramLabel = "KEY",
-      description = "one active job per kind and key")
+      description = "at most one unfinished job of this kind has this key")
   @Nullable String uniqueKey;
 
   @Option(
       names = "--concurrency-key",
       paramLabel = "KEY",
-      description = "jobs of this key take turns")
+      description = "jobs of one queue and key take turns")
   @Nullable String concurrencyKey;
 
-  @Option(names = "--key-limit", paramLabel = "N", description = "how many of the key at once")
+  @Option(
+      names = "--key-limit",
+      paramLabel = "N",
+      description = "how many of the concurrency key run at once; default: 1")
   int keyLimit = 1;
 
   @Option(
@@ -78,7 +88,7 @@ final class EnqueueCommand implements Callable<Integer> {
   @Option(
       names = "--if-failed",
       paramLabel = "WHAT",
-      description = "when one of them fails: ${COMPLETION-CANDIDATES}; default: CANCEL")
+      description = "when one of --after fails: ${COMPLETION-CANDIDATES}; default: CANCEL")
   WhenDependencyFails ifFailed = WhenDependencyFails.CANCEL;
 
   @Option(names = "--parent", paramLabel = "ID", description = "the job this one belongs to")
@@ -87,7 +97,7 @@ final class EnqueueCommand implements Callable<Integer> {
   @Option(
       names = "--id",
       paramLabel = "UUID",
-      description = "enqueueing one id twice makes one job")
+      description = "id to give it; the same id twice is one job")
   @Nullable String id;
 
   @Option(names = "--each-line", description = "one job for each line of the payload (NDJSON)")
@@ -123,8 +133,8 @@ final class EnqueueCommand implements Callable<Integer> {
     }
   }
 
-  private Job job(Settings settings, String text) {
-    Job job = shape.job(settings, kind, text);
+  private Job job(Settings settings, Json payload) {
+    Job job = shape.job(settings, kind, payload);
     job = delay == null ? job : job.delay(Input.duration("--delay", delay));
     job = runAt == null ? job : job.runAt(Input.instant("--run-at", runAt));
     job = deadline == null ? job : job.deadline(Input.instant("--deadline", deadline));
@@ -135,12 +145,11 @@ final class EnqueueCommand implements Callable<Integer> {
     return id == null ? job : job.id(JobId.parse(id));
   }
 
-  private List<String> payloads() {
-    String text = payload == null ? (eachLine ? Input.read("-") : "{}") : Input.read(payload);
+  private List<Json> payloads() {
     if (!eachLine) {
-      return List.of(text);
+      return List.of(payload == null ? Json.EMPTY : Input.json(payload));
     }
-    List<String> lines = text.lines().filter(line -> !line.isBlank()).toList();
+    List<Json> lines = Input.jsonLines(payload == null ? "-" : payload);
     if (lines.isEmpty()) {
       throw new CommandException(ExitCode.USAGE, "--each-line found no lines to enqueue");
     }

@@ -47,7 +47,14 @@ final class Failures {
       case DatabaseException database ->
           switch (database.reason()) {
             case UNAVAILABLE, INTERRUPTED -> ExitCode.DATABASE_AWAY;
-            case LOGIN_REFUSED, TOO_OLD, NOT_DURABLE, SCHEMA_MISSING, SCHEMA_OLD, SCHEMA_NEWER ->
+            case LOGIN_REFUSED,
+                NOT_ALLOWED,
+                READ_ONLY,
+                TOO_OLD,
+                NOT_DURABLE,
+                SCHEMA_MISSING,
+                SCHEMA_OLD,
+                SCHEMA_NEWER ->
                 ExitCode.DATABASE_UNFIT;
             case OTHER -> ExitCode.UNEXPECTED;
           };

@@ -1,14 +1,20 @@
 package dev.holdfast.app;
 
+import dev.holdfast.model.Json;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 
 /** Values as they come from the command line. */
 final class Input {
@@ -16,8 +22,41 @@ final class Input {
 
   private Input() {}
 
-  /** The text itself, that of @FILE, or that of standard input for -. */
-  static String read(String from) {
+  /** JSON: the text itself, that of @FILE, or that of standard input for -. */
+  static Json json(String from) {
+    return json(from, read(from), 1);
+  }
+
+  /** One for each line that is not blank. */
+  static List<Json> jsonLines(String from) {
+    List<String> lines = read(from).lines().toList();
+    List<Json> read = new ArrayList<>();
+    for (int i = 0; i < lines.size(); i++) {
+      if (!lines.get(i).isBlank()) {
+        read.add(json(from, lines.get(i), i + 1));
+      }
+    }
+    return read;
+  }
+
+  private static Json json(String from, String text, int line) {
+    Optional<String> problem = new JsonText(text, line).problem();
+    if (problem.isPresent()) {
+      boolean file = from.equals("-") || from.startsWith("@");
+      // A shell takes double quotes away unless single ones stand around them.
+      boolean unquoted = !file && text.startsWith("{") && text.indexOf('"') < 0;
+      throw new CommandException(
+          ExitCode.REFUSED,
+          "the payload%s is not JSON: %s%s"
+              .formatted(
+                  file ? " " + from : "",
+                  problem.get(),
+                  unquoted ? "; write it in single quotes: '{\"name\": 1}'" : ""));
+    }
+    return new Json(text);
+  }
+
+  private static String read(String from) {
     try {
       if (from.equals("-")) {
         return text(System.in);
@@ -29,8 +68,16 @@ final class Input {
       return from;
     } catch (IOException | InvalidPathException unreadable) {
       throw new CommandException(
-          ExitCode.USAGE, "the payload " + from + " cannot be read: " + unreadable);
+          ExitCode.USAGE, "the payload %s cannot be read: %s".formatted(from, why(unreadable)));
     }
+  }
+
+  private static String why(Exception unreadable) {
+    return switch (unreadable) {
+      case NoSuchFileException missing -> "there is no such file";
+      case AccessDeniedException denied -> "it may not be read";
+      default -> String.valueOf(unreadable.getMessage());
+    };
   }
 
   private static String text(InputStream in) throws IOException {

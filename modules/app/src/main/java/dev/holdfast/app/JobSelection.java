@@ -13,7 +13,7 @@ final class JobSelection {
       names = {"-s", "--state"},
       split = ",",
       paramLabel = "STATE",
-      description = "${COMPLETION-CANDIDATES}")
+      description = "only in these states: ${COMPLETION-CANDIDATES}")
   @Nullable List<JobState> states;
 
   @Option(

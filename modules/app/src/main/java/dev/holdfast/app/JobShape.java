@@ -10,24 +10,27 @@ final class JobShape {
   @Option(
       names = {"-q", "--queue"},
       paramLabel = "QUEUE",
-      description = "default: default")
+      description = "queue to put it into; default: 'default'")
   String queue = Job.DEFAULT_QUEUE;
 
   @Option(
       names = {"-p", "--priority"},
       paramLabel = "0-9",
-      description = "0 first; default: 5")
+      description = "0 is taken first, 9 last; default: 5")
   int priority = Job.DEFAULT_PRIORITY;
 
   @Option(names = "--timeout", paramLabel = "TIME", description = "how long an attempt may take")
   @Nullable String timeout;
 
-  @Option(names = "--max-attempts", paramLabel = "N", description = "default: MAX_ATTEMPTS, 3")
+  @Option(
+      names = "--max-attempts",
+      paramLabel = "N",
+      description = "how many attempts may fail; default: MAX_ATTEMPTS, 3")
   @Nullable Integer maxAttempts;
 
-  Job job(Settings settings, String kind, String payload) {
+  Job job(Settings settings, String kind, Json payload) {
     Job job =
-        Job.of(kind, new Json(payload))
+        Job.of(kind, payload)
             .queue(queue)
             .priority(priority)
             .maxAttempts(maxAttempts == null ? settings.whole(Setting.MAX_ATTEMPTS) : maxAttempts);

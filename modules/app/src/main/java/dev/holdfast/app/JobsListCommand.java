@@ -25,10 +25,13 @@ final class JobsListCommand implements Callable<Integer> {
   @Option(
       names = {"-n", "--limit"},
       paramLabel = "N",
-      description = "at most; default: 50")
+      description = "how many at most; default: 50")
   int limit = 50;
 
-  @Option(names = "--before", paramLabel = "ID", description = "the page after this job")
+  @Option(
+      names = "--before",
+      paramLabel = "ID",
+      description = "only older than this job: the next page")
   @Nullable String before;
 
   @Override

@@ -5,6 +5,7 @@ import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Plural;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -77,7 +78,7 @@ final class JobsRetryCommand implements Callable<Integer> {
       refused.forEach(id -> answer.withArray("refused").add(id.toString()));
       Shown.print(answer);
     } else {
-      System.out.println(retried.size() + (retried.size() == 1 ? " job" : " jobs") + " put back");
+      System.out.println(Plural.of(retried.size(), "job") + " put back");
     }
     for (JobId id : refused) {
       System.err.println(

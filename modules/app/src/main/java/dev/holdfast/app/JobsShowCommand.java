@@ -11,6 +11,7 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.Plural;
 import dev.holdfast.model.PublishedArtifact;
 import java.util.ArrayList;
 import java.util.List;
@@ -74,8 +75,12 @@ final class JobsShowCommand implements Callable<Integer> {
     line("deadline", job.deadline());
     line(
         "budget",
-        "%d of %d attempts failed, %d crashes (%d are forgiven)"
-            .formatted(job.failures(), job.maxAttempts(), job.crashes(), job.maxCrashes()));
+        "%d of %s failed, %s (%d forgiven)"
+            .formatted(
+                job.failures(),
+                Plural.of(job.maxAttempts(), "attempt"),
+                Plural.of(job.crashes(), "crash", "crashes"),
+                job.maxCrashes()));
     line("cancel", job.cancelReason());
     if (!asked.equals(LiveControl.NONE)) {
       JobsControlCommand.lines(asked).forEach(each -> line("control", each));

@@ -8,14 +8,13 @@ import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.encoder.Encoder;
+import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import org.slf4j.LoggerFactory;
 
 /** Logs go to standard error, as lines for people or JSON for programs; answers to standard out. */
 final class Logs {
   private static final String PATTERN = "%d{HH:mm:ss.SSS} %-5level %logger{0}: %msg%n";
-  private static final Set<String> LEVELS = Set.of("error", "warn", "info", "debug");
 
   private Logs() {}
 
@@ -25,15 +24,25 @@ final class Logs {
     context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME).setLevel(Level.WARN);
   }
 
+  static String level(Settings settings) {
+    return oneOf(settings, Setting.LOG_LEVEL, List.of("error", "warn", "info", "debug"));
+  }
+
+  static String format(Settings settings) {
+    return oneOf(settings, Setting.LOG_FORMAT, List.of("text", "json"));
+  }
+
+  private static String oneOf(Settings settings, Setting setting, List<String> words) {
+    String word = settings.text(setting).strip().toLowerCase(Locale.ROOT);
+    if (!words.contains(word)) {
+      throw settings.wrong(setting, "one of " + String.join(", ", words));
+    }
+    return word;
+  }
+
   static void configure(Settings settings) {
-    String level = settings.text(Setting.LOG_LEVEL).toLowerCase(Locale.ROOT);
-    String format = settings.text(Setting.LOG_FORMAT).toLowerCase(Locale.ROOT);
-    if (!LEVELS.contains(level)) {
-      throw wrong(Setting.LOG_LEVEL, level, "error, warn, info or debug");
-    }
-    if (!format.equals("text") && !format.equals("json")) {
-      throw wrong(Setting.LOG_FORMAT, format, "text or json");
-    }
+    String level = level(settings);
+    String format = format(settings);
     LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
     context.reset();
     Encoder<ILoggingEvent> encoder = format.equals("json") ? json() : text(context);
@@ -48,10 +57,10 @@ final class Logs {
     root.setLevel(Level.WARN);
     root.addAppender(console);
     context.getLogger("dev.holdfast").setLevel(Level.toLevel(level));
-    // These report each lost connection with a stack trace; our loops say it in a line.
+    // These report a lost connection with stack traces; our loops and commands say it in a line.
     context.getLogger("com.zaxxer.hikari").setLevel(Level.ERROR);
     context.getLogger("org.postgresql").setLevel(Level.OFF);
-    context.getLogger("org.flywaydb").setLevel(Level.WARN);
+    context.getLogger("org.flywaydb").setLevel(Level.OFF);
     // Calls it an error, with a trace, when somebody connects while the server stops.
     context.getLogger("io.helidon.webserver.ServerListener").setLevel(Level.OFF);
   }
@@ -69,11 +78,5 @@ final class Logs {
     encoder.setContext(context);
     encoder.setPattern(PATTERN);
     return encoder;
-  }
-
-  private static CommandException wrong(Setting setting, String value, String expected) {
-    return new CommandException(
-        ExitCode.CONFIGURATION,
-        "%s is '%s': %s is expected".formatted(setting.variable(), value, expected));
   }
 }

@@ -1,9 +1,10 @@
 package dev.holdfast.app;
 
-import java.util.List;
+import java.util.concurrent.Callable;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.UnmatchedArgumentException;
+import picocli.CommandLine.ParseResult;
 
 /** {@code holdfast}: parses the command line, runs the command, ends with its exit code. */
 public final class Main {
@@ -26,20 +27,29 @@ public final class Main {
         .setUsageHelpAutoWidth(true)
         .setAbbreviatedOptionsAllowed(false)
         .setExpandAtFiles(false) // @FILE is a payload here, not more arguments
-        .setParameterExceptionHandler((wrong, args) -> misunderstood(wrong))
+        .setExecutionStrategy(Main::execute)
+        .setParameterExceptionHandler((wrong, args) -> Misunderstood.report(wrong))
         .setExecutionExceptionHandler((thrown, command, result) -> Failures.report(thrown));
   }
 
-  private static int misunderstood(ParameterException wrong) {
-    System.err.println("holdfast: " + Failures.oneLine(String.valueOf(wrong.getMessage())));
-    if (wrong instanceof UnmatchedArgumentException unmatched) {
-      List<String> suggestions = unmatched.getSuggestions();
-      if (!suggestions.isEmpty()) {
-        System.err.println("Did you mean: " + String.join(", ", suggestions) + "?");
-      }
+  private static int execute(ParseResult parsed) {
+    ParseResult last = parsed;
+    while (last.hasSubcommand()) {
+      last = last.subcommand();
     }
-    System.err.println(
-        "Try '" + wrong.getCommandLine().getCommandSpec().qualifiedName() + " --help'.");
-    return ExitCode.USAGE;
+    CommandSpec named = last.commandSpec();
+    boolean runs = named.userObject() instanceof Callable || named.userObject() instanceof Runnable;
+    if (runs || last.isUsageHelpRequested() || last.isVersionHelpRequested()) {
+      return new CommandLine.RunLast().execute(parsed);
+    }
+    // The program alone is how somebody asks what it can do; a group alone is half a command.
+    if (named.parent() == null) {
+      named.commandLine().usage(System.out);
+      return ExitCode.OK;
+    }
+    throw new ParameterException(
+        named.commandLine(),
+        "'%s' needs a command: %s"
+            .formatted(named.qualifiedName(), String.join(", ", Misunderstood.commands(named))));
   }
 }

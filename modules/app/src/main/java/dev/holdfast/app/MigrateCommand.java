@@ -1,5 +1,6 @@
 package dev.holdfast.app;
 
+import dev.holdfast.model.Plural;
 import dev.holdfast.queue.Migrations;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -20,8 +21,8 @@ final class MigrateCommand implements Callable<Integer> {
           result.applied() == 0
               ? "the schema is up to date (version " + result.version() + ")"
               : "applied "
-                  + result.applied()
-                  + " migrations; the schema is at version "
+                  + Plural.of(result.applied(), "migration")
+                  + "; the schema is at version "
                   + result.version());
       return ExitCode.OK;
     }

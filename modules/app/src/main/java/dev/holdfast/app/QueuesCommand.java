@@ -2,6 +2,7 @@ package dev.holdfast.app;
 
 import dev.holdfast.contract.Control;
 import dev.holdfast.contract.Shape;
+import dev.holdfast.model.Plural;
 import dev.holdfast.model.QueueStatus;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -76,17 +77,33 @@ final class QueuesCommand {
     }
   }
 
+  /** A queue that nobody has used yet may be set up only by who says so. */
+  static final class NewOption {
+    @Option(names = "--new", description = "also if nobody has used the queue yet")
+    boolean isNew;
+
+    void require(String queue, Control control, Settings settings) {
+      if (!isNew) {
+        KnownQueues.require(queue, control, settings, " (--new if nobody has used it yet)");
+      }
+    }
+  }
+
   /** Stops claims. */
   @Command(name = "pause", description = "Claim nothing more from a queue; running jobs go on.")
   static final class PauseCommand implements Callable<Integer> {
     @Mixin final Reach reach = new Reach();
+
+    @Mixin final NewOption may = new NewOption();
 
     @Parameters(paramLabel = "QUEUE", description = "the queue's name")
     String queue = "";
 
     @Override
     public Integer call() {
-      try (Control control = reach.open()) {
+      Settings settings = reach.settings();
+      try (Control control = reach.open(settings)) {
+        may.require(queue, control, settings);
         control.pause(queue);
         System.out.println(queue + " is paused");
         return ExitCode.OK;
@@ -104,7 +121,9 @@ final class QueuesCommand {
 
     @Override
     public Integer call() {
-      try (Control control = reach.open()) {
+      Settings settings = reach.settings();
+      try (Control control = reach.open(settings)) {
+        KnownQueues.require(queue, control, settings, "");
         boolean resumed = control.resume(queue);
         System.out.println(queue + (resumed ? " is open again" : " was not paused"));
         return ExitCode.OK;
@@ -118,11 +137,16 @@ final class QueuesCommand {
       description = "Run at most N jobs of a queue at once over all workers; without N, no limit.")
   static final class LimitCommand implements Callable<Integer> {
     @Mixin final Reach reach = new Reach();
+    @Mixin final NewOption may = new NewOption();
 
     @Parameters(index = "0", paramLabel = "QUEUE", description = "the queue's name")
     String queue = "";
 
-    @Parameters(index = "1", arity = "0..1", paramLabel = "N", description = "1 or more")
+    @Parameters(
+        index = "1",
+        arity = "0..1",
+        paramLabel = "N",
+        description = "how many; none lifts the limit")
     @Nullable Integer limit;
 
     @Override
@@ -131,10 +155,15 @@ final class QueuesCommand {
         throw new CommandException(
             ExitCode.USAGE, "a limit of " + limit + " would stop the queue: use 'queues pause'");
       }
-      try (Control control = reach.open()) {
+      Settings settings = reach.settings();
+      try (Control control = reach.open(settings)) {
+        may.require(queue, control, settings);
         control.limit(queue, limit);
         System.out.println(
-            queue + (limit == null ? " has no limit" : " runs at most " + limit + " jobs at once"));
+            queue
+                + (limit == null
+                    ? " has no limit"
+                    : " runs at most " + Plural.of(limit, "job") + " at once"));
         return ExitCode.OK;
       }
     }
@@ -147,14 +176,19 @@ final class QueuesCommand {
           "Start at most N jobs of a queue per span of time over all workers; without N, no limit.")
   static final class RateCommand implements Callable<Integer> {
     @Mixin final Reach reach = new Reach();
+    @Mixin final NewOption may = new NewOption();
 
     @Parameters(index = "0", paramLabel = "QUEUE", description = "the queue's name")
     String queue = "";
 
-    @Parameters(index = "1", arity = "0..1", paramLabel = "N", description = "1 or more")
+    @Parameters(
+        index = "1",
+        arity = "0..1",
+        paramLabel = "N",
+        description = "how many; none lifts the limit")
     @Nullable Integer starts;
 
-    @Option(names = "--per", paramLabel = "TIME", description = "default: 1s")
+    @Option(names = "--per", paramLabel = "TIME", description = "span of time; default: 1s")
     String span = "1s";
 
     @Override
@@ -163,7 +197,9 @@ final class QueuesCommand {
         throw new CommandException(
             ExitCode.USAGE, "a rate of " + starts + " would stop the queue: use 'queues pause'");
       }
-      try (Control control = reach.open()) {
+      Settings settings = reach.settings();
+      try (Control control = reach.open(settings)) {
+        may.require(queue, control, settings);
         if (starts == null) {
           control.liftRate(queue);
         } else {
@@ -173,7 +209,7 @@ final class QueuesCommand {
             queue
                 + (starts == null
                     ? " has no rate limit"
-                    : " starts at most " + starts + " jobs per " + span));
+                    : " starts at most " + Plural.of(starts, "job") + " per " + span));
         return ExitCode.OK;
       }
     }

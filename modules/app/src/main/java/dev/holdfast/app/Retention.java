@@ -3,6 +3,7 @@ package dev.holdfast.app;
 import dev.holdfast.Holdfast;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
+import dev.holdfast.model.Plural;
 import dev.holdfast.worker.ArtifactStore;
 import java.io.IOException;
 import java.time.Duration;
@@ -41,7 +42,7 @@ final class Retention implements AutoCloseable {
     ages.put(JobState.SUCCEEDED, settings.duration(Setting.RETAIN_SUCCEEDED));
     ages.put(JobState.CANCELLED, settings.duration(Setting.RETAIN_CANCELLED));
     ages.put(JobState.FAILED, settings.duration(Setting.RETAIN_FAILED));
-    return new Retention(holdfast, ages, WorkerProcess.artifacts(settings));
+    return new Retention(holdfast, ages, WorkerSettings.artifacts(settings));
   }
 
   void start() {
@@ -60,7 +61,8 @@ final class Retention implements AutoCloseable {
               deleted += batch;
             } while (batch > 0 && ++batches < MOST_BATCHES);
             if (deleted > 0) {
-              log.info("deleted {} jobs that were {} for {}", deleted, state, Durations.text(age));
+              log.info(
+                  "deleted {}, {} for {}", Plural.of(deleted, "job"), state, Durations.text(age));
             }
           } catch (RuntimeException trouble) {
             log.info("retention failed, trying again later: {}", trouble.getMessage());

@@ -3,6 +3,7 @@ package dev.holdfast.app;
 import dev.holdfast.contract.Control;
 import dev.holdfast.contract.Shape;
 import dev.holdfast.model.Job;
+import dev.holdfast.model.Json;
 import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.WhenMissed;
@@ -104,16 +105,16 @@ final class SchedulesCommand {
     @Option(
         names = "--missed",
         paramLabel = "WHAT",
-        description = "times nobody was there for: ${COMPLETION-CANDIDATES}; default: ONCE")
+        description = "times at which no worker ran: ${COMPLETION-CANDIDATES}; default: ONCE")
     WhenMissed missed = WhenMissed.ONCE;
 
-    @Option(names = "--no-overlap", description = "none while the last one has not ended")
+    @Option(names = "--no-overlap", description = "no new job while the last one has not ended")
     boolean noOverlap;
 
     @Override
     public Integer call() {
       Settings settings = reach.settings();
-      Job job = shape.job(settings, kind, payload == null ? "{}" : Input.read(payload));
+      Job job = shape.job(settings, kind, payload == null ? Json.EMPTY : Input.json(payload));
       Schedule schedule = Schedule.of(name, cron, zone(), job).missed(missed);
       try (Control control = reach.open(settings)) {
         control.schedule(noOverlap ? schedule.withoutOverlap() : schedule);

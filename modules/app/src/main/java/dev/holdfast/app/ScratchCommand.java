@@ -1,6 +1,7 @@
 package dev.holdfast.app;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.model.Plural;
 import dev.holdfast.worker.Scratch;
 import java.io.IOException;
 import java.time.Duration;
@@ -29,7 +30,7 @@ final class ScratchCommand {
 
     @Override
     public Integer call() {
-      show(all(WorkerProcess.scratch(common.settings())), output.json, "no scratch folders");
+      show(all(WorkerSettings.scratch(common.settings())), output.json, "no scratch folders");
       return ExitCode.OK;
     }
   }
@@ -55,7 +56,7 @@ final class ScratchCommand {
 
     @Override
     public Integer call() {
-      Scratch scratch = WorkerProcess.scratch(common.settings());
+      Scratch scratch = WorkerSettings.scratch(common.settings());
       Duration age = Input.duration("--older-than", olderThan);
       if (age.isNegative()) {
         throw new CommandException(ExitCode.USAGE, "--older-than: an age cannot be negative");
@@ -72,9 +73,9 @@ final class ScratchCommand {
       show(chosen, output.json, "nothing to delete");
       if (!output.json && !chosen.isEmpty()) {
         System.out.printf(
-            "%s %d folders, %s%n",
+            "%s %s, %s%n",
             dryRun ? "would delete" : "deleted",
-            chosen.size(),
+            Plural.of(chosen.size(), "folder"),
             Shown.bytes(chosen.stream().mapToLong(Scratch.Kept::bytes).sum()));
       }
       return ExitCode.OK;

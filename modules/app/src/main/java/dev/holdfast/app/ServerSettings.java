@@ -8,8 +8,10 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -19,19 +21,33 @@ final class ServerSettings {
   private static final Pattern HOST =
       Pattern.compile("(\\[[0-9a-f:.]+\\]|[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?)(?::(\\d{1,5}))?");
 
+  /** One for each value, or for those that belong together: so all that is wrong can be told. */
+  static final List<Consumer<Settings>> CHECKS =
+      List.of(
+          ServerSettings::host,
+          ServerSettings::port,
+          ServerSettings::publicUrl,
+          ServerSettings::allowedHosts,
+          ServerSettings::tls,
+          ServerSettings::timings,
+          ServerSettings::tokens,
+          ServerSettings::requestsPerSecond,
+          ServerSettings::dispatchTo,
+          ServerSettings::statsd);
+
   private ServerSettings() {}
 
   static ServerOptions options(Settings settings) {
     return ServerOptions.DEFAULT
         .host(host(settings))
-        .port(within(settings, Setting.SERVER_PORT, 0, 65_535))
+        .port(port(settings))
         .publicUrl(publicUrl(settings))
-        .allowedHosts(hosts(settings, Setting.ALLOWED_HOSTS, false))
+        .allowedHosts(allowedHosts(settings))
         .tls(tls(settings))
         .timings(timings(settings))
         .tokens(tokens(settings))
-        .requestsPerSecond(within(settings, Setting.REQUESTS_PER_SECOND, 0, 1_000_000))
-        .dispatchTo(hosts(settings, Setting.DISPATCH_ALLOW, true))
+        .requestsPerSecond(requestsPerSecond(settings))
+        .dispatchTo(dispatchTo(settings))
         .artifacts(settings.folder(Setting.ARTIFACTS_FOLDER, ""))
         .statsd(statsd(settings))
         .settings(settings.shown());
@@ -40,9 +56,25 @@ final class ServerSettings {
   private static String host(Settings settings) {
     String host = settings.text(Setting.SERVER_HOST).strip();
     if (host.isEmpty()) {
-      throw wrong(settings, Setting.SERVER_HOST, "an address such as 127.0.0.1 or 0.0.0.0");
+      throw settings.wrong(Setting.SERVER_HOST, "an address such as 127.0.0.1 or 0.0.0.0");
     }
     return host;
+  }
+
+  private static int port(Settings settings) {
+    return settings.within(Setting.SERVER_PORT, 0, 65_535);
+  }
+
+  private static Set<String> allowedHosts(Settings settings) {
+    return hosts(settings, Setting.ALLOWED_HOSTS, false);
+  }
+
+  private static int requestsPerSecond(Settings settings) {
+    return settings.within(Setting.REQUESTS_PER_SECOND, 0, 1_000_000);
+  }
+
+  private static Set<String> dispatchTo(Settings settings) {
+    return hosts(settings, Setting.DISPATCH_ALLOW, true);
   }
 
   static Timings timings(Settings settings) {
@@ -50,8 +82,7 @@ final class ServerSettings {
     long timeout = millis(settings, Setting.HEARTBEAT_TIMEOUT_MS);
     // One lost heartbeat must not cost the task.
     if (timeout < 2 * interval) {
-      throw wrong(
-          settings,
+      throw settings.wrong(
           Setting.HEARTBEAT_TIMEOUT_MS,
           "at least twice HEARTBEAT_INTERVAL_MS (%d)".formatted(interval));
     }
@@ -65,7 +96,7 @@ final class ServerSettings {
   private static long millis(Settings settings, Setting setting) {
     long value = settings.wholeLong(setting);
     if (value < 1 || value > YEAR_MS) {
-      throw wrong(settings, setting, "a number of milliseconds from 1 to a year's");
+      throw settings.wrong(setting, "a number of milliseconds from 1 to a year's");
     }
     return value;
   }
@@ -125,8 +156,7 @@ final class ServerSettings {
     for (String host : settings.list(setting)) {
       var match = HOST.matcher(host.toLowerCase(Locale.ROOT));
       if (!match.matches() || (match.group(2) != null && !mayHavePort)) {
-        throw wrong(
-            settings,
+        throw settings.wrong(
             setting,
             mayHavePort ? "a list of host or host:port" : "a list of host names without ports");
       }
@@ -146,26 +176,6 @@ final class ServerSettings {
         return new ServerOptions.Statsd(match.group(1), port);
       }
     }
-    throw wrong(settings, Setting.STATSD, "host:port, such as 127.0.0.1:8125,");
-  }
-
-  private static int within(Settings settings, Setting setting, int least, int most) {
-    int value = settings.whole(setting);
-    if (value < least || value > most) {
-      throw wrong(settings, setting, "a whole number from %d to %d".formatted(least, most));
-    }
-    return value;
-  }
-
-  private static CommandException wrong(Settings settings, Setting setting, String expected) {
-    return new CommandException(
-        ExitCode.CONFIGURATION,
-        "%s (%s) is '%s' by %s: %s is expected"
-            .formatted(
-                setting.key(),
-                setting.variable(),
-                settings.text(setting),
-                settings.value(setting).origin(),
-                expected));
+    throw settings.wrong(Setting.STATSD, "host:port, such as 127.0.0.1:8125,");
   }
 }

@@ -123,9 +123,7 @@ final class Settings {
 
   static CommandException unknown(String name, List<String> known) {
     String nearest =
-        known.stream()
-            .min((a, b) -> Integer.compare(Spelling.distance(name, a), Spelling.distance(name, b)))
-            .filter(candidate -> Spelling.distance(name, candidate) <= name.length() / 3)
+        Spelling.nearest(name, known)
             .map(candidate -> ": did you mean '" + candidate + "'?")
             .orElse(": 'holdfast config' lists them all");
     return new CommandException(
@@ -180,7 +178,8 @@ final class Settings {
     if (setting.isSecret()) {
       return text.isEmpty() ? "" : "***";
     }
-    return setting == Setting.DATABASE_URL ? DatabaseUrl.masked(text) : text;
+    // A password may stand in any URL, also where it is refused.
+    return DatabaseUrl.masked(text);
   }
 
   /** What the command line said, as another process finds it in its environment. */
@@ -223,7 +222,11 @@ final class Settings {
   }
 
   double number(Setting setting) {
-    return parsed(setting, Double::parseDouble, "a number");
+    double number = parsed(setting, Double::parseDouble, "a number");
+    if (!Double.isFinite(number)) {
+      throw wrong(setting, "a number");
+    }
+    return number;
   }
 
   Duration seconds(Setting setting) {
@@ -258,16 +261,41 @@ final class Settings {
         .toList();
   }
 
+  int within(Setting setting, int least, int most) {
+    int value = whole(setting);
+    if (value < least || value > most) {
+      throw wrong(setting, "a whole number from %d to %d".formatted(least, most));
+    }
+    return value;
+  }
+
+  Duration secondsWithin(Setting setting, double least) {
+    if (number(setting) < least || seconds(setting).toDays() > 365) {
+      throw wrong(
+          setting,
+          "a number of seconds, %s, and a year's at most,"
+              .formatted(least == 0 ? "0 or more" : least + " or more"));
+    }
+    return seconds(setting);
+  }
+
+  CommandException wrong(Setting setting, String expected) {
+    return new CommandException(
+        ExitCode.CONFIGURATION,
+        "%s (%s) is '%s' by %s: %s is expected"
+            .formatted(
+                setting.key(),
+                setting.variable(),
+                masked(setting),
+                value(setting).origin(),
+                expected));
+  }
+
   private <T> T parsed(Setting setting, Function<String, T> parse, String expected) {
-    Value value = value(setting);
     try {
-      return parse.apply(value.text().strip());
+      return parse.apply(text(setting).strip());
     } catch (IllegalArgumentException wrong) {
-      throw new CommandException(
-          ExitCode.CONFIGURATION,
-          "%s (%s) is '%s' by %s: %s is expected"
-              .formatted(
-                  setting.key(), setting.variable(), value.text(), value.origin(), expected));
+      throw wrong(setting, expected);
     }
   }
 }

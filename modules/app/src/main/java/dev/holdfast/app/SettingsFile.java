@@ -1,9 +1,10 @@
 package dev.holdfast.app;
 
+import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
+import org.yaml.snakeyaml.error.MarkedYAMLException;
 
 /**
  * holdfast.yaml: nested keys as in {@link Setting}, lists for what is several, programs that run
@@ -28,6 +30,9 @@ record SettingsFile(
     List<RuntimeSettings> runtimes,
     List<QueueSettings> queues) {
   private static final long LARGEST = 1 << 20;
+  // A key that stands there twice would be taken once, and silently.
+  private static final YAMLMapper YAML =
+      YAMLMapper.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
   private static final String HANDLERS = "handlers";
   private static final String RUNTIMES = "runtimes";
   private static final String QUEUES = "queues";
@@ -43,7 +48,7 @@ record SettingsFile(
       if (Files.size(file) > LARGEST) {
         throw wrong(file, "it is larger than a megabyte");
       }
-      JsonNode root = new YAMLMapper(new YAMLFactory()).readTree(Files.readString(file));
+      JsonNode root = YAML.readTree(Files.readString(file));
       if (!root.isMissingNode() && !root.isNull()) {
         if (!root.isObject()) {
           throw wrong(file, "it must hold 'key: value' lines");
@@ -54,17 +59,30 @@ record SettingsFile(
         collect(file, "", ((ObjectNode) root).without(List.of(HANDLERS, RUNTIMES, QUEUES)), values);
       }
     } catch (JsonProcessingException malformed) {
-      String where =
-          malformed.getLocation() == null
-              ? ""
-              : "line " + malformed.getLocation().getLineNr() + ": ";
-      throw wrong(file, where + malformed.getOriginalMessage().lines().findFirst().orElse(""));
+      throw wrong(file, explained(malformed));
     } catch (NoSuchFileException missing) {
       throw wrong(file, "there is no such file");
     } catch (IOException unreadable) {
       throw wrong(file, "it cannot be read (" + unreadable.getMessage() + ")");
     }
     return new SettingsFile(values, programs, runtimes, queues);
+  }
+
+  /** What is wrong, and where; YAML's own message begins with what was being read. */
+  private static String explained(JsonProcessingException malformed) {
+    if (malformed.getCause() instanceof MarkedYAMLException yaml
+        && yaml.getProblem() != null
+        && yaml.getProblemMark() != null) {
+      return place(yaml.getProblemMark().getLine() + 1, yaml.getProblemMark().getColumn() + 1)
+          + yaml.getProblem();
+    }
+    JsonLocation at = malformed.getLocation();
+    return (at == null ? "" : place(at.getLineNr(), at.getColumnNr()))
+        + malformed.getOriginalMessage().lines().findFirst().orElse("");
+  }
+
+  private static String place(int line, int column) {
+    return "line %d, column %d: ".formatted(line, column);
   }
 
   /** Reads one of several under a name. */

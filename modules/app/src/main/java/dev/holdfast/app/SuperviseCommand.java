@@ -31,7 +31,7 @@ final class SuperviseCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     Signals signals = Signals.install();
     Settings settings = choice.over(common).settings();
-    WorkerProcess.check(settings);
+    WorkerSettings.check(settings);
     Supervision.check(settings);
     DatabaseUrl url = Access.locate(settings);
     try (Access access = Access.open(settings, url).checked();

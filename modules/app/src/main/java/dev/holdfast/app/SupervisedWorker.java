@@ -51,7 +51,7 @@ public final class SupervisedWorker {
       Signals signals,
       List<Bundled> bundled)
       throws InterruptedException {
-    WorkerProcess.check(settings);
+    WorkerSettings.check(settings);
     try (Access access = Access.open(settings).checked();
         Retention retention = Retention.of(settings, access.holdfast());
         WorkerProcess worker =

@@ -1,6 +1,7 @@
 package dev.holdfast.app;
 
 import dev.holdfast.model.Machine;
+import dev.holdfast.model.Plural;
 import dev.holdfast.model.WorkerHealth;
 import dev.holdfast.supervisor.RestartPolicy;
 import dev.holdfast.supervisor.Supervisor;
@@ -8,6 +9,7 @@ import dev.holdfast.supervisor.SupervisorOptions;
 import dev.holdfast.supervisor.WorkerCommand;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -20,6 +22,21 @@ import java.util.stream.Stream;
 final class Supervision {
   private static final int MEGABYTE = 1 << 20;
 
+  /** One for each value, or for those that belong together: so all that is wrong can be told. */
+  static final List<Consumer<Settings>> CHECKS =
+      List.of(
+          Supervision::health,
+          Supervision::someWorker,
+          settings -> settings.secondsWithin(Setting.BOOT_TIMEOUT_SEC, 0.01),
+          settings -> settings.secondsWithin(Setting.STOP_TIMEOUT_SEC, 0),
+          settings -> settings.secondsWithin(Setting.RESTART_DELAY_SEC, 0),
+          settings -> settings.secondsWithin(Setting.RESTART_DELAY_MAX_SEC, 0),
+          settings -> settings.secondsWithin(Setting.RESTART_WINDOW_SEC, 0),
+          settings -> settings.secondsWithin(Setting.RESTART_FORGIVEN_SEC, 0),
+          settings -> settings.within(Setting.RESTART_LIMIT, 0, 1_000_000),
+          settings -> settings.within(Setting.RESTART_LIFETIME_LIMIT, 0, 1_000_000),
+          settings -> settings.within(Setting.LOG_MEGABYTES, 1, 1_000_000));
+
   private Supervision() {}
 
   /** What is to run for a queue. */
@@ -27,15 +44,8 @@ final class Supervision {
 
   /** The queues that holdfast.yaml describes; without any, those that a worker would serve. */
   static List<Served> served(Settings settings) {
-    int processes = settings.whole(Setting.WORKER_PROCESSES);
+    int processes = settings.within(Setting.WORKER_PROCESSES, 0, QueueSettings.MOST_PROCESSES);
     int concurrency = settings.whole(Setting.MAX_CONCURRENCY);
-    if (processes < 0 || processes > QueueSettings.MOST_PROCESSES) {
-      throw new CommandException(
-          ExitCode.CONFIGURATION,
-          "%s is %d: it must lie between 0 and %,d"
-              .formatted(
-                  Setting.WORKER_PROCESSES.variable(), processes, QueueSettings.MOST_PROCESSES));
-    }
     Map<String, Served> served = new LinkedHashMap<>();
     boolean chosen =
         settings.queues().isEmpty() || !settings.value(Setting.QUEUES).origin().equals("default");
@@ -65,16 +75,32 @@ final class Supervision {
       text.append(text.isEmpty() ? "" : ", ")
           .append(queue.queue())
           .append(": ")
-          .append(queue.processes())
-          .append(queue.processes() == 1 ? " process of " : " processes of ")
+          .append(Plural.of(queue.processes(), "process", "processes"))
+          .append(" of ")
           .append(queue.concurrency());
     }
     return text.toString();
   }
 
-  /** A value that cannot be is found before anything starts. */
+  /** Before anything starts. */
   static void check(Settings settings) {
-    options(settings);
+    CHECKS.forEach(check -> check.accept(settings));
+  }
+
+  private static void health(Settings settings) {
+    Duration interval = settings.secondsWithin(Setting.HEALTH_INTERVAL_SEC, 0.01);
+    if (settings.secondsWithin(Setting.HEALTH_TIMEOUT_SEC, 0.01).compareTo(interval) <= 0) {
+      throw settings.wrong(
+          Setting.HEALTH_TIMEOUT_SEC,
+          "more than "
+              + Setting.HEALTH_INTERVAL_SEC.variable()
+              + " ("
+              + interval.toMillis() / 1000.0
+              + ")");
+    }
+  }
+
+  private static void someWorker(Settings settings) {
     if (served(settings).stream().allMatch(queue -> queue.processes() == 0)) {
       throw new CommandException(
           ExitCode.CONFIGURATION, "there is no worker to run: name queues in holdfast.yaml");

@@ -16,7 +16,7 @@ final class WorkerChoice {
   @Option(
       names = {"-c", "--concurrency"},
       paramLabel = "N",
-      description = "jobs at once")
+      description = "how many jobs at once")
   @Nullable Integer concurrency;
 
   Common over(Common common) {

@@ -37,7 +37,7 @@ final class WorkerCommand implements Callable<Integer> {
     choice.over(reach.common);
     Settings settings = reach.settings();
     List<Bundled> bundled = examples ? List.of(Bundled.EXAMPLES) : List.of();
-    WorkerProcess.check(settings);
+    WorkerSettings.check(settings);
     if (reach.isRemote(settings)) {
       try (HttpSource server =
               HttpSource.to(

@@ -7,22 +7,14 @@ import dev.holdfast.WorkerBuilder;
 import dev.holdfast.contract.HttpSource;
 import dev.holdfast.model.Codec;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.Plural;
 import dev.holdfast.model.RefusedException;
-import dev.holdfast.model.Timings;
 import dev.holdfast.server.ServerMetrics;
 import dev.holdfast.server.ServerOptions;
-import dev.holdfast.steps.Budgets;
-import dev.holdfast.steps.Scrubber;
-import dev.holdfast.worker.Backpressure;
-import dev.holdfast.worker.FolderStore;
-import dev.holdfast.worker.Healing;
 import dev.holdfast.worker.Kind;
-import dev.holdfast.worker.LoadSource;
 import dev.holdfast.worker.Metrics;
-import dev.holdfast.worker.Scratch;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.Workspaces;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -101,11 +93,11 @@ final class WorkerProcess implements AutoCloseable {
     return new WorkerProcess(
         worker,
         settings.whole(Setting.MAX_CONCURRENCY),
-        "%s serves %s, %d places; kinds: %s"
+        "%s serves %s, %s; kinds: %s"
             .formatted(
                 worker.name(),
                 String.join(", ", settings.list(Setting.QUEUES)),
-                settings.whole(Setting.MAX_CONCURRENCY),
+                Plural.of(settings.whole(Setting.MAX_CONCURRENCY), "place"),
                 names));
   }
 
@@ -118,48 +110,21 @@ final class WorkerProcess implements AutoCloseable {
     }
     return builder
         .concurrency(settings.whole(Setting.MAX_CONCURRENCY))
-        .timings(timings(settings))
-        .poll(Duration.ofMillis(settings.whole(Setting.POLL_INTERVAL_MS)))
+        .timings(WorkerSettings.timings(settings))
+        .poll(WorkerSettings.poll(settings))
         .shutdownTimeout(settings.seconds(Setting.SHUTDOWN_TIMEOUT_SEC))
-        .backpressure(backpressure(settings))
-        .scratch(scratch(settings))
-        .artifacts(artifacts(settings))
-        .healing(healing(settings));
+        .backpressure(WorkerSettings.backpressure(settings))
+        .scratch(WorkerSettings.scratch(settings))
+        .artifacts(WorkerSettings.artifacts(settings))
+        .healing(WorkerSettings.healing(settings));
   }
 
   private static Worker started(WorkerBuilder builder) {
     try {
       return builder.start();
     } catch (RefusedException wrong) {
-      throw wrongSetting(wrong);
+      throw WorkerSettings.wrong(wrong);
     }
-  }
-
-  /**
-   * A value the worker would refuse is a wrong setting here, and is found before anything starts.
-   */
-  static void check(Settings settings) {
-    timings(settings);
-    backpressure(settings);
-    budgets(settings);
-    settings.whole(Setting.MAX_CONCURRENCY);
-    settings.whole(Setting.POLL_INTERVAL_MS);
-    settings.seconds(Setting.SHUTDOWN_TIMEOUT_SEC);
-    settings.flag(Setting.KEEP_SCRATCH_ON_SUCCESS);
-  }
-
-  private static CommandException wrongSetting(RefusedException wrong) {
-    return new CommandException(ExitCode.CONFIGURATION, String.valueOf(wrong.getMessage()));
-  }
-
-  static Scratch scratch(Settings settings) {
-    return new Scratch(
-        settings.folder(Setting.SCRATCH_FOLDER, "scratch"),
-        settings.flag(Setting.KEEP_SCRATCH_ON_SUCCESS));
-  }
-
-  static FolderStore artifacts(Settings settings) {
-    return new FolderStore(settings.folder(Setting.ARTIFACTS_FOLDER, ""));
   }
 
   private static Collection<Kind<?>> withoutDatabase(KindProvider provider) {
@@ -201,63 +166,6 @@ final class WorkerProcess implements AutoCloseable {
               + " dev.holdfast.KindProvider on HOLDFAST_CLASSPATH, or try --examples");
     }
     return kinds;
-  }
-
-  static Timings timings(Settings settings) {
-    try {
-      return timingsOf(settings);
-    } catch (RefusedException wrong) {
-      throw wrongSetting(wrong);
-    }
-  }
-
-  private static Timings timingsOf(Settings settings) {
-    Duration heartbeat = settings.seconds(Setting.HEARTBEAT_INTERVAL_SEC);
-    return new Timings(
-        heartbeat,
-        settings.isGiven(Setting.LEASE_TIMEOUT_SEC)
-            ? settings.seconds(Setting.LEASE_TIMEOUT_SEC)
-            : Timings.leaseFor(heartbeat),
-        settings.seconds(Setting.REAP_GRACE_SEC),
-        settings.seconds(Setting.CANCEL_GRACE_SEC));
-  }
-
-  private static Backpressure.Settings backpressure(Settings settings) {
-    try {
-      return new Backpressure.Settings(
-          settings.isGiven(Setting.HIGH_WATERMARK)
-              ? Long.valueOf(settings.whole(Setting.HIGH_WATERMARK))
-              : null,
-          settings.number(Setting.LOAD_THRESHOLD),
-          settings.seconds(Setting.PAUSE_INTERVAL_SEC),
-          LoadSource.ofThisMachine());
-    } catch (RefusedException wrong) {
-      throw wrongSetting(wrong);
-    }
-  }
-
-  private static Healing healing(Settings settings) {
-    List<String> secrets = new ArrayList<>();
-    settings.runtimes().forEach(runtime -> secrets.addAll(runtime.secretValues(System::getenv)));
-    for (Setting setting : Setting.values()) {
-      if (setting.isSecret() && settings.isGiven(setting)) {
-        secrets.add(settings.text(setting));
-      }
-    }
-    return new Healing(budgets(settings), Scrubber.knowing(secrets));
-  }
-
-  private static Budgets budgets(Settings settings) {
-    try {
-      return new Budgets(
-          settings.whole(Setting.STEP_MAX_ATTEMPTS),
-          settings.seconds(Setting.STEP_TIMEOUT_SECONDS),
-          settings.seconds(Setting.STEP_IDLE_TIMEOUT_SECONDS),
-          settings.whole(Setting.STEP_NO_PROGRESS_LIMIT),
-          settings.whole(Setting.JOB_SELF_HEAL_MAX_RESETS));
-    } catch (RefusedException wrong) {
-      throw wrongSetting(wrong);
-    }
   }
 
   /** How git reaches servers; it sees nothing else of the worker's environment. */

@@ -31,15 +31,21 @@ class BadInputTest {
         WrongCommand.of(6, "delay .* must be zero or more", "enqueue", "echo", "--delay=-5s"),
         WrongCommand.of(2, "'soon' is no duration: write", "enqueue", "echo", "--delay", "soon"),
         WrongCommand.of(6, "priority 11 must lie between", "enqueue", "echo", "--priority", "11"),
-        WrongCommand.of(6, "kind 'a kind' must", "enqueue", "a kind"),
-        WrongCommand.of(6, "queue .* must have", "enqueue", "echo", "--queue", "a:b"),
+        WrongCommand.of(6, "kind 'a kind' must.*the space does not belong", "enqueue", "a kind"),
+        WrongCommand.of(
+            6, "queue .* must.*':' does not belong", "enqueue", "echo", "--queue", "a:b"),
         WrongCommand.of(6, "maxAttempts 0 must lie", "enqueue", "echo", "--max-attempts", "0"),
-        WrongCommand.of(2, "@nowhere.json cannot be read", "enqueue", "echo", "@nowhere.json"),
+        WrongCommand.of(
+            2,
+            "@nowhere.json cannot be read: there is no such",
+            "enqueue",
+            "echo",
+            "@nowhere.json"),
         WrongCommand.of(5, "no job " + UNKNOWN_ID, "jobs", "show", UNKNOWN_ID),
         WrongCommand.of(5, "no job " + UNKNOWN_ID, "jobs", "watch", UNKNOWN_ID),
         WrongCommand.of(5, "no job " + UNKNOWN_ID, "jobs", "cancel", UNKNOWN_ID),
         WrongCommand.of(5, "no job " + UNKNOWN_ID, "jobs", "retry", UNKNOWN_ID),
-        WrongCommand.of(6, "'17' is not a job id", "jobs", "show", "17"));
+        WrongCommand.of(6, "'17' is not a job id: one looks like 0", "jobs", "show", "17"));
   }
 
   @ParameterizedTest
@@ -51,11 +57,12 @@ class BadInputTest {
 
   static Stream<WrongCommand> misunderstood() {
     return Stream.of(
-        WrongCommand.of(2, "Unmatched argument.*'enque'", "enque"),
-        WrongCommand.of(2, "Unknown option.*'--quue'", "worker", "--quue", "x"),
+        WrongCommand.of(2, "unknown command 'enque'", "enque"),
+        WrongCommand.of(2, "unknown option '--quue'", "worker", "--quue", "x"),
         WrongCommand.of(2, "Missing required parameter: 'KIND'", "enqueue"),
         WrongCommand.of(2, "--priority.*'high'", "enqueue", "echo", "--priority", "high"),
-        WrongCommand.of(2, "--state.*SLEEPING", "jobs", "list", "--state", "SLEEPING"));
+        WrongCommand.of(
+            2, "--state.*WAITING, PENDING.*SLEEPING", "jobs", "list", "--state", "SLEEPING"));
   }
 
   @ParameterizedTest
@@ -64,7 +71,7 @@ class BadInputTest {
       WrongCommand wrong, @TempDir Path folder, TestDatabase database) throws IOException {
     Terminal.Answer answer = wrong.run(folder, database);
     assertThat(answer.code()).isEqualTo(2);
-    assertThat(answer.err()).hasSizeBetween(2, 3);
+    assertThat(answer.err()).hasSize(2);
     assertThat(answer.err().getFirst()).startsWith("holdfast: ").containsPattern(wrong.message());
     assertThat(answer.err().getLast()).startsWith("Try 'holdfast").contains("--help");
     assertThat(answer.out()).isEmpty();

@@ -15,7 +15,11 @@ class BadSettingTest {
   static Stream<WrongCommand> commands() {
     return Stream.of(
         file("worker:\n  concurency: 3\n", "worker.concurency.*did you mean 'worker.concurrency'"),
-        file("worker: [1, 2\n", "holdfast.yaml cannot be used: line"),
+        file(
+            "worker: [1, 2\n",
+            "holdfast.yaml cannot be used: line 2, column 1: expected ',' or ']'"),
+        file("worker:\n\tqueues: a\n", "line 2, column 1: found character .*TAB"),
+        file("log: {level: info}\nlog: {format: json}\n", "line 2.*Duplicate field 'log'"),
         file("worker:\n  concurrency: several\n", "'several' .*holdfast.yaml: a whole number"),
         file("handlers: [a]\n", "handlers must hold something for each name"),
         file("handlers: {x: {comand: [a]}}\n", "handlers.x.comand is unknown: it may hold command"),
@@ -30,7 +34,7 @@ class BadSettingTest {
         WrongCommand.of(10, "nowhere.yaml .*no such file", "worker", "--config", "nowhere.yaml"),
         variable("HOLDFAST_FOLDR", "x", "did you mean 'HOLDFAST_FOLDER'"),
         variable("HOLDFAST_DATABASE_URL", "mysql://x/y", "postgres://user"),
-        variable("HOLDFAST_DATABASE_POOL", "1", "must lie between"),
+        variable("HOLDFAST_DATABASE_POOL", "1", "a whole number from 4 to 1000"),
         variable("HOLDFAST_RETAIN_FAILED", "long", "a duration such as"),
         variable("HOLDFAST_QUEUES", "a b", "queue 'a b' must have"),
         variable("HOLDFAST_TIMINGS", "fast", "'fast' is unknown: choose"),

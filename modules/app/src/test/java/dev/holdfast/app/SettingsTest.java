@@ -300,15 +300,15 @@ class SettingsTest {
 
   @Test
   void timings_come_from_the_heartbeat_the_preset_or_both() {
-    assertThat(WorkerProcess.timings(with(Map.of()))).isEqualTo(Timings.DEFAULT);
-    assertThat(WorkerProcess.timings(with(Map.of("HEARTBEAT_INTERVAL_SEC", "2"))).lease())
+    assertThat(WorkerSettings.timings(with(Map.of()))).isEqualTo(Timings.DEFAULT);
+    assertThat(WorkerSettings.timings(with(Map.of("HEARTBEAT_INTERVAL_SEC", "2"))).lease())
         .isEqualTo(Duration.ofSeconds(6));
     Settings preset = with(Map.of("HOLDFAST_TIMINGS", "production"));
-    assertThat(WorkerProcess.timings(preset)).isEqualTo(Timings.preset("production"));
+    assertThat(WorkerSettings.timings(preset)).isEqualTo(Timings.preset("production"));
     assertThat(preset.value(Setting.LEASE_TIMEOUT_SEC))
         .isEqualTo(new Settings.Value("300", "preset production"));
     assertThat(
-            WorkerProcess.timings(
+            WorkerSettings.timings(
                     with(Map.of("HOLDFAST_TIMINGS", "production", "LEASE_TIMEOUT_SEC", "100")))
                 .lease())
         .isEqualTo(Duration.ofSeconds(100));
@@ -323,7 +323,7 @@ class SettingsTest {
     "HIGH_WATERMARK, -1"
   })
   void what_the_worker_would_refuse_is_a_wrong_setting(String variable, String value) {
-    assertThatThrownBy(() -> WorkerProcess.check(with(Map.of(variable, value))))
+    assertThatThrownBy(() -> WorkerSettings.check(with(Map.of(variable, value))))
         .isInstanceOf(CommandException.class)
         .satisfies(
             thrown ->

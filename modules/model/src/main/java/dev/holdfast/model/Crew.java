@@ -2,7 +2,6 @@ package dev.holdfast.model;
 
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -155,9 +154,6 @@ public record Crew(
   }
 
   private Optional<String> nearest(String component) {
-    return processes.stream()
-        .map(WorkerHealth::component)
-        .min(Comparator.comparingInt(each -> Spelling.distance(component, each)))
-        .filter(each -> Spelling.distance(component, each) <= component.length() / 3);
+    return Spelling.nearest(component, processes.stream().map(WorkerHealth::component).toList());
   }
 }

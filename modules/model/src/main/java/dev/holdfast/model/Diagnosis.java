@@ -87,6 +87,7 @@ public final class Diagnosis {
               "all_paused",
               "all workers are paused, since " + facts.allPausedSince() + ", and ",
               due,
+              " waits",
               " wait",
               "resume them with 'holdfast workers resume --all'",
               "resume them with POST /v1/workers/resume"));
@@ -209,8 +210,8 @@ public final class Diagnosis {
     found(
         row,
         "worker_crash_loop",
-        "keeps crashing: it ended %s, was started again %d times, and %s"
-            .formatted(exit(row), row.restarts(), next),
+        "keeps crashing: it ended %s, was started again %s, and %s"
+            .formatted(exit(row), Plural.of(row.restarts(), "time"), next),
         "see %s%s; %s gives you time to mend it"
             .formatted(log(row), advice(row), order(row, "stop")),
         "see %s on its machine%s; %s gives you time to mend it"
@@ -314,6 +315,7 @@ public final class Diagnosis {
               "queue_paused",
               "queue '%s' is paused and ".formatted(queue.name()),
               queue.due(),
+              " waits in it",
               " wait in it",
               "resume it with 'holdfast queues resume %s'".formatted(queue.name()),
               "resume it with POST /v1/queues/%s/resume".formatted(queue.name())));
@@ -329,6 +331,7 @@ public final class Diagnosis {
               "queue_stalled",
               "",
               queue.due(),
+              " of queue '%s' is due and no worker takes it".formatted(queue.name()),
               " of queue '%s' are due and no worker takes them".formatted(queue.name()),
               doNext,
               doNext));
@@ -342,6 +345,7 @@ public final class Diagnosis {
               "toxic_jobs",
               "",
               warnings.toxic(),
+              " crashed its workers and was given up within the last hour (TOXIC_JOB)",
               " crashed their workers and were given up within the last hour (TOXIC_JOB)",
               "'holdfast jobs list --state failed' names them TOXIC_JOB, 'holdfast jobs show ID' tells"
                   + " what became of each attempt; put back what is mended with 'holdfast jobs"
@@ -357,6 +361,7 @@ public final class Diagnosis {
               "",
               warnings.failed(),
               " failed within the last hour",
+              " failed within the last hour",
               "look at why with 'holdfast jobs list --state failed', mend it, and put them back"
                   + " with 'holdfast jobs retry --state failed'",
               "look at why with GET /v1/jobs?state=FAILED, mend it, and put them back with"
@@ -368,6 +373,7 @@ public final class Diagnosis {
               "leases_overdue",
               "",
               warnings.overdue(),
+              " runs under a lease that ran out, and nobody takes it back",
               " run under leases that ran out, and nobody takes them back",
               "start a worker or a server, or look into the logs of those that run",
               "look into the logs of servers and workers: their upkeep does not reach the database"));

@@ -18,13 +18,24 @@ public record Finding(String code, String gist, String what, String doNext, Stri
     return new Finding(code, what, what, doNext, doNextOverHttp);
   }
 
-  /** About so many jobs, between the two halves of the sentence. */
+  /**
+   * About so many jobs, between the two halves of the sentence.
+   *
+   * @param one how it goes on after "1 job"
+   * @param several after "2 jobs"
+   */
   static Finding counting(
-      String code, String before, long jobs, String after, String doNext, String doNextOverHttp) {
+      String code,
+      String before,
+      long jobs,
+      String one,
+      String several,
+      String doNext,
+      String doNextOverHttp) {
     return new Finding(
         code,
-        before + "jobs" + after,
-        before + "%,d jobs".formatted(jobs) + after,
+        before + "jobs" + several,
+        before + Plural.of(jobs, "job") + (jobs == 1 ? one : several),
         doNext,
         doNextOverHttp);
   }

@@ -29,7 +29,10 @@ public record JobId(UUID value) implements Comparable<JobId> {
       // said below
     }
     throw new RefusedException(
-        Refusal.BAD_ID, "'" + Text.excerpt(text, 60) + "' is not a job id (a UUID is expected)");
+        Refusal.BAD_ID,
+        "'"
+            + Text.excerpt(text, 60)
+            + "' is not a job id: one looks like 01a1dd46-efa0-7231-88cf-925231baa463");
   }
 
   @Override

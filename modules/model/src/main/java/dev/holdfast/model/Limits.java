@@ -2,6 +2,7 @@ package dev.holdfast.model;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** How large things may be. A limit that is hit gives a typed refusal, never a cut payload. */
@@ -113,10 +114,31 @@ public final class Limits {
     if (name.length() > max || !form.matcher(name).matches()) {
       throw new RefusedException(
           Refusal.BAD_NAME,
-          "%s '%s' must have 1 to %d characters: letters, digits and %s, starting with a letter or digit"
-              .formatted(what, Text.excerpt(name, 60), max, signs));
+          "%s '%s' must have 1 to %d characters: letters, digits and %s, starting with a letter or digit%s"
+              .formatted(what, Text.excerpt(name, 60), max, signs, wrongIn(name, form, max)));
     }
     return name;
+  }
+
+  /** What of the name is wrong; an empty one explains itself. */
+  private static String wrongIn(String name, Pattern form, int max) {
+    if (name.length() > max) {
+      return "; it has %,d".formatted(name.length());
+    }
+    Matcher beginning = form.matcher(name);
+    int at = beginning.lookingAt() ? beginning.end() : 0;
+    return name.isEmpty()
+        ? ""
+        : "; %s does not belong there".formatted(shown(name.codePointAt(at)));
+  }
+
+  private static String shown(int character) {
+    if (character == ' ') {
+      return "the space";
+    }
+    return Character.isISOControl(character) || Character.isWhitespace(character)
+        ? "the character U+%04X".formatted(character)
+        : "'" + Character.toString(character) + "'";
   }
 
   /** What is not would reach the database changed, and without a word. */

@@ -36,6 +36,6 @@ public final class Patch {
 
   @Override
   public String toString() {
-    return bytes.length + " bytes";
+    return Plural.of(bytes.length, "byte");
   }
 }

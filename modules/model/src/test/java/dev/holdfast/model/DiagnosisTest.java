@@ -361,6 +361,9 @@ class DiagnosisTest {
     assertFound("queue_stalled");
     assertThat(found().getFirst().what())
         .isEqualTo("5 jobs of queue 'tag' are due and no worker takes them");
+    queues.set(0, queue(1, 0, 61));
+    assertThat(found().getFirst().what())
+        .isEqualTo("1 job of queue 'tag' is due and no worker takes it");
     waitedFor = Set.of("tag");
     assertFound();
     waitedFor = Set.of();

@@ -14,6 +14,10 @@ public final class DatabaseException extends RuntimeException {
     /** The calling thread was interrupted before anything was sent. */
     INTERRUPTED,
     LOGIN_REFUSED,
+    /** The user lacks a privilege. */
+    NOT_ALLOWED,
+    /** A standby, or one that was made read-only: nothing can be written there. */
+    READ_ONLY,
     TOO_OLD,
     NOT_DURABLE,
     SCHEMA_MISSING,

@@ -7,6 +7,7 @@ import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
 import org.flywaydb.core.api.exception.FlywayValidateException;
 import org.flywaydb.core.api.output.MigrateResult;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Brings the schema up to date. Needs Flyway on the class path, which the library does not bring: a
@@ -44,8 +45,21 @@ public final class Migrations {
               + " 'holdfast dev'",
           other);
     } catch (FlywayException failed) {
+      SQLException cause = sql(failed);
+      if (cause != null) {
+        throw Trouble.ofMigration(cause);
+      }
       throw new DatabaseException(
           DatabaseException.Reason.OTHER, "migrate: " + failed.getMessage(), failed);
     }
+  }
+
+  private static @Nullable SQLException sql(Throwable failed) {
+    for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
+      if (cause instanceof SQLException sql) {
+        return sql;
+      }
+    }
+    return null;
   }
 }

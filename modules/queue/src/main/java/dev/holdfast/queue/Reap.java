@@ -72,8 +72,10 @@ final class Reap {
                  CASE WHEN l.crashes + 1 > l.max_crashes AND l.cancel_requested_at IS NULL
                       THEN l.failure || jsonb_build_object(
                         'code', 'TOXIC_JOB',
-                        'message', format('%%s workers died running this job; the last was %%s',
-                                          l.crashes + 1, l.worker_id),
+                        'message', format('%%s died running this job; the last was %%s',
+                                          CASE WHEN l.crashes = 0 THEN '1 worker'
+                                               ELSE l.crashes + 1 || ' workers' END,
+                                          l.worker_id),
                         'retryable', false,
                         'cause', l.failure)
                       ELSE l.failure END AS job_failure,

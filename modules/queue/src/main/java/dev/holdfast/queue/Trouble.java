@@ -14,6 +14,8 @@ final class Trouble {
   // Cancelled by its time limit, a lock that did not come free: waited long enough for one call.
   private static final Set<String> WAITED = Set.of("57014", "55P03");
   private static final Set<String> WRONG_LOGIN = Set.of("28000", "28P01");
+  private static final String NO_PRIVILEGE = "42501";
+  private static final String READ_ONLY = "25006";
   private static final Set<String> NO_SCHEMA = Set.of("42P01", "3F000", "42703", "42883");
 
   private Trouble() {}
@@ -58,12 +60,46 @@ final class Trouble {
     return new DatabaseException(reason(trouble), verb + ": " + trouble.getMessage(), trouble);
   }
 
+  /** That ended a migration: each is one transaction, so nothing is left half done. */
+  static RuntimeException ofMigration(SQLException trouble) {
+    String why = " (" + trouble.getMessage() + ")";
+    return switch (state(trouble)) {
+      case NO_PRIVILEGE ->
+          new DatabaseException(
+              Reason.NOT_ALLOWED,
+              "the user may not change the schema 'holdfast': migrate as its owner, or as one who"
+                  + " may create it (GRANT CREATE ON DATABASE ... TO ...)"
+                  + why,
+              trouble);
+      case READ_ONLY ->
+          new DatabaseException(
+              Reason.READ_ONLY,
+              "the server is read-only, as a standby is: name the primary in"
+                  + " HOLDFAST_DATABASE_URL"
+                  + why,
+              trouble);
+      default ->
+          // What has no code is not from the server: a pool's word for a connection it has given
+          // up.
+          passes(trouble) || state(trouble).isEmpty()
+              ? new DatabaseException(
+                  Reason.UNAVAILABLE,
+                  "the connection was lost during the migration, which is undone: run it again once"
+                      + " the server is back"
+                      + why,
+                  trouble)
+              : thrown("migrate", trouble);
+    };
+  }
+
   private static Reason reason(SQLException trouble) {
     String state = state(trouble);
     if (passes(trouble) || waited(trouble)) {
       return Reason.UNAVAILABLE;
     } else if (WRONG_LOGIN.contains(state)) {
       return Reason.LOGIN_REFUSED;
+    } else if (state.equals(NO_PRIVILEGE)) {
+      return Reason.NOT_ALLOWED;
     } else if (NO_SCHEMA.contains(state)) {
       return Reason.SCHEMA_MISSING;
     } else {

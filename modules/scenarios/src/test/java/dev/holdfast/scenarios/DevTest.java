@@ -19,6 +19,7 @@ import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.testkit.program.Processes;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -56,6 +57,29 @@ class DevTest {
         processes.launch("enqueue", "fail", "{\"category\": \"DATA_QUALITY\"}", "--watch").run();
     assertThat(failed.code()).isEqualTo(8);
     assertThat(failed.out().getLast()).contains("FAILED: EXAMPLE");
+  }
+
+  @Test
+  void what_the_workers_write_comes_after_the_addresses_and_ready_is_last() {
+    List<String> lines = dev().start().lines();
+    List<String> own = lines.stream().filter(line -> !line.isBlank()).toList();
+    int page = first(own, "  page ");
+    int tried = first(own, "            ./holdfast demo");
+    int worker = first(own, "worker:default:0 | ");
+    assertThat(page).isLessThan(tried);
+    assertThat(own.subList(0, tried)).noneMatch(line -> line.contains("worker:default:0"));
+    assertThat(worker).isGreaterThan(tried).isLessThan(first(own, "ready in "));
+    // None of it is lost.
+    assertThat(own).anyMatch(line -> line.startsWith("worker:default:0 | ready: "));
+  }
+
+  private static int first(List<String> lines, String beginning) {
+    for (int i = 0; i < lines.size(); i++) {
+      if (lines.get(i).startsWith(beginning)) {
+        return i;
+      }
+    }
+    throw new AssertionError("no line begins with '" + beginning + "': " + lines);
   }
 
   @Test

@@ -97,12 +97,12 @@ class ProgramsTest {
     assertThat(scratch(world, "list")).anyMatch(line -> line.contains(job.toString()));
     assertThat(scratch(world, "clean", "--older-than", "1h")).containsExactly("nothing to delete");
     assertThat(scratch(world, "clean", "--older-than", "0s", "--dry-run"))
-        .anyMatch(line -> line.startsWith("would delete 1 folders"));
+        .anyMatch(line -> line.startsWith("would delete 1 folder,"));
     Path folder = world.folder().resolve("data/scratch/" + job);
     assertThat(folder.resolve("1/file")).exists();
     assertThat(folder.resolve("1/.holdfast/output.log")).hasContent("went wrong");
     assertThat(scratch(world, "clean", "--older-than", "0s"))
-        .anyMatch(line -> line.startsWith("deleted 1 folders"));
+        .anyMatch(line -> line.startsWith("deleted 1 folder,"));
     assertThat(folder).doesNotExist();
     assertThat(scratch(world, "list")).containsExactly("no scratch folders");
   }

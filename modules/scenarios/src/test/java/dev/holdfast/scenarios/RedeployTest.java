@@ -114,7 +114,7 @@ class RedeployTest {
     JobId job = world.enqueueHeld("hold", gate);
     impatient.awaitLine("began " + job + "#1", SOON);
     impatient.signal(first);
-    impatient.awaitLine("stops; 1 jobs are running", SOON);
+    impatient.awaitLine("stops; 1 job running", SOON);
     // One Ctrl-C may arrive twice at once; a person is slower than that.
     Thread.sleep(Duration.ofMillis(100));
     impatient.signal(second);
@@ -138,7 +138,7 @@ class RedeployTest {
     JobId running = world.enqueueHeld("hold", gate);
     worker.awaitLine("began " + running + "#1", SOON);
     worker.signal("TERM");
-    worker.awaitLine("stops; 1 jobs are running", SOON);
+    worker.awaitLine("stops; 1 job running", SOON);
     JobId late = world.holdfast().enqueue(Job.of("clock").priority(0)).id();
     world.open(gate);
     assertThat(worker.awaitExit(SOON)).isZero();

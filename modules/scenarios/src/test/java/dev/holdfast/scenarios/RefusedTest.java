@@ -78,7 +78,8 @@ class RefusedTest {
   void what_nobody_understands_is_answered_with_where_to_find_help(Processes processes) {
     Launch.Answer answer = processes.launch("enque").run();
     assertThat(answer.code()).isEqualTo(2);
-    assertThat(answer.err().getFirst()).startsWith("holdfast: Unmatched argument");
+    assertThat(answer.err().getFirst())
+        .isEqualTo("holdfast: unknown command 'enque': did you mean 'enqueue'?");
     assertThat(answer.err().getLast()).startsWith("Try 'holdfast").contains("--help");
     assertThat(answer.out()).isEmpty();
   }

@@ -2,6 +2,7 @@ package dev.holdfast.steps;
 
 import dev.holdfast.model.ControlAction;
 import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.Plural;
 import java.util.List;
 import java.util.function.Predicate;
 
@@ -65,7 +66,7 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
           resets,
           budgets,
           FailureClass.STUCK_NO_PROGRESS,
-          "%d attempts in a row failed alike".formatted(alike));
+          alike == 1 ? "an attempt failed" : alike + " attempts in a row failed alike");
     }
     if (failed.size() < budgets.stepMaxAttempts()) {
       return new Decision(
@@ -77,7 +78,9 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
         resets,
         budgets,
         last.failureClass(),
-        "all %d attempts failed".formatted(budgets.stepMaxAttempts()));
+        budgets.stepMaxAttempts() == 1
+            ? "the only attempt failed"
+            : "all %d attempts failed".formatted(budgets.stepMaxAttempts()));
   }
 
   private static Decision within(int resets, Budgets budgets, FailureClass kind, String why) {
@@ -86,7 +89,7 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
         : new Decision(
             Strategy.QUEUE_RETRY,
             kind,
-            why + " and the job has had its %d hard resets".formatted(budgets.jobMaxResets()));
+            why + " and the job has had its " + Plural.of(budgets.jobMaxResets(), "hard reset"));
   }
 
   /** How many of the last attempts failed like the last one. */

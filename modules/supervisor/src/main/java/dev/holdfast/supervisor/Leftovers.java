@@ -1,6 +1,7 @@
 package dev.holdfast.supervisor;
 
 import dev.holdfast.model.Machine;
+import dev.holdfast.model.Plural;
 import dev.holdfast.model.WorkerHealth;
 import dev.holdfast.queue.Health;
 import dev.holdfast.queue.Swept;
@@ -72,11 +73,11 @@ final class Leftovers {
             WorkerHealth.namePrefix(gone.component(), Machine.name(), gone.pid()), gone.reason());
     if (!swept.requeued().isEmpty() || !swept.ended().isEmpty()) {
       log.warn(
-          "{} (pid {}): {} jobs go back, {} have ended",
+          "{} (pid {}): {} given back, {} ended",
           gone.component(),
           gone.pid(),
-          swept.requeued(),
-          swept.ended());
+          Plural.of(swept.requeued().size(), "job"),
+          Plural.of(swept.ended().size(), "job"));
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.holdfast.supervisor;
 
+import dev.holdfast.model.Plural;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -39,10 +40,10 @@ final class Restarts {
     }
     if (times.size() >= policy.rapidLimit()) {
       return new Next.GiveUp(
-          "%d restarts within %s".formatted(times.size(), shown(policy.rapidWindow())));
+          Plural.of(times.size(), "restart") + " within " + shown(policy.rapidWindow()));
     }
     if (count >= policy.lifetimeLimit()) {
-      return new Next.GiveUp("%d restarts in all".formatted(count));
+      return new Next.GiveUp(Plural.of(count, "restart") + " in all");
     }
     return new Next.In(policy.delay(count));
   }
@@ -64,7 +65,7 @@ final class Restarts {
 
   private static String shown(Duration duration) {
     return duration.toSeconds() % 60 == 0
-        ? duration.toMinutes() + " minutes"
+        ? Plural.of(duration.toMinutes(), "minute")
         : duration.toMillis() / 1000.0 + " seconds";
   }
 }

@@ -1,5 +1,6 @@
 package dev.holdfast.worker;
 
+import dev.holdfast.model.Plural;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import java.time.Duration;
@@ -81,8 +82,8 @@ public final class Backpressure {
     until = now + settings.pause().toNanos();
     metrics.count(Metrics.PAUSES, 1);
     log.info(
-        "more than {} jobs wait and the machine is busy: no new ones for {} s",
-        watermark,
+        "more than {} waiting and the machine is busy: no new ones for {} s",
+        Plural.of(watermark, "job"),
         settings.pause().toMillis() / 1000.0);
     return settings.pause();
   }

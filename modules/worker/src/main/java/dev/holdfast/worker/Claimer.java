@@ -3,6 +3,7 @@ package dev.holdfast.worker;
 import dev.holdfast.model.Claimed;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Plural;
 import dev.holdfast.model.Settlement;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -193,7 +194,8 @@ final class Claimer {
       }
     }
     if (!unwanted.isEmpty()) {
-      log.info("{} jobs claimed while the worker stopped are given back", unwanted.size());
+      log.info(
+          "{} claimed while the worker stopped: given back", Plural.of(unwanted.size(), "job"));
       source.settle(unwanted);
     }
     unsure = false;

@@ -3,6 +3,7 @@ package dev.holdfast.worker;
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LiveControl;
+import dev.holdfast.model.Plural;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Timings;
 import java.time.Duration;
@@ -81,7 +82,7 @@ final class LeaseKeeper {
         List<Lease> leases = runs.stream().map(JobRun::lease).toList();
         tell(runs, source.heartbeat(leases, timings.lease()), sentAt);
         metrics.count(Metrics.HEARTBEATS, runs.size());
-        log.debug("heartbeat of {} jobs", runs.size());
+        log.debug("heartbeat of {}", Plural.of(runs.size(), "job"));
       }
       wellAgain();
       return timings.heartbeat();
@@ -99,9 +100,9 @@ final class LeaseKeeper {
     if (failures > TOLERATED && !degraded) {
       degraded = true;
       log.warn(
-          "HEARTBEAT_DEGRADED: {} heartbeats in a row failed for {} jobs; they go on running ({})",
-          failures,
-          slots.used(),
+          "HEARTBEAT_DEGRADED: {} in a row failed for {}; the work goes on ({})",
+          Plural.of(failures, "heartbeat"),
+          Plural.of(slots.used(), "job"),
           trouble.getMessage());
     } else {
       log.info("heartbeat failed: {}", trouble.getMessage());
@@ -111,7 +112,9 @@ final class LeaseKeeper {
   private void wellAgain() {
     if (degraded) {
       degraded = false;
-      log.info("HEARTBEAT_RECOVERED: heartbeats work again after {} failures", failedInARow);
+      log.info(
+          "HEARTBEAT_RECOVERED: heartbeats work again after {}",
+          Plural.of(failedInARow, "failure"));
     }
     failedInARow = 0;
   }

@@ -1,5 +1,6 @@
 package dev.holdfast.worker;
 
+import dev.holdfast.model.Plural;
 import dev.holdfast.model.Timings;
 import java.time.Duration;
 import java.util.Map;
@@ -83,7 +84,7 @@ final class Reaper {
   private void tell(String reason, int jobs) {
     if (jobs > 0) {
       metrics.count(Metrics.RECOVERED, "reason", reason, jobs);
-      log.info("recovered {} jobs ({})", jobs, reason);
+      log.info("recovered {} ({})", Plural.of(jobs, "job"), reason);
     }
   }
 }

@@ -2,6 +2,7 @@ package dev.holdfast.worker;
 
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.Plural;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
@@ -100,7 +101,7 @@ public final class Scratch {
   void failed(Lease lease) {
     Path folder = folder(lease);
     try {
-      log.info("scratch {} is kept: {} bytes", folder, Trees.extent(folder).bytes());
+      log.info("scratch {} is kept: {}", folder, Plural.of(Trees.extent(folder).bytes(), "byte"));
     } catch (IOException trouble) {
       log.warn("scratch {} could not be measured: {}", folder, trouble.toString());
     }

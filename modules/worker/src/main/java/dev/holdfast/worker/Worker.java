@@ -6,6 +6,7 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Patch;
+import dev.holdfast.model.Plural;
 import dev.holdfast.model.Publication;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Pulse;
@@ -102,7 +103,10 @@ public final class Worker implements AutoCloseable {
       log.warn("{} cannot listen for jobs and finds them by polling", options.worker(), trouble);
     }
     log.info(
-        "{} serves {} with {} places", options.worker(), options.queues(), options.concurrency());
+        "{} serves {} with {}",
+        options.worker(),
+        options.queues(),
+        Plural.of(options.concurrency(), "place"));
     return this;
   }
 
@@ -415,7 +419,7 @@ public final class Worker implements AutoCloseable {
 
   /** An interrupt cuts the waiting short; what runs is given back all the same. */
   private void windDown(Duration patience) throws InterruptedException {
-    log.info("{} stops; {} jobs are running", options.worker(), slots.used());
+    log.info("{} stops; {} running", options.worker(), Plural.of(slots.used(), "job"));
     claimer.close();
     slots.close();
     claiming.end();
@@ -434,7 +438,9 @@ public final class Worker implements AutoCloseable {
     slots.awaitEmptyUninterruptibly(LEAVE);
     slots.all().forEach(JobRun::abandon);
     if (!slots.awaitEmptyUninterruptibly(FLUSH)) {
-      log.warn("{} jobs could not be given back; their leases will run out", slots.used());
+      log.warn(
+          "{} could not be given back: recovery waits for the lease to run out",
+          Plural.of(slots.used(), "job"));
     }
   }
 

@@ -38,15 +38,28 @@ public record WorkerOptions(
   public WorkerOptions {
     Limits.key("worker", worker);
     queues = List.copyOf(queues);
+    checkQueues(queues);
+    checkConcurrency(concurrency);
+    checkPoll(poll);
+    checkShutdownTimeout(shutdownTimeout);
+  }
+
+  public static void checkQueues(List<String> queues) {
     queues.forEach(Limits::queue);
     if (queues.isEmpty()) {
       throw new RefusedException(Refusal.BAD_NAME, "a worker needs at least one queue");
     }
+  }
+
+  public static void checkConcurrency(int concurrency) {
     if (concurrency < 1 || concurrency > 100_000) {
       throw new RefusedException(
           Refusal.BAD_LIMIT,
           "MAX_CONCURRENCY is " + concurrency + ": it must lie between 1 and 100000");
     }
+  }
+
+  public static void checkPoll(Duration poll) {
     if (poll.toDays() > 1 || poll.compareTo(Duration.ofMillis(1)) < 0) {
       throw new RefusedException(
           Refusal.BAD_TIMING,
@@ -54,6 +67,9 @@ public record WorkerOptions(
               + poll
               + ": it must be a millisecond or more, and a day at most");
     }
+  }
+
+  public static void checkShutdownTimeout(Duration shutdownTimeout) {
     if (shutdownTimeout.isNegative() || shutdownTimeout.toDays() > 365) {
       throw new RefusedException(
           Refusal.BAD_TIMING,

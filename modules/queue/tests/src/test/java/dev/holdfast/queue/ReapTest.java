@@ -103,6 +103,7 @@ class ReapTest extends QueueFixture {
     expire(lease);
     assertThat(reap().ended()).containsExactly(lease.job());
     assertThat(failure(lease.job()).code()).isEqualTo(Failure.TOXIC_JOB);
+    assertThat(failure(lease.job()).message()).startsWith("1 worker died running this job");
   }
 
   @Test

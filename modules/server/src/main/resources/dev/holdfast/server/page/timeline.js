@@ -107,7 +107,7 @@ class Timeline extends LitElement {
     for (const each of attempts) rows.push({ text: `attempt ${each.attempt}`, draw: (y) => this.#attempt(each, x, y, ended ?? now()) });
     for (const step of steps) rows.push({ text: step.id, draw: (y) => this.#step(step, x, y) });
     const height = rows.length * ROW + 26;
-    const what = `From ${timeOfDay(from)} to ${timeOfDay(to)}: ${this.attempts.length} attempts, ${steps.length} steps. The events are listed below.`;
+    const what = `From ${timeOfDay(from)} to ${timeOfDay(to)}: ${this.attempts.length} ${this.attempts.length === 1 ? 'attempt' : 'attempts'}, ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}. The events are listed below.`;
     return html`<svg class="timeline" width=${this.width} height=${height} viewBox="0 0 ${this.width} ${height}" role="img" aria-label=${what}>
       ${this.#axis(from, to, x, rows.length * ROW)}
       ${!ended && ahead > latest ? svg`<line class="t-now" x1=${x(latest)} x2=${x(latest)} y1="0" y2=${rows.length * ROW}></line>` : nothing}

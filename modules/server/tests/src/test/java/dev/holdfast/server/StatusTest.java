@@ -77,18 +77,18 @@ class StatusTest extends ServerTest {
   void due_jobs_that_no_worker_takes_are_a_problem() {
     JobId job = enqueued();
     db.sql("UPDATE holdfast.job SET run_at = now() - interval '1 hour'");
-    assertThat(problems("no worker takes them")).hasSize(1);
+    assertThat(problems("no worker takes it")).hasSize(1);
     leased();
     holdfast.enqueue(Job.of("echo").queue(QUEUE));
     db.sql("UPDATE holdfast.job SET run_at = now() - interval '1 hour' WHERE id <> ?", job.value());
-    assertThat(problems("no worker takes them")).isEmpty();
+    assertThat(problems("no worker takes it")).isEmpty();
   }
 
   @Test
   void jobs_in_a_paused_queue_are_a_problem() {
     enqueued();
     client.post("/v1/queues/work/pause", null).ok();
-    assertThat(problems("'work' is paused and 1 jobs wait")).hasSize(1);
+    assertThat(problems("'work' is paused and 1 job waits")).hasSize(1);
     client.post("/v1/queues/work/resume", null).ok();
     assertThat(problems("paused")).isEmpty();
   }
@@ -100,7 +100,7 @@ class StatusTest extends ServerTest {
         "UPDATE holdfast.job SET state = 'FAILED', finished_at = now() - interval '5 minutes'"
             + " WHERE id = ?",
         job.value());
-    assertThat(problems("1 jobs failed within the last hour")).hasSize(1);
+    assertThat(problems("1 job failed within the last hour")).hasSize(1);
     db.sql("UPDATE holdfast.job SET finished_at = now() - interval '2 hours'");
     assertThat(problems("failed")).isEmpty();
 

@@ -94,7 +94,7 @@ class LeaseKeeperTest {
     assertThat(log.lines(Level.WARN))
         .singleElement()
         .asString()
-        .startsWith("HEARTBEAT_DEGRADED: 4 heartbeats in a row failed for 1 jobs");
+        .startsWith("HEARTBEAT_DEGRADED: 4 heartbeats in a row failed for 1 job;");
     source.away = false;
     keeper.beat();
     keeper.beat();
