@@ -33,7 +33,7 @@ class DocumentedSettingsTest {
         .anyMatch(line -> line.matches("handlers\\.thumbnail +.*thumbnail\\.py.*"));
 
     Settings settings = settings("holdfast.yaml");
-    assertThat(WorkerProcess.timings(settings))
+    assertThat(WorkerSettings.timings(settings))
         .isEqualTo(Timings.preset("production").withCancelGrace(Duration.ofSeconds(20)));
     assertThat(settings.programs().getFirst().artifacts()).containsExactly("thumbnail.png");
   }
