@@ -49,6 +49,7 @@ final class Failures {
             case UNAVAILABLE, INTERRUPTED -> ExitCode.DATABASE_AWAY;
             case LOGIN_REFUSED, TOO_OLD, NOT_DURABLE, SCHEMA_MISSING, SCHEMA_OLD, SCHEMA_NEWER ->
                 ExitCode.DATABASE_UNFIT;
+            case POOL_TOO_SMALL -> ExitCode.CONFIGURATION;
             case OTHER -> ExitCode.UNEXPECTED;
           };
       default -> ExitCode.UNEXPECTED;

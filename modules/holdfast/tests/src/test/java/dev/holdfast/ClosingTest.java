@@ -42,7 +42,7 @@ class ClosingTest extends LibraryTest {
   }
 
   private void runAFewJobs(Holdfast library) {
-    try (Worker worker =
+    try (Worker running =
         library
             .worker("mail", "money")
             .handle("k", Json.class, (payload, context) -> "done")
@@ -51,8 +51,8 @@ class ClosingTest extends LibraryTest {
           IntStream.range(0, 5)
               .mapToObj(i -> library.enqueue(Job.of("k").queue(i % 2 == 0 ? "mail" : "money")).id())
               .toList();
-      jobs.forEach(id -> await(id, JobState.SUCCEEDED));
-      assertThat(worker.running()).isEmpty();
+      jobs.forEach(
+          id -> assertThat(await(id, JobState.SUCCEEDED).worker()).isEqualTo(running.name()));
     }
   }
 

@@ -14,6 +14,8 @@ public final class DatabaseException extends RuntimeException {
     /** The calling thread was interrupted before anything was sent. */
     INTERRUPTED,
     LOGIN_REFUSED,
+    /** The pool has fewer connections than a worker needs. */
+    POOL_TOO_SMALL,
     TOO_OLD,
     NOT_DURABLE,
     SCHEMA_MISSING,
@@ -36,6 +38,11 @@ public final class DatabaseException extends RuntimeException {
   /** True when the database is there, but this call waited too long for what others hold. */
   public boolean isBusy() {
     return getCause() instanceof SQLException cause && Trouble.waited(cause);
+  }
+
+  /** True when nobody gets an answer just now; the queue itself logs it, once for all. */
+  public boolean isOutage() {
+    return mayPass() && !isBusy();
   }
 
   public boolean mayPass() {

@@ -71,6 +71,10 @@ final class Listener implements Listening {
     return deaf;
   }
 
+  boolean isClosed() {
+    return closed;
+  }
+
   private void listen() {
     Duration pause = Duration.ofMillis(100);
     while (!closed) {

@@ -28,7 +28,7 @@ final class HealthReasons {
       case UNAVAILABLE, INTERRUPTED ->
           new Live.Reason("database_away", "the database cannot be reached");
       case LOGIN_REFUSED -> new Live.Reason("database_login", "the database refuses the login");
-      case TOO_OLD, NOT_DURABLE, SCHEMA_MISSING, SCHEMA_OLD, SCHEMA_NEWER, OTHER ->
+      case POOL_TOO_SMALL, TOO_OLD, NOT_DURABLE, SCHEMA_MISSING, SCHEMA_OLD, SCHEMA_NEWER, OTHER ->
           new Live.Reason("database_unfit", "the database cannot be used; the log has more");
     };
   }

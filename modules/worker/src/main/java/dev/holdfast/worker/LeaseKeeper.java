@@ -103,8 +103,10 @@ final class LeaseKeeper {
           failures,
           slots.used(),
           trouble.getMessage());
+    } else if (trouble instanceof SourceUnavailableException) {
+      log.debug("heartbeat failed: {}", trouble.getMessage());
     } else {
-      log.info("heartbeat failed: {}", trouble.getMessage());
+      log.error("heartbeat failed", trouble);
     }
   }
 
