@@ -282,8 +282,8 @@ final class WorkerProcess implements AutoCloseable {
       awaitEnd(signals);
       return;
     }
-    try (ServerMetrics metrics = new ServerMetrics().addWorker(metrics())) {
-      metrics.sendTo(statsd);
+    try (ServerMetrics metrics = new ServerMetrics(statsd)) {
+      metrics.addWorker(metrics());
       awaitEnd(signals);
     }
   }

@@ -91,6 +91,8 @@ abstract class LibraryTest {
     config.setMinimumIdle(0);
     config.setConnectionTimeout(250);
     config.setValidationTimeout(250);
+    // Nor does it insist on a first connection within that time.
+    config.setInitializationFailTimeout(-1);
     return closing(new HikariDataSource(config));
   }
 
