@@ -38,6 +38,11 @@ final class DirectSource implements JobSource {
   }
 
   @Override
+  public void check(List<String> queues, boolean listens) {
+    queue.checkWorker(listens);
+  }
+
+  @Override
   public Claimed claim(String queueName, int most, String worker, Duration lease) {
     return asked(() -> queue.claim(queueName, most, worker, lease));
   }

@@ -63,7 +63,10 @@ public final class WorkerBuilder {
 
   public WorkerBuilder handle(Kind<?> kind) {
     if (kinds.putIfAbsent(kind.name(), kind) != null) {
-      throw new IllegalArgumentException("kind '" + kind.name() + "' has two handlers");
+      throw new IllegalArgumentException(
+          "kind '"
+              + kind.name()
+              + "' has two handlers: register one of them, or give the other its own kind");
     }
     return this;
   }
@@ -135,8 +138,13 @@ public final class WorkerBuilder {
     return this;
   }
 
+  /**
+   * Throws one exception that says what to do when this worker could not work: it has no handlers,
+   * the source cannot be reached within some seconds, the schema is not the right one, or the pool
+   * has too few connections. Once it runs it waits for a source that is away, without end.
+   */
   public Worker start() {
-    Worker worker = build();
+    Worker worker = checked(true);
     if (paused) {
       worker.pause();
     }
@@ -148,24 +156,33 @@ public final class WorkerBuilder {
    * when none is left. Jobs that wait for a later time are left alone.
    */
   public void drain() {
-    build().drain();
+    checked(false).drain();
   }
 
-  private Worker build() {
-    WorkerOptions options =
-        new WorkerOptions(
-            name(),
-            queues,
-            concurrency,
-            timings,
-            poll,
-            shutdownTimeout,
-            backpressure,
-            scratch,
-            artifacts,
-            healing);
+  private Worker checked(boolean listens) {
+    WorkerOptions options = options();
+    // It would claim jobs all the same, and fail each of them for good.
+    if (kinds.isEmpty()) {
+      throw new IllegalStateException(
+          "no handlers: give this worker one with handle(kind, type, handler) before it starts");
+    }
+    source.check(queues, listens);
     return new Worker(
         source, options, codec, List.copyOf(kinds.values()), listeners, new Metrics());
+  }
+
+  private WorkerOptions options() {
+    return new WorkerOptions(
+        name(),
+        queues,
+        concurrency,
+        timings,
+        poll,
+        shutdownTimeout,
+        backpressure,
+        scratch,
+        artifacts,
+        healing);
   }
 
   private String name() {

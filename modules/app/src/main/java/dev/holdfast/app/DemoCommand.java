@@ -63,7 +63,7 @@ final class DemoCommand implements Callable<Integer> {
     Path file = stage.settings();
     Settings settings = settings(given, file);
     Logs.configure(settings);
-    ServerMetrics metrics = new ServerMetrics();
+    ServerMetrics metrics = new ServerMetrics(ServerSettings.statsd(settings));
     try (Access access = Access.open(settings, url, metrics)) {
       Migrations.apply(access.dataSource(), access.allowsUnsafe());
       // A server of its own, at any port: whether another one runs, and where, need not be known.

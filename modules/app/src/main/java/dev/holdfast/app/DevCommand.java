@@ -99,7 +99,7 @@ final class DevCommand implements Callable<Integer> {
 
   private void run(Settings settings, DatabaseUrl url, String where, Signals signals)
       throws InterruptedException {
-    ServerMetrics metrics = new ServerMetrics();
+    ServerMetrics metrics = new ServerMetrics(ServerSettings.statsd(settings));
     try (Access access = Access.open(settings, url, metrics);
         Retention retention = Retention.of(settings, access.holdfast())) {
       Migrations.apply(access.dataSource(), access.allowsUnsafe());

@@ -56,6 +56,7 @@ final class Failures {
                 SCHEMA_OLD,
                 SCHEMA_NEWER ->
                 ExitCode.DATABASE_UNFIT;
+            case POOL_TOO_SMALL -> ExitCode.CONFIGURATION;
             case OTHER -> ExitCode.UNEXPECTED;
           };
       default -> ExitCode.UNEXPECTED;

@@ -37,7 +37,7 @@ final class ServerCommand implements Callable<Integer> {
         common.with(Setting.SERVER_HOST, host).with(Setting.SERVER_PORT, port).settings();
     ServerOptions options = ServerSettings.options(settings);
     Ports.check(options, "--port");
-    ServerMetrics metrics = new ServerMetrics();
+    ServerMetrics metrics = new ServerMetrics(options.statsd());
     try (Access access = Access.open(settings, Access.locate(settings), metrics);
         Retention retention = Retention.of(settings, access.holdfast())) {
       if (migrate) {

@@ -72,8 +72,6 @@ final class WorkerProcess implements AutoCloseable {
   /** Through a server, which looks after the database. */
   static WorkerProcess start(
       Settings settings, HttpSource server, @Nullable String component, List<Bundled> bundled) {
-    // Asked once before anything runs: a wrong address or key ends the start.
-    var unused = server.depth(settings.list(Setting.QUEUES), 1);
     List<Kind<?>> kinds = kinds(settings, WorkerProcess::withoutDatabase, bundled);
     return start(settings, Holdfast.worker(server, queues(settings)), kinds, component);
   }
@@ -192,8 +190,8 @@ final class WorkerProcess implements AutoCloseable {
       awaitEnd(signals);
       return;
     }
-    try (ServerMetrics metrics = new ServerMetrics().addWorker(metrics())) {
-      metrics.sendTo(statsd);
+    try (ServerMetrics metrics = new ServerMetrics(statsd)) {
+      metrics.addWorker(metrics());
       awaitEnd(signals);
     }
   }

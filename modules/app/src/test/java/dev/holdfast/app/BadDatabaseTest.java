@@ -59,7 +59,7 @@ class BadDatabaseTest {
           new WrongCommand(
               "missing schema: " + command,
               4,
-              "no schema 'holdfast' yet: run 'holdfast migrate'",
+              "no schema 'holdfast' yet: run 'holdfast migrate --database postgresql://",
               (launch, database) ->
                   launch
                       .arguments(command.split(" ", -1))

@@ -64,6 +64,7 @@ class BadSettingTest {
             3,
             "server at http://127.0.0.1:1 does not answer",
             "worker",
+            "--examples",
             "--server",
             "http://127.0.0.1:1"),
         WrongCommand.of(10, "a URL such as https", "jobs", "list", "--server", "somewhere"),

@@ -51,6 +51,12 @@ public final class HttpSource implements JobSource, AutoCloseable {
     return new HttpSource(new Server(server, apiKey));
   }
 
+  /** A wrong address or key is found before anything runs. */
+  @Override
+  public void check(List<String> queues, boolean listens) {
+    var unused = depth(queues, 1);
+  }
+
   @Override
   public Claimed claim(String queue, int most, String worker, Duration lease) {
     LeaseRequest request =

@@ -1,6 +1,7 @@
 package dev.holdfast.contract;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.Outage;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Text;
@@ -23,12 +24,15 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A server as its client sees it: a question goes out, and whatever comes back becomes an answer or
  * one of the exceptions a job source may throw.
  */
 final class Server implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Server.class);
   private static final Duration CONNECT = Duration.ofSeconds(5);
   private static final int MESSAGE_CHARS = 500;
   private static final String BYTES = "application/octet-stream";
@@ -46,6 +50,9 @@ final class Server implements AutoCloseable {
   private final ExecutorService threads =
       Executors.newCachedThreadPool(
           Thread.ofPlatform().daemon().name("holdfast-http-", 0).factory());
+  private final Outage outage = new Outage(System::nanoTime);
+  // Whoever has never had an answer learns from the exception that this is the wrong address.
+  private volatile boolean known;
   private final String url;
   private final @Nullable String authorization;
 
@@ -55,7 +62,8 @@ final class Server implements AutoCloseable {
   }
 
   /** A call, under way. */
-  record Call<T>(Future<HttpResponse<byte[]>> response, Class<T> type, Refusal refusal) {
+  record Call<T>(
+      Future<HttpResponse<byte[]>> response, Class<T> type, Refusal refusal, long began) {
     void abandon() {
       response.cancel(true);
     }
@@ -125,7 +133,10 @@ final class Server implements AutoCloseable {
     HttpRequest whole = request.build();
     try {
       return new Call<>(
-          threads.submit(() -> http.send(whole, BodyHandlers.ofByteArray())), type, refusal);
+          threads.submit(() -> http.send(whole, BodyHandlers.ofByteArray())),
+          type,
+          refusal,
+          System.nanoTime());
     } catch (RejectedExecutionException closed) {
       throw unreachable(closed);
     }
@@ -144,11 +155,16 @@ final class Server implements AutoCloseable {
     try {
       while (true) {
         try {
-          return call.response().get();
+          HttpResponse<byte[]> response = call.response().get();
+          tell(call, response);
+          return response;
         } catch (InterruptedException later) {
           interrupted = true;
         } catch (ExecutionException failed) {
-          throw unreachable(failed.getCause() == null ? failed : failed.getCause());
+          SourceUnavailableException away =
+              unreachable(failed.getCause() == null ? failed : failed.getCause());
+          tellAway(call, away);
+          throw away;
         } catch (CancellationException abandoned) {
           throw unreachable(abandoned);
         }
@@ -157,6 +173,27 @@ final class Server implements AutoCloseable {
       if (interrupted) {
         Thread.currentThread().interrupt();
       }
+    }
+  }
+
+  private void tell(Call<?> call, HttpResponse<byte[]> response) {
+    RuntimeException trouble =
+        response.statusCode() / 100 == 2 ? null : failed(response, call.refusal());
+    if (trouble instanceof SourceUnavailableException
+        && !(trouble instanceof SourceBusyException)) {
+      tellAway(call, trouble);
+    } else {
+      known = true;
+      outage
+          .ends(call.began())
+          .ifPresent(
+              away -> log.info("{} answers again after {} s", this, away.toMillis() / 1000.0));
+    }
+  }
+
+  private void tellAway(Call<?> call, RuntimeException trouble) {
+    if (known && !threads.isShutdown() && outage.begins(call.began())) {
+      log.warn("{} (asked again until it answers)", trouble.getMessage());
     }
   }
 

@@ -13,14 +13,24 @@ final class CapturedLog extends AppenderBase<ILoggingEvent> implements AutoClose
   /** Names what is logged when the database is away, for a test that must be the only one. */
   static final String OF_OUTAGES = "the log of outages";
 
-  private final Logger logger = (Logger) LoggerFactory.getLogger("dev.holdfast");
+  private final Logger logger;
   private final List<ILoggingEvent> events = new CopyOnWriteArrayList<>();
 
   CapturedLog() {
+    this("dev.holdfast");
+  }
+
+  private CapturedLog(String name) {
+    logger = (Logger) LoggerFactory.getLogger(name);
     start();
     // Whatever the configuration of whoever runs these tests has found first.
     logger.setLevel(Level.INFO);
     logger.addAppender(this);
+  }
+
+  /** The pool and the driver included. */
+  static CapturedLog ofEverybody() {
+    return new CapturedLog(org.slf4j.Logger.ROOT_LOGGER_NAME);
   }
 
   @Override
@@ -33,6 +43,14 @@ final class CapturedLog extends AppenderBase<ILoggingEvent> implements AutoClose
         .filter(event -> event.getLevel() == level)
         .map(ILoggingEvent::getFormattedMessage)
         .filter(line -> line.contains(part))
+        .toList();
+  }
+
+  /** All of this level and above, with who said it. */
+  List<String> lines(Level least) {
+    return events.stream()
+        .filter(event -> event.getLevel().isGreaterOrEqual(least))
+        .map(event -> event.getLoggerName() + ": " + event.getFormattedMessage())
         .toList();
   }
 

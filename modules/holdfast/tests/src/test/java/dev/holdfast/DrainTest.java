@@ -98,13 +98,14 @@ class DrainTest extends LibraryTest {
 
   @Test
   void with_nothing_to_do_it_returns_at_once() {
-    worker().drain();
+    worker().handle("quick", Json.class, (payload, context) -> null).drain();
   }
 
   @Test
   void a_database_without_the_schema_is_an_exception() {
     Holdfast empty = closing(Holdfast.on(pool(db.empty().url(), 3)));
-    assertThatThrownBy(() -> workerOf(empty).drain())
+    assertThatThrownBy(
+            () -> workerOf(empty).handle("quick", Json.class, (payload, context) -> null).drain())
         .isInstanceOfSatisfying(
             DatabaseException.class,
             e -> assertThat(e.reason()).isEqualTo(DatabaseException.Reason.SCHEMA_MISSING));

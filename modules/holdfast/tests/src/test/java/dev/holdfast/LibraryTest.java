@@ -14,6 +14,7 @@ import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Json;
 import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.model.Timings;
 import dev.holdfast.testkit.DatabaseExtension;
@@ -90,6 +91,8 @@ abstract class LibraryTest {
     config.setMinimumIdle(0);
     config.setConnectionTimeout(250);
     config.setValidationTimeout(250);
+    // Nor does it insist on a first connection within that time.
+    config.setInitializationFailTimeout(-1);
     return closing(new HikariDataSource(config));
   }
 
@@ -123,7 +126,10 @@ abstract class LibraryTest {
 
   /** Whatever else runs, somebody takes back what has lost its lease. */
   final Worker startJudge(Timings timings) {
-    return start(worker("nobody-uses-this").timings(timings));
+    return start(
+        worker("nobody-uses-this")
+            .timings(timings)
+            .handle("nothing", Json.class, (payload, context) -> null));
   }
 
   // ---- jobs

@@ -57,6 +57,8 @@ sealed interface Connections extends AutoCloseable {
     private final Duration answerWithin;
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable Connection connection;
+    private boolean auto;
+    private int timeout;
 
     Dedicated(DataSource source, Duration answerWithin) {
       this.source = source;
@@ -81,6 +83,8 @@ sealed interface Connections extends AutoCloseable {
     private Connection open() throws SQLException {
       if (connection == null || connection.isClosed()) {
         connection = Connections.open(source);
+        auto = connection.getAutoCommit();
+        timeout = connection.getNetworkTimeout();
         connection.setAutoCommit(true);
         // A peer that vanished without a word would otherwise hold this thread for ever.
         connection.setNetworkTimeout(Runnable::run, Math.toIntExact(answerWithin.toMillis()));
@@ -99,10 +103,23 @@ sealed interface Connections extends AutoCloseable {
       }
     }
 
+    /** As it was: not every pool looks after that. */
+    private void restore() {
+      try {
+        if (connection != null && !connection.isClosed()) {
+          connection.setNetworkTimeout(Runnable::run, timeout);
+          connection.setAutoCommit(auto);
+        }
+      } catch (SQLException gone) {
+        // The pool finds out for itself.
+      }
+    }
+
     @Override
     public void close() {
       lock.lock();
       try {
+        restore();
         drop();
       } finally {
         lock.unlock();

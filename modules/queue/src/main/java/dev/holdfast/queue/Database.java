@@ -38,22 +38,24 @@ final class Database implements AutoCloseable {
 
   private final Connections connections;
   private final VerbObserver observer;
+  private final OutageLog outages;
   // Fair: with many virtual threads on a small pool an unfair queue starves some for seconds.
   private final Semaphore turns;
 
-  private Database(Connections connections, VerbObserver observer, int turns) {
+  private Database(Connections connections, VerbObserver observer, OutageLog outages, int turns) {
     this.connections = connections;
     this.observer = observer;
+    this.outages = outages;
     this.turns = new Semaphore(turns, true);
   }
 
   static Database pooled(DataSource pool, VerbObserver observer, int connections) {
-    return new Database(new Connections.Pooled(pool), observer, connections);
+    return new Database(new Connections.Pooled(pool), observer, new OutageLog(), connections);
   }
 
   /** One connection kept to itself, so that nothing else can starve its user. */
-  static Database dedicated(DataSource source, VerbObserver observer, Duration answerWithin) {
-    return new Database(new Connections.Dedicated(source, answerWithin), observer, 1);
+  Database dedicated(DataSource source, Duration answerWithin) {
+    return new Database(new Connections.Dedicated(source, answerWithin), observer, outages, 1);
   }
 
   <T extends @Nullable Object> T run(String verb, Work<T> work) {
@@ -69,9 +71,12 @@ final class Database implements AutoCloseable {
     long start = System.nanoTime();
     Throwable trouble = null;
     try {
-      return tried(verb, work, most);
+      T answer = tried(verb, work, most);
+      outages.answered(start);
+      return answer;
     } catch (RuntimeException | Error thrown) {
       trouble = thrown;
+      outages.failed(start, thrown);
       throw thrown;
     } finally {
       observer.ran(verb, Duration.ofNanos(System.nanoTime() - start), trouble);
@@ -112,6 +117,11 @@ final class Database implements AutoCloseable {
         pause = pause.multipliedBy(4);
       }
     }
+  }
+
+  /** Opens the connection, if it is one that is kept. */
+  void connect() throws SQLException {
+    once("connect", connection -> true);
   }
 
   private <T extends @Nullable Object> T once(String verb, Work<T> work) throws SQLException {

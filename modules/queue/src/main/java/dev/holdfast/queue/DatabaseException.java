@@ -18,6 +18,8 @@ public final class DatabaseException extends RuntimeException {
     NOT_ALLOWED,
     /** A standby, or one that was made read-only: nothing can be written there. */
     READ_ONLY,
+    /** The pool has fewer connections than a worker needs. */
+    POOL_TOO_SMALL,
     TOO_OLD,
     NOT_DURABLE,
     SCHEMA_MISSING,
@@ -40,6 +42,11 @@ public final class DatabaseException extends RuntimeException {
   /** True when the database is there, but this call waited too long for what others hold. */
   public boolean isBusy() {
     return getCause() instanceof SQLException cause && Trouble.waited(cause);
+  }
+
+  /** True when nobody gets an answer just now; the queue itself logs it, once for all. */
+  public boolean isOutage() {
+    return mayPass() && !isBusy();
   }
 
   public boolean mayPass() {

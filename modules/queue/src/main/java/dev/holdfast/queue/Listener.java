@@ -29,9 +29,16 @@ import org.slf4j.LoggerFactory;
  */
 final class Listener implements Listening {
   private static final Logger log = LoggerFactory.getLogger(Listener.class);
-  private static final int WAIT_MILLIS = 1_000;
+
+  /** How long one wait lasts: a listener that is closed ends with the one it is in. */
+  private static final Duration WAIT = Duration.ofMillis(100);
+
+  private static final Duration SILENCE = Duration.ofSeconds(1);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
-  private static final int PROBE_MILLIS = 2_000;
+  private static final Duration PROBE = Duration.ofSeconds(2);
+
+  /** How long a close waits for the connection to be given back, before it is cut. */
+  private static final Duration LEAVE = Duration.ofSeconds(2);
 
   private final DataSource source;
   private final Set<String> queues = ConcurrentHashMap.newKeySet();
@@ -64,15 +71,21 @@ final class Listener implements Listening {
     return deaf;
   }
 
+  boolean isClosed() {
+    return closed;
+  }
+
   private void listen() {
     Duration pause = Duration.ofMillis(100);
     while (!closed) {
       try (Connection connection = Connections.open(source)) {
         current = connection;
         try {
+          boolean auto = connection.getAutoCommit();
           begin(connection);
           pause = Duration.ofMillis(100);
           hear(connection);
+          giveBack(connection, auto);
         } finally {
           drop();
         }
@@ -125,12 +138,9 @@ final class Listener implements Listening {
     String channel = "holdfast.probe." + UUID.randomUUID();
     try (Statement statement = connection.createStatement()) {
       statement.execute("LISTEN \"" + channel + "\"");
-      try (Connection other = Connections.open(source)) {
-        other.setAutoCommit(true);
-        Rows.list(other, row -> "", "SELECT pg_notify(?, '')", channel);
-      }
-      PGNotification[] heard = connection.unwrap(PGConnection.class).getNotifications(PROBE_MILLIS);
-      if (heard == null || heard.length == 0) {
+      new Connections.Pooled(source)
+          .use(other -> Rows.list(other, row -> "", "SELECT pg_notify(?, '')", channel));
+      if (await(connection, PROBE).length == 0 && !closed) {
         deaf = true;
         log.warn(
             "notifications do not arrive (a pooler in transaction mode?): new jobs are found by polling");
@@ -140,23 +150,34 @@ final class Listener implements Listening {
   }
 
   private void hear(Connection connection) throws SQLException {
-    PGConnection notified = connection.unwrap(PGConnection.class);
     while (!closed) {
       listenToAdded(connection);
-      PGNotification[] rung = notified.getNotifications(WAIT_MILLIS);
-      if (rung != null) {
-        for (PGNotification ring : rung) {
-          String queue = ring.getName().substring(Doorbell.channel("").length());
-          // A probe that was slow to come is none of theirs.
-          if (queues.contains(queue)) {
-            tell(queue);
-          }
+      PGNotification[] rung = await(connection, SILENCE);
+      for (PGNotification ring : rung) {
+        String queue = ring.getName().substring(Doorbell.channel("").length());
+        // A probe that was slow to come is none of theirs.
+        if (queues.contains(queue)) {
+          tell(queue);
         }
-      } else if (!connection.isValid(5)) {
+      }
+      if (rung.length == 0 && !closed && !connection.isValid(5)) {
         // Silence and a dead peer look the same from here.
         throw new SQLException("the listening connection is gone", "08006");
       }
     }
+  }
+
+  /** What has been rung, as soon as there is something; nothing when the time is up, or closed. */
+  private PGNotification[] await(Connection connection, Duration atMost) throws SQLException {
+    PGConnection notified = connection.unwrap(PGConnection.class);
+    long until = System.nanoTime() + atMost.toNanos();
+    while (!closed && System.nanoTime() - until < 0) {
+      PGNotification[] rung = notified.getNotifications((int) WAIT.toMillis());
+      if (rung != null && rung.length > 0) {
+        return rung;
+      }
+    }
+    return new PGNotification[0];
   }
 
   private void listenToAdded(Connection connection) throws SQLException {
@@ -168,17 +189,59 @@ final class Listener implements Listening {
     }
   }
 
-  @Override
-  public void close() {
-    closed = true;
-    // Ends the wait at once; closing would queue behind it.
-    drop();
-    LockSupport.unpark(thread);
+  /** As it was: it listens no more, and what it has heard meanwhile is nobody else's. */
+  private void giveBack(Connection connection, boolean auto) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute("UNLISTEN *");
+    }
+    connection.unwrap(PGConnection.class).getNotifications();
+    if (!auto) {
+      connection.setAutoCommit(false);
+    }
+    forget();
+  }
+
+  private synchronized void forget() {
+    current = null;
   }
 
   /**
-   * The connection listens: nobody else may get it from the pool. Ended once, and while this
-   * listener still has it: afterwards it may be somebody else's.
+   * Returns once the connection is back where it came from. A pool takes one that was cut under it
+   * for broken and says so in its log: that is for servers that do not answer.
+   */
+  @Override
+  public void close() {
+    closed = true;
+    LockSupport.unpark(thread);
+    if (!hasEnded()) {
+      drop();
+    }
+  }
+
+  private boolean hasEnded() {
+    if (thread.equals(Thread.currentThread())) {
+      return true; // it is told something, and ends right after
+    }
+    boolean interrupted = false;
+    try {
+      long until = System.nanoTime() + LEAVE.toNanos();
+      while (true) {
+        try {
+          return thread.join(Duration.ofNanos(Math.max(1, until - System.nanoTime())));
+        } catch (InterruptedException later) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /**
+   * The connection may still listen, or is dead: nobody else may get it from the pool. Ended once,
+   * and while this listener still has it: afterwards it may be somebody else's.
    */
   private synchronized void drop() {
     Connection listening = current;

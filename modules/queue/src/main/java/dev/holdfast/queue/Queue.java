@@ -57,6 +57,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
@@ -74,6 +75,9 @@ public final class Queue implements AutoCloseable {
   private static final int CREW_JOBS = 1;
   private static final Duration HEARTBEAT_ANSWER = Duration.ofSeconds(10);
 
+  /** How long a worker that starts waits for its connections. */
+  private static final Duration START_PATIENCE = Duration.ofSeconds(15);
+
   private final DataSource dataSource;
   private final Codec codec;
   private final Database database;
@@ -83,12 +87,14 @@ public final class Queue implements AutoCloseable {
   private final Claim claim;
   private final Settle settle;
   private final Health health;
+  private final Set<Listener> listeners = ConcurrentHashMap.newKeySet();
+  private volatile boolean schemaChecked;
 
   public Queue(DataSource dataSource, Codec codec, Options options) {
     this.dataSource = dataSource;
     this.codec = codec;
     this.database = Database.pooled(dataSource, options.observer(), options.connections());
-    this.heartbeats = Database.dedicated(dataSource, options.observer(), HEARTBEAT_ANSWER);
+    this.heartbeats = database.dedicated(dataSource, HEARTBEAT_ANSWER);
     this.doorbell = new Doorbell(database);
     this.enqueue = new Enqueue(database, doorbell, codec);
     this.claim = new Claim(database);
@@ -111,6 +117,21 @@ public final class Queue implements AutoCloseable {
           Schema.check(connection, allowUnsafe);
           return true;
         });
+    schemaChecked = true;
+  }
+
+  /**
+   * Throws a {@link DatabaseException} that says what to do unless a worker can begin here: the
+   * database can be reached, the pool has the connections a worker needs, and the schema is the
+   * right one, which is not looked at again after {@link #check}.
+   *
+   * @param listens whether it is going to {@link #listen}
+   */
+  public void checkWorker(boolean listens) {
+    listeners.removeIf(Listener::isClosed);
+    WorkerCheck.run(
+        heartbeats, dataSource, listens, listeners.size(), !schemaChecked, START_PATIENCE);
+    schemaChecked = true;
   }
 
   // ---- from the one who has work
@@ -244,13 +265,20 @@ public final class Queue implements AutoCloseable {
   public Listening listen(Collection<String> queues, Consumer<String> wake) {
     // The names become part of a statement, where no parameter can stand.
     List<String> named = queues.stream().map(Limits::queue).toList();
-    Listener afar = new Listener(dataSource, named, wake);
+    Listener afar = listener(named, wake);
     return new Ears(afar, doorbell, doorbell.hear(named, wake));
   }
 
   /** The same, for whoever has something to give out at each ring: told once, by the database. */
   public Listening listenOnce(Collection<String> queues, Consumer<String> wake) {
-    return new Listener(dataSource, queues.stream().map(Limits::queue).toList(), wake);
+    return listener(queues.stream().map(Limits::queue).toList(), wake);
+  }
+
+  private Listener listener(List<String> queues, Consumer<String> wake) {
+    Listener listener = new Listener(dataSource, queues, wake);
+    listeners.removeIf(Listener::isClosed);
+    listeners.add(listener);
+    return listener;
   }
 
   public long depth(List<String> queues, long most) {

@@ -3,6 +3,7 @@ package dev.holdfast.queue;
 import dev.holdfast.model.DatabaseVersion;
 import dev.holdfast.queue.DatabaseException.Reason;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.util.List;
 
@@ -44,16 +45,24 @@ final class Schema {
     if (version == 0) {
       throw new DatabaseException(
           Reason.SCHEMA_MISSING,
-          "the database has no schema 'holdfast' yet: run 'holdfast migrate'",
+          "the database has no schema 'holdfast' yet: " + migrate(connection),
           null);
     } else if (version < VERSION) {
       throw new DatabaseException(
           Reason.SCHEMA_OLD,
-          "the schema is at version %d, this Holdfast needs %d: run 'holdfast migrate'"
-              .formatted(version, VERSION),
+          "the schema is at version %d, this Holdfast needs %d: %s"
+              .formatted(version, VERSION, migrate(connection)),
           null);
     }
     checkNotNewer(version);
+  }
+
+  private static String migrate(Connection connection) throws SQLException {
+    DatabaseMetaData about = connection.getMetaData();
+    // Without the parameters, which may hold a password.
+    String url = about.getURL().replaceFirst("^jdbc:", "").replaceFirst("\\?.*", "");
+    return "run 'holdfast migrate --database %s', or call Migrations.apply(dataSource, false)"
+        .formatted(url.replaceFirst("//", "//" + about.getUserName() + "@"));
   }
 
   static DatabaseVersion about(Connection connection) throws SQLException {

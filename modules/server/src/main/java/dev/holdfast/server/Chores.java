@@ -1,5 +1,6 @@
 package dev.holdfast.server;
 
+import dev.holdfast.queue.DatabaseException;
 import dev.holdfast.queue.Queue;
 import java.time.Duration;
 import java.util.concurrent.Executors;
@@ -30,8 +31,10 @@ final class Chores implements AutoCloseable {
               try {
                 chore.run();
               } catch (RuntimeException trouble) {
-                if (!executor.isShutdown()) {
-                  log.info("will be tried again: {}", trouble.getMessage());
+                if (trouble instanceof DatabaseException away && away.mayPass()) {
+                  log.debug("will be tried again: {}", trouble.getMessage());
+                } else if (!executor.isShutdown()) {
+                  log.error("a chore failed and will be tried again", trouble);
                 }
               }
             },

@@ -192,7 +192,11 @@ final class Door implements Handler {
   }
 
   private static Problem away(DatabaseException away) {
-    log.warn("a request could not be done: {}", away.getMessage());
+    if (away.isOutage()) {
+      log.debug("a request could not be done: {}", away.getMessage());
+    } else {
+      log.warn("a request could not be done: {}", away.getMessage());
+    }
     if (away.isBusy()) {
       return new Problem(503, "database_busy", "others hold what is needed for this: try again")
           .header("Retry-After", "1");

@@ -30,6 +30,7 @@ final class HealthReasons {
       case LOGIN_REFUSED -> new Live.Reason("database_login", "the database refuses the login");
       case NOT_ALLOWED,
           READ_ONLY,
+          POOL_TOO_SMALL,
           TOO_OLD,
           NOT_DURABLE,
           SCHEMA_MISSING,

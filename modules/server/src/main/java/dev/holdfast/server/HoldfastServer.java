@@ -45,11 +45,12 @@ public final class HoldfastServer implements AutoCloseable {
 
   /** Returns once it answers. */
   public static HoldfastServer start(Holdfast holdfast, ServerOptions options) {
-    return start(holdfast, options, new ServerMetrics());
+    return start(holdfast, options, new ServerMetrics(options.statsd()));
   }
 
   /**
-   * @param metrics which may observe the queue's verbs already; closed with the server
+   * @param metrics which may observe the queue's verbs already, and know where they are sent;
+   *     closed with the server
    */
   public static HoldfastServer start(
       Holdfast holdfast, ServerOptions options, ServerMetrics metrics) {
@@ -122,9 +123,7 @@ public final class HoldfastServer implements AutoCloseable {
     metrics.watch(
         new QueueDepths(queue::queues, metrics.registry()),
         new ProcessFigures(queue.health()::all, metrics.registry()));
-    ServerOptions.Statsd statsd = options.statsd();
-    if (statsd != null) {
-      metrics.sendTo(statsd);
+    if (options.statsd() != null) {
       // Nobody comes to read, so nobody asks for these.
       chores.every(Duration.ofSeconds(10), metrics::refresh);
     }

@@ -62,7 +62,18 @@ public final class ServerMetrics implements VerbObserver, AutoCloseable {
   private @Nullable ProcessFigures processes;
 
   public ServerMetrics() {
+    this(null);
+  }
+
+  /**
+   * @param statsd where they are sent as well
+   */
+  public ServerMetrics(ServerOptions.@Nullable Statsd statsd) {
     all.add(prometheus);
+    if (statsd != null) {
+      // Before there is anything to count: it would miss what was counted earlier.
+      all.add(StatsdSender.to(statsd));
+    }
     new JvmMemoryMetrics().bindTo(all);
     new JvmThreadMetrics().bindTo(all);
     new ProcessorMetrics().bindTo(all);
@@ -142,11 +153,6 @@ public final class ServerMetrics implements VerbObserver, AutoCloseable {
       processes.refresh();
     }
     workers.refresh();
-  }
-
-  public ServerMetrics sendTo(ServerOptions.Statsd statsd) {
-    all.add(StatsdSender.to(statsd));
-    return this;
   }
 
   MeterRegistry registry() {

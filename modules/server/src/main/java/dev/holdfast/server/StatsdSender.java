@@ -13,6 +13,13 @@ import org.jspecify.annotations.Nullable;
 final class StatsdSender {
   private static final Duration OFTEN = Duration.ofSeconds(2);
 
+  static {
+    // The Netty inside of Micrometer would use sun.misc.Unsafe and look for native libraries, and
+    // the Java runtime warns of both on standard error.
+    System.setProperty("io.micrometer.shaded.io.netty.noUnsafe", "true");
+    System.setProperty("io.micrometer.shaded.io.netty.transport.noNative", "true");
+  }
+
   private StatsdSender() {}
 
   static StatsdMeterRegistry to(ServerOptions.Statsd statsd) {

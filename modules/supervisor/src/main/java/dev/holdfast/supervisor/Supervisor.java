@@ -266,13 +266,13 @@ public final class Supervisor implements AutoCloseable {
     try {
       turn.run();
       if (away) {
-        log.info("the database answers again");
+        log.info("workers are looked after again");
         away = false;
       }
       return true;
     } catch (DatabaseException trouble) {
       if (!away) {
-        log.warn("the database does not answer; workers are left alone: {}", trouble.getMessage());
+        log.info("workers are left alone until the database answers: {}", trouble.getMessage());
         away = true;
       }
       return false;

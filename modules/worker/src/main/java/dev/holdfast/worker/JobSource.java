@@ -30,6 +30,14 @@ import java.util.function.Consumer;
  */
 public interface JobSource {
   /**
+   * Asked once, before a worker starts: throws what says what to do when it could not work here.
+   * Takes some seconds at most.
+   *
+   * @param listens whether it is going to {@link #listen}
+   */
+  default void check(List<String> queues, boolean listens) {}
+
+  /**
    * Not tried again behind the worker's back: when the answer is lost, the worker asks what lies
    * under its name and gives back what it does not know.
    */

@@ -104,8 +104,10 @@ final class LeaseKeeper {
           Plural.of(failures, "heartbeat"),
           Plural.of(slots.used(), "job"),
           trouble.getMessage());
+    } else if (trouble instanceof SourceUnavailableException) {
+      log.debug("heartbeat failed: {}", trouble.getMessage());
     } else {
-      log.info("heartbeat failed: {}", trouble.getMessage());
+      log.error("heartbeat failed", trouble);
     }
   }
 

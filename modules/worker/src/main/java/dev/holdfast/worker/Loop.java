@@ -60,8 +60,11 @@ final class Loop {
       Duration wait = work.runOnce();
       backoff = FIRST_BACKOFF;
       return wait;
+    } catch (SourceBusyException busy) {
+      log.warn("{}: {} (trying again)", name, busy.getMessage());
     } catch (SourceUnavailableException away) {
-      log.warn("{}: {} (trying again)", name, away.getMessage());
+      // The source itself says so, once for all that ask it.
+      log.debug("{}: {} (trying again)", name, away.getMessage());
     } catch (Throwable trouble) {
       log.error("{} failed (trying again)", name, trouble);
     }

@@ -51,9 +51,12 @@ final class Reaper {
       if (mayJudge()) {
         sweep(true).forEach(this::tell);
       }
+    } catch (SourceUnavailableException trouble) {
+      away = true;
+      log.debug("sweep failed, trying again: {}", trouble.getMessage());
     } catch (RuntimeException trouble) {
       away = true;
-      log.info("sweep failed, trying again: {}", trouble.getMessage());
+      log.error("sweep failed, trying again", trouble);
     }
     return Loop.jittered(timings.sweep());
   }

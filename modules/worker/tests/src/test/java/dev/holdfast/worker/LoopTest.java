@@ -103,19 +103,20 @@ class LoopTest {
   }
 
   @Test
-  void a_source_that_is_away_is_a_warning_in_one_line_and_anything_else_an_error() {
+  void a_source_that_is_away_says_so_itself_and_anything_else_is_told_each_time() {
     try (CapturedLog log = new CapturedLog(Loop.class)) {
       work =
           () -> {
             return switch (rounds.get()) {
               case 1 -> throw new SourceUnavailableException("claim: gone", new Exception());
-              case 2 -> throw new IllegalStateException("a bug");
+              case 2 -> throw new SourceBusyException("claim: locked", new Exception());
+              case 3 -> throw new IllegalStateException("a bug");
               default -> LONG;
             };
           };
       loop.start();
-      awaitRounds(3);
-      assertThat(log.lines(Level.WARN)).containsExactly("test: claim: gone (trying again)");
+      awaitRounds(4);
+      assertThat(log.lines(Level.WARN)).containsExactly("test: claim: locked (trying again)");
       assertThat(log.lines(Level.ERROR)).containsExactly("test failed (trying again)");
     }
   }

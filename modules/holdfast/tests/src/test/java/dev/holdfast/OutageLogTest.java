@@ -1,0 +1,103 @@
+package dev.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import ch.qos.logback.classic.Level;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Timings;
+import dev.holdfast.queue.DatabaseException;
+import dev.holdfast.testkit.FaultProxy;
+import dev.holdfast.worker.Metrics;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** However many loops find out that the database is away, it is said once, with the cause. */
+@OnlyDirect("between server and worker each has something to say")
+class OutageLogTest extends LibraryTest {
+  private static final String AWAY = "the database does not answer";
+  private static final String BACK = "the database answers again after";
+
+  private final CountDownLatch begun = new CountDownLatch(2);
+  private final CountDownLatch goOn = new CountDownLatch(1);
+
+  private WorkerBuilder waiting(Holdfast library, Timings timings) {
+    return workerOf(library)
+        .timings(timings)
+        .concurrency(1)
+        .handle(
+            "wait",
+            Json.class,
+            (payload, context) -> {
+              begun.countDown();
+              goOn.await();
+              return null;
+            });
+  }
+
+  @Test
+  @ResourceLock(CapturedLog.OF_OUTAGES)
+  void an_outage_is_one_warning_with_its_cause_and_its_end_one_notice() throws Exception {
+    FaultProxy proxy = closing(FaultProxy.before(db));
+    Holdfast library = closing(Holdfast.on(pool(proxy.url(db), 8)));
+    closing(library.upkeep(QUICK, new Metrics()));
+    JobId one = enqueue(Job.of("wait"));
+    JobId other = enqueue(Job.of("wait"));
+    start(waiting(library, QUICK));
+    start(waiting(library, QUICK));
+    until(begun);
+    try (CapturedLog log = new CapturedLog()) {
+      proxy.cut();
+      until(() -> log.lines(Level.WARN, "HEARTBEAT_DEGRADED").size() == 2);
+      // What jobs want written is one more loop that fails.
+      goOn.countDown();
+      TimeUnit.MILLISECONDS.sleep(6 * QUICK.heartbeat().toMillis());
+      assertThat(log.lines(Level.WARN, AWAY)).singleElement().asString().contains("onnection");
+      assertThat(log.lines(Level.WARN)).hasSize(3);
+      assertThat(log.lines(Level.INFO)).hasSize(3);
+      proxy.mend();
+      await(one, JobState.SUCCEEDED);
+      await(other, JobState.SUCCEEDED);
+      until(() -> !log.lines(Level.INFO, BACK).isEmpty());
+      assertThat(log.lines(Level.INFO, BACK)).hasSize(1);
+      assertThat(log.lines(Level.WARN)).hasSize(3);
+    }
+  }
+
+  @Test
+  @ResourceLock(CapturedLog.OF_OUTAGES)
+  void what_is_no_outage_is_told_each_time() {
+    try (CapturedLog log = new CapturedLog()) {
+      start(worker().handle("k", Json.class, (payload, context) -> null));
+      db.sql("ALTER TABLE holdfast.queue RENAME TO gone");
+      until(() -> log.lines(Level.ERROR, "failed").size() > 2);
+      assertThat(log.lines(Level.WARN, AWAY)).isEmpty();
+      db.sql("ALTER TABLE holdfast.gone RENAME TO queue");
+      await(enqueue(Job.of("k")), JobState.SUCCEEDED);
+    }
+  }
+
+  @Test
+  @ResourceLock(CapturedLog.OF_OUTAGES)
+  void whoever_enqueues_finds_out_first_and_is_told_as_well() {
+    FaultProxy proxy = closing(FaultProxy.before(db));
+    Holdfast library = closing(Holdfast.on(pool(proxy.url(db), 3)));
+    try (CapturedLog log = new CapturedLog()) {
+      proxy.cut();
+      for (int i = 0; i < 3; i++) {
+        assertThat(catchThrowable(() -> library.enqueue(Job.of("k"))))
+            .isInstanceOf(DatabaseException.class);
+      }
+      assertThat(log.lines(Level.WARN)).singleElement().asString().contains(AWAY);
+      proxy.mend();
+      // The pool takes a moment to find out.
+      until(() -> catchThrowable(() -> library.enqueue(Job.of("k"))) == null);
+      assertThat(log.lines(Level.INFO, BACK)).hasSize(1);
+    }
+  }
+}

@@ -1,0 +1,173 @@
+package dev.holdfast;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import ch.qos.logback.classic.Level;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.Json;
+import dev.holdfast.queue.DatabaseException;
+import dev.holdfast.queue.DatabaseException.Reason;
+import dev.holdfast.testkit.FaultProxy;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** A worker that could not work is refused when it is started, and the message says what to do. */
+@Execution(ExecutionMode.CONCURRENT)
+@OnlyDirect("it is about the worker's own connections")
+class StartTest extends LibraryTest {
+  private Holdfast on(int poolSize) {
+    return closing(Holdfast.on(pool(db.url(), poolSize)));
+  }
+
+  private static WorkerBuilder worker(Holdfast library) {
+    return library
+        .worker(Job.DEFAULT_QUEUE)
+        .handle("echo", Json.class, (payload, context) -> payload)
+        .shutdownTimeout(Duration.ZERO);
+  }
+
+  private static DatabaseException refused(WorkerBuilder builder) {
+    DatabaseException refused =
+        catchThrowableOfType(DatabaseException.class, () -> builder.start().close());
+    assertThat(refused).as("it started").isNotNull();
+    return refused;
+  }
+
+  @Test
+  void a_pool_with_too_few_connections_is_refused_with_the_number_it_needs() {
+    for (int size = 1; size <= 2; size++) {
+      DatabaseException refused = refused(worker(on(size)));
+      assertThat(refused.reason()).isEqualTo(Reason.POOL_TOO_SMALL);
+      assertThat(refused)
+          .hasMessageContaining("gave %d of the 3 connections", size)
+          .hasMessageContaining("maximumPoolSize")
+          .hasMessageContaining("to 3 or more");
+    }
+  }
+
+  @Test
+  void the_smallest_pool_that_is_not_refused_runs_jobs() {
+    Holdfast library = on(3);
+    start(worker(library));
+    JobId id = enqueue(Job.of("echo"));
+    await(id, JobState.SUCCEEDED);
+  }
+
+  @Test
+  void each_further_worker_needs_one_more() {
+    Holdfast library = on(4);
+    start(worker(library));
+    start(worker(library));
+    await(enqueue(Job.of("echo")), JobState.SUCCEEDED);
+    assertThat(refused(worker(library)))
+        .hasMessageContaining("gave 4 of the 5 connections")
+        .hasMessageContaining("to 5 or more");
+    await(enqueue(Job.of("echo")), JobState.SUCCEEDED);
+  }
+
+  @Test
+  void draining_needs_no_connection_to_listen() {
+    JobId id = enqueue(Job.of("echo"));
+    worker(on(2)).drain();
+    assertThat(job(id).state()).isEqualTo(JobState.SUCCEEDED);
+    Holdfast single = on(1);
+    assertThatThrownBy(() -> worker(single).drain())
+        .hasMessageContaining("gave 1 of the 2 connections");
+  }
+
+  @Test
+  void connections_that_others_hold_for_a_moment_are_waited_for() throws Exception {
+    HikariDataSource pool = pool(db.url(), 3);
+    Holdfast library = closing(Holdfast.on(pool));
+    CompletableFuture<Void> started;
+    try (Connection held = pool.getConnection();
+        Connection alsoHeld = pool.getConnection()) {
+      started = CompletableFuture.runAsync(() -> start(worker(library)));
+      TimeUnit.MILLISECONDS.sleep(1_000); // longer than this pool itself waits
+      assertThat(started).isNotDone();
+      assertThat(held.isClosed() || alsoHeld.isClosed()).isFalse();
+    }
+    started.get(SOON.toSeconds(), TimeUnit.SECONDS);
+    await(enqueue(Job.of("echo")), JobState.SUCCEEDED);
+  }
+
+  @Test
+  void a_missing_schema_names_the_command_and_the_call() {
+    Holdfast library = closing(Holdfast.on(pool(db.empty().url(), 3)));
+    DatabaseException refused = refused(worker(library));
+    assertThat(refused.reason()).isEqualTo(Reason.SCHEMA_MISSING);
+    assertThat(refused)
+        .hasMessageContaining("holdfast migrate --database postgresql://" + db.user() + "@")
+        .hasMessageContaining("Migrations.apply(dataSource, false)");
+    assertThat(refused.getMessage()).doesNotContain("password");
+  }
+
+  @Test
+  void an_older_and_a_newer_schema_are_refused() {
+    db.sql("DELETE FROM holdfast.flyway_schema_history WHERE version = '6'");
+    assertThat(refused(worker(on(3))))
+        .hasMessageContaining("at version 5")
+        .hasMessageContaining("holdfast migrate --database");
+    db.sql("UPDATE holdfast.flyway_schema_history SET version = '99' WHERE version = '5'");
+    assertThat(refused(worker(on(3)))).hasMessageContaining("upgrade Holdfast");
+  }
+
+  @Test
+  void a_worker_without_handlers_is_refused() {
+    assertThatThrownBy(() -> holdfast.worker("mail").start())
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("no handlers")
+        .hasMessageContaining("handle(");
+    assertThatThrownBy(() -> holdfast.worker("mail").drain()).hasMessageContaining("no handlers");
+  }
+
+  @Test
+  void a_kind_with_two_handlers_is_refused() {
+    WorkerBuilder builder = worker(holdfast);
+    assertThatThrownBy(() -> builder.handle("echo", Json.class, (payload, context) -> 2))
+        .hasMessageContaining("kind 'echo' has two handlers")
+        .hasMessageContaining("its own kind");
+  }
+
+  @Test
+  @ResourceLock(CapturedLog.OF_OUTAGES)
+  void a_database_that_cannot_be_reached_is_one_exception_and_no_log() throws Exception {
+    FaultProxy proxy = closing(FaultProxy.before(db));
+    Holdfast library = closing(Holdfast.on(pool(proxy.url(db), 5)));
+    proxy.cut();
+    try (CapturedLog log = new CapturedLog()) {
+      DatabaseException refused = refused(worker(library));
+      assertThat(refused.reason()).isEqualTo(Reason.UNAVAILABLE);
+      assertThat(refused)
+          .hasMessageContaining("no connection to the database within")
+          .hasMessageContaining("is the server running");
+      assertThat(log.lines(Level.WARN)).isEmpty();
+    }
+    proxy.mend();
+    start(worker(library));
+    await(enqueue(Job.of("echo")), JobState.SUCCEEDED);
+  }
+
+  @Test
+  void a_refused_login_is_told_at_once() {
+    PGSimpleDataSource source = new PGSimpleDataSource();
+    source.setUrl(db.url());
+    source.setUser("nobody");
+    source.setPassword("wrong");
+    Holdfast library = closing(Holdfast.on(source));
+    assertThat(refused(worker(library)).reason()).isEqualTo(Reason.LOGIN_REFUSED);
+  }
+}
