@@ -138,7 +138,7 @@ class FreshCloneTest {
     dev.signal("INT");
     assertThat(dev.awaitExit(SOON)).as("%s", dev.lines()).isZero();
     assertThat(dev.lines()).endsWith("stopped");
-    assertThat(NewUser.running(mark)).isEmpty();
+    assertThat(NewUser.left(mark)).isEmpty();
     assertThat(NewUser.isFree(port)).isTrue();
     assertThat(run("flock", "--nonblock", ".holdfast/lock", "true")).isEmpty();
 
@@ -147,6 +147,6 @@ class FreshCloneTest {
     assertThat(run("./holdfast", "jobs", "show", first).getFirst()).contains("SUCCEEDED");
     again.signal("INT");
     assertThat(again.awaitExit(SOON)).as("%s", again.lines()).isZero();
-    assertThat(NewUser.running(mark)).isEmpty();
+    assertThat(NewUser.left(mark)).isEmpty();
   }
 }

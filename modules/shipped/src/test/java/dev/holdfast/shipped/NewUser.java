@@ -1,5 +1,7 @@
 package dev.holdfast.shipped;
 
+import static dev.holdfast.testkit.Soon.AMPLE;
+
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -10,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 
 /** What somebody has who has just logged in, and what is found of them when they have left. */
@@ -56,11 +59,22 @@ final class NewUser {
   }
 
   /** The command lines of the processes with this mark that run. */
-  static List<String> running(String mark) {
+  private static List<String> running(String mark) {
     return ProcessHandle.allProcesses()
         .filter(process -> hasMark(process.pid(), mark))
         .map(process -> process.pid() + " " + process.info().commandLine().orElse("?"))
         .toList();
+  }
+
+  /** The same, of those that do not go by themselves once nobody is there for whom they run. */
+  static List<String> left(String mark) {
+    long end = System.nanoTime() + AMPLE.toNanos();
+    List<String> running = running(mark);
+    while (!running.isEmpty() && System.nanoTime() < end) {
+      LockSupport.parkNanos(100_000_000);
+      running = running(mark);
+    }
+    return running;
   }
 
   static void kill(String mark) {

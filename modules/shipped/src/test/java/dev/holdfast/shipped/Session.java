@@ -173,7 +173,7 @@ final class Session implements AutoCloseable {
       stop(each);
     }
     shell.close();
-    List<String> left = NewUser.running(mark);
+    List<String> left = NewUser.left(mark);
     if (!left.isEmpty()) {
       throw new AssertionError(document + ": still running at the end: " + left);
     }
