@@ -1,0 +1,99 @@
+package dev.holdfast.shipped;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every command that a document shows is run, and prints what the document says it prints. */
+@Execution(ExecutionMode.CONCURRENT)
+class DocumentsTest {
+  private static final Path CHECKOUT = Path.of("../..").toAbsolutePath().normalize();
+  private static final int MOST_NOT_RUN = 3;
+
+  @BeforeAll
+  static void build() {
+    FreshClone.built();
+  }
+
+  static List<String> documents() throws IOException {
+    var wanted = FileSystems.getDefault().getPathMatcher("glob:{*.md,docs/**.md,examples/*/*.md}");
+    List<String> names = new ArrayList<>();
+    for (String top : List.of("", "docs", "examples")) {
+      try (Stream<Path> files = Files.walk(CHECKOUT.resolve(top), top.isEmpty() ? 1 : 9)) {
+        files
+            .map(CHECKOUT::relativize)
+            .filter(wanted::matches)
+            .map(Path::toString)
+            .sorted()
+            .forEach(names::add);
+      }
+    }
+    return names;
+  }
+
+  static List<String> withCommands() throws IOException {
+    List<String> names = new ArrayList<>();
+    String only = System.getenv().getOrDefault("DOCUMENT", "");
+    for (String name : documents()) {
+      if (name.contains(only)
+          && Document.read(CHECKOUT, name).steps().stream()
+              .anyMatch(Document.Command.class::isInstance)) {
+        names.add(name);
+      }
+    }
+    return names;
+  }
+
+  @ParameterizedTest
+  @MethodSource("withCommands")
+  void a_document_is_true(String name) throws IOException {
+    Path place = Path.of("target", "sessions", name.replace('/', '-')).toAbsolutePath();
+    try (Session session = new Session(name, FreshClone.built(), place)) {
+      for (Document.Step step : Document.read(CHECKOUT, name).steps()) {
+        if (step instanceof Document.Command command && isThere(name, command)) {
+          session.run(command);
+        }
+      }
+      session.end();
+    }
+    FreshClone.delete(place);
+  }
+
+  private static boolean isThere(String document, Document.Command command) {
+    boolean there =
+        command.needs().isEmpty()
+            || Stream.of(System.getenv("PATH").split(":"))
+                .anyMatch(folder -> Files.isExecutable(Path.of(folder, command.needs())));
+    if (!there) {
+      System.err.printf(
+          "%s:%d is not run: %s is not installed%n", document, command.line(), command.needs());
+    }
+    return there;
+  }
+
+  @Test
+  void hardly_a_block_is_not_run_and_each_says_why() throws IOException {
+    List<String> all = new ArrayList<>();
+    for (String name : documents()) {
+      for (Document.Step step : Document.read(CHECKOUT, name).steps()) {
+        if (step instanceof Document.NotRun not) {
+          assertThat(not.reason()).as("%s:%d", name, not.line()).hasSizeGreaterThan(10);
+          all.add(name + ":" + not.line() + ": " + not.reason());
+        }
+      }
+    }
+    assertThat(all).hasSizeLessThanOrEqualTo(MOST_NOT_RUN);
+  }
+}

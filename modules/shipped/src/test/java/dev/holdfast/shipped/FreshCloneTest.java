@@ -1,0 +1,152 @@
+package dev.holdfast.shipped;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.testkit.ChildProcess;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestMethodOrder;
+
+/** What somebody does who has just cloned the repository; one after the other, in its root. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class FreshCloneTest {
+  private static final Duration PLAY = Duration.ofMinutes(5);
+  private static final String ID = "([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})";
+
+  private final Path clone = FreshClone.built();
+  private final String mark = UUID.randomUUID().toString();
+  private final int port = NewUser.freePort();
+  private final List<ChildProcess> children = new ArrayList<>();
+  private final ChildProcess dev;
+  private final URI page;
+
+  /** The job that is handed in first, and is still there at the end. */
+  private final String first;
+
+  FreshCloneTest() throws IOException {
+    FreshClone.delete(clone.resolve(".holdfast"));
+    dev = begin("./holdfast", "dev");
+    dev.awaitLine("^ready in", SOON);
+    page = URI.create(dev.awaitLine("^ +page +(http://\\S+)", SOON).group(1));
+    first = id(run("./holdfast", "enqueue", "echo", "{\"n\": 1}", "--watch"));
+  }
+
+  private ChildProcess begin(String... command) {
+    ProcessBuilder builder = new ProcessBuilder(command).directory(clone.toFile());
+    NewUser.environment(builder.environment());
+    NewUser.mark(builder.environment(), mark);
+    builder.environment().put("HOLDFAST_PORT", Integer.toString(port));
+    ChildProcess child = ChildProcess.start(builder);
+    children.add(child);
+    return child;
+  }
+
+  private List<String> run(String... command) {
+    ChildProcess child = begin(command);
+    assertThat(child.awaitExit(PLAY)).as("%s", String.join("\n", child.lines())).isZero();
+    return child.lines();
+  }
+
+  private static String id(List<String> lines) {
+    return lines.stream().filter(line -> line.matches(ID)).findFirst().orElseThrow();
+  }
+
+  @AfterAll
+  void leaveNothing() {
+    children.forEach(ChildProcess::close);
+    NewUser.kill(mark);
+  }
+
+  @BeforeAll
+  void the_banner_names_the_port() {
+    assertThat(page.getPort()).isEqualTo(port);
+  }
+
+  @Test
+  @Order(1)
+  void everything_that_the_page_refers_to_is_there() throws Exception {
+    Assets.Fetched fetched = Assets.of(page.resolve("/"));
+    assertThat(fetched.wrong()).isEmpty();
+    assertThat(fetched.all())
+        .extracting(URI::getPath)
+        .contains("/page/style.css", "/page/app.js", "/page/lit/index.js", "/page/jobs.js")
+        .anyMatch(path -> path.startsWith("/page/lit-html/directives/"))
+        .anyMatch(path -> path.startsWith("/page/chart.js/chunks/"));
+  }
+
+  @Test
+  @Order(2)
+  void every_view_of_the_page_shows_something_and_no_error() {
+    try (Browser browser = Browser.start()) {
+      browser.see(page, "", "Overview", "Ended, jobs a second");
+      browser.see(page, "#/queues", "Queues", "default");
+      browser.see(page, "#/jobs", "Jobs", "echo", "succeeded");
+      browser.see(page, "#/jobs/" + first, "echo", "succeeded", first);
+      browser.see(page, "#/workers", "Workers", "worker:default:0", "healthy");
+      browser.see(page, "#/info", "Info", "PostgreSQL", "HOLDFAST_PORT");
+    }
+  }
+
+  @Test
+  @Order(3)
+  void the_demo_plays_to_its_end() {
+    assertThat(run("./holdfast", "demo"))
+        .anyMatch(line -> line.contains("kill -9 of worker:demo:0"))
+        .anyMatch(line -> line.contains("0 lost, 0 done twice"));
+  }
+
+  @Test
+  @Order(4)
+  void jobs_handed_in_by_hand_and_over_http_succeed() {
+    List<String> watched = run("./holdfast", "enqueue", "sleep", "{\"seconds\": 1}", "--watch");
+    assertThat(watched.getLast()).isEqualTo(id(watched) + " SUCCEEDED  {\"slept\": 1.0}");
+    List<String> answer =
+        run(
+            "curl",
+            "-sS",
+            "--fail",
+            "-H",
+            "Content-Type: application/json",
+            "-d",
+            "{\"kind\": \"sleep\", \"payload\": {\"seconds\": 1}}",
+            page + "/v1/jobs");
+    String id = answer.getLast().replaceFirst(".*\"id\":\"" + ID + "\".*", "$1");
+    Awaitility.await()
+        .atMost(SOON)
+        .until(
+            () -> run("curl", "-sS", "--fail", page + "/v1/jobs/" + id + "/result"),
+            result -> result.getLast().contains("\"state\":\"SUCCEEDED\",\"result\":{\"slept\""));
+  }
+
+  @Test
+  @Order(5)
+  void after_ctrl_c_nothing_is_left_and_it_starts_again_with_all_it_had() {
+    dev.signal("INT");
+    assertThat(dev.awaitExit(SOON)).as("%s", dev.lines()).isZero();
+    assertThat(dev.lines()).endsWith("stopped");
+    assertThat(NewUser.left(mark)).isEmpty();
+    assertThat(NewUser.isFree(port)).isTrue();
+    assertThat(run("flock", "--nonblock", ".holdfast/lock", "true")).isEmpty();
+
+    ChildProcess again = begin("./holdfast", "dev");
+    again.awaitLine("^ready in", SOON);
+    assertThat(run("./holdfast", "jobs", "show", first).getFirst()).contains("SUCCEEDED");
+    again.signal("INT");
+    assertThat(again.awaitExit(SOON)).as("%s", again.lines()).isZero();
+    assertThat(NewUser.left(mark)).isEmpty();
+  }
+}

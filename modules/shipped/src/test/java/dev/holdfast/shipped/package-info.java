@@ -1,0 +1,4 @@
+@NullMarked
+package dev.holdfast.shipped;
+
+import org.jspecify.annotations.NullMarked;
