@@ -1,6 +1,7 @@
 package dev.holdfast;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import ch.qos.logback.classic.Level;
@@ -99,5 +100,25 @@ class OutageLogTest extends LibraryTest {
       until(() -> catchThrowable(() -> library.enqueue(Job.of("k"))) == null);
       assertThat(log.lines(Level.INFO, BACK)).hasSize(1);
     }
+  }
+
+  @Test
+  @ResourceLock(CapturedLog.OF_OUTAGES)
+  void a_worker_that_cannot_reach_it_does_not_start_and_nothing_is_logged() {
+    FaultProxy proxy = closing(FaultProxy.before(db));
+    Holdfast library = closing(Holdfast.on(pool(proxy.url(db), 5)));
+    WorkerBuilder builder = workerOf(library).handle("k", Json.class, (payload, context) -> null);
+    proxy.cut();
+    try (CapturedLog log = new CapturedLog()) {
+      assertThatThrownBy(builder::start)
+          .isInstanceOfSatisfying(
+              DatabaseException.class, refused -> assertThat(refused.mayPass()).isTrue())
+          .hasMessageContaining("no connection to the database within")
+          .hasMessageContaining("is the server running");
+      assertThat(log.lines(Level.WARN)).isEmpty();
+    }
+    proxy.mend();
+    start(builder);
+    await(enqueue(Job.of("k")), JobState.SUCCEEDED);
   }
 }

@@ -108,7 +108,7 @@ class RunningTest extends LibraryTest {
   @Test
   void a_kind_without_a_handler_fails_and_says_so() {
     JobId id = enqueue(Job.of("unheard-of"));
-    start(worker());
+    start(worker().handle("heard-of", Json.class, (payload, context) -> null));
     JobStatus job = await(id, JobState.FAILED);
     assertThat(failure(id).category()).isEqualTo(FailureCategory.CONFIGURATION);
     assertThat(failure(id).code()).isEqualTo(Failure.NO_HANDLER);

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import ch.qos.logback.classic.Level;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
@@ -13,7 +12,6 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.Json;
 import dev.holdfast.queue.DatabaseException;
 import dev.holdfast.queue.DatabaseException.Reason;
-import dev.holdfast.testkit.FaultProxy;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -21,11 +19,13 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** A worker that could not work is refused when it is started, and the message says what to do. */
 @Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(value = CapturedLog.OF_OUTAGES, mode = ResourceAccessMode.READ)
 @OnlyDirect("it is about the worker's own connections")
 class StartTest extends LibraryTest {
   private Holdfast on(int poolSize) {
@@ -140,25 +140,6 @@ class StartTest extends LibraryTest {
     assertThatThrownBy(() -> builder.handle("echo", Json.class, (payload, context) -> 2))
         .hasMessageContaining("kind 'echo' has two handlers")
         .hasMessageContaining("its own kind");
-  }
-
-  @Test
-  @ResourceLock(CapturedLog.OF_OUTAGES)
-  void a_database_that_cannot_be_reached_is_one_exception_and_no_log() throws Exception {
-    FaultProxy proxy = closing(FaultProxy.before(db));
-    Holdfast library = closing(Holdfast.on(pool(proxy.url(db), 5)));
-    proxy.cut();
-    try (CapturedLog log = new CapturedLog()) {
-      DatabaseException refused = refused(worker(library));
-      assertThat(refused.reason()).isEqualTo(Reason.UNAVAILABLE);
-      assertThat(refused)
-          .hasMessageContaining("no connection to the database within")
-          .hasMessageContaining("is the server running");
-      assertThat(log.lines(Level.WARN)).isEmpty();
-    }
-    proxy.mend();
-    start(worker(library));
-    await(enqueue(Job.of("echo")), JobState.SUCCEEDED);
   }
 
   @Test

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class WorkerMetricsTest extends LibraryTest {
   @Test
   void every_name_operators_know_is_there() {
-    Worker worker = start(worker());
+    Worker worker = start(worker().handle("k", Json.class, (payload, context) -> null));
     assertThat(worker.metrics().snapshot())
         .containsKeys(
             "worker.inflight_jobs",

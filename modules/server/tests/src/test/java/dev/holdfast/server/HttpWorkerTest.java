@@ -5,6 +5,10 @@ import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import dev.holdfast.Holdfast;
 import dev.holdfast.WorkerBuilder;
 import dev.holdfast.contract.HttpSource;
@@ -34,6 +38,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -45,6 +50,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.slf4j.LoggerFactory;
 
 /** A worker that knows a server's address and a key, and nothing of the database. */
 class HttpWorkerTest extends ServerTest {
@@ -288,6 +294,47 @@ class HttpWorkerTest extends ServerTest {
     proxy.mend();
     assertThat(await(held, JobState.SUCCEEDED).attempt()).isEqualTo(1);
     await(meanwhile, JobState.SUCCEEDED);
+  }
+
+  @Test
+  void a_server_that_is_away_is_one_warning_and_its_return_one_notice() throws Exception {
+    FaultProxy proxy = proxy();
+    String url = through(proxy).toString();
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    Logger logger = (Logger) LoggerFactory.getLogger("dev.holdfast");
+    Level before = logger.getLevel();
+    log.list = new CopyOnWriteArrayList<>();
+    log.start();
+    logger.setLevel(Level.INFO);
+    logger.addAppender(log);
+    try {
+      closing(worker(source(through(proxy), null)).start());
+      closing(worker(source(through(proxy), null)).start()).close();
+      await(enqueued(), JobState.SUCCEEDED);
+      proxy.cut();
+      JobId meanwhile = enqueued();
+      until(() -> !said(log, Level.WARN, url).isEmpty());
+      TimeUnit.MILLISECONDS.sleep(6 * QUICK.heartbeat().toMillis());
+      assertThat(said(log, Level.WARN, url)).singleElement().asString().contains("does not answer");
+      proxy.mend();
+      await(meanwhile, JobState.SUCCEEDED);
+      assertThat(said(log, Level.WARN, url)).hasSize(1);
+      assertThat(said(log, Level.INFO, url))
+          .singleElement()
+          .asString()
+          .contains("answers again after");
+    } finally {
+      logger.detachAppender(log);
+      logger.setLevel(before);
+    }
+  }
+
+  private static List<String> said(ListAppender<ILoggingEvent> log, Level level, String part) {
+    return log.list.stream()
+        .filter(event -> event.getLevel() == level)
+        .map(ILoggingEvent::getFormattedMessage)
+        .filter(line -> line.contains(part))
+        .toList();
   }
 
   @Test
