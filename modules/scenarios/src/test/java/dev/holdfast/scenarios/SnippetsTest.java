@@ -21,9 +21,6 @@ class SnippetsTest {
   private static final Set<String> CODE =
       Set.of("java", "xml", "yaml", "python", "sh", "sql", "json", "http");
 
-  /** Remove it, once the blocks of README.md have their comments. */
-  private static final Path NOT_YET = Path.of("README.md");
-
   private static final String SNIPPET = "snippet: ";
 
   private static List<Markdown.Block> blocks() throws IOException {
@@ -73,7 +70,7 @@ class SnippetsTest {
   @Test
   void every_block_of_code_says_where_it_stands() throws IOException {
     assertThat(blocks())
-        .filteredOn(block -> CODE.contains(block.language()) && !block.file().equals(NOT_YET))
+        .filteredOn(block -> CODE.contains(block.language()))
         .filteredOn(block -> source(block).isEmpty())
         .extracting(Markdown.Block::place)
         .as("code without a snippet comment above it")

@@ -22,7 +22,7 @@ final class Session implements AutoCloseable {
   private static final Pattern STAYS =
       Pattern.compile(
           "^(\\w+=('[^']*'|\"[^\"]*\"|\\S*) +)*"
-              + "((\\./)?holdfast (dev|demo|server|worker|supervise|logs .*(-f|--follow))( .*)?"
+              + "((\\./)?holdfast (dev|server|worker|supervise|logs .*(-f|--follow))( .*)?"
               + "|curl .*-N .*|\\S*worker\\.sh .*)",
           Pattern.DOTALL);
 
