@@ -66,7 +66,7 @@ class ArchitectureTest {
 
   private static String room(JavaClass type) {
     String name = type.getPackageName();
-    return name.equals(ROOT) ? "holdfast" : name.substring(ROOT.length() + 1);
+    return name.equals(ROOT) ? "holdfast" : name.substring(ROOT.length() + 1).split("\\.", 2)[0];
   }
 
   private static boolean isOurs(JavaClass type) {

@@ -10,14 +10,15 @@ import java.util.List;
  * The commands of a Markdown document and what each is said to print.
  *
  * <p>In a {@code console} block, a line that begins with {@code $ } is a command, which goes on in
- * the next line after a backslash; what follows is what it prints. Three comments before a block
- * are read, too:
+ * the next line after a backslash; what follows is what it prints. Four comments before a block are
+ * read, too:
  *
  * <ul>
  *   <li>{@code <!-- setup} and lines of shell up to {@code -->}: run in the same session. What is
  *       shown needs it, and a reader has it already: a failed job, a file, a variable. What the
  *       command before printed is in the file {@code $OUTPUT}.
  *   <li>{@code <!-- needs: psql -->}: the next block is left out where there is no such program.
+ *   <li>{@code <!-- run by: SomeTest -->}: the next block is run by another test, not here.
  *   <li>{@code <!-- not run: reason -->}: the next block is not run at all.
  * </ul>
  */
@@ -32,10 +33,13 @@ record Document(String name, List<Step> steps) {
 
   record NotRun(int line, String reason) implements Step {}
 
+  record RunBy(int line, String test) implements Step {}
+
   private static final String FENCE = "```";
   private static final String SETUP = "<!-- setup";
   private static final String NEEDS = "<!-- needs:";
   private static final String NOT_RUN = "<!-- not run:";
+  private static final String RUN_BY = "<!-- run by:";
   private static final String END = "-->";
 
   static Document read(Path root, String name) throws IOException {
@@ -58,6 +62,7 @@ record Document(String name, List<Step> steps) {
     List<Step> parse() {
       String needs = "";
       String reason = "";
+      String test = "";
       while (next < lines.size()) {
         int number = next + 1;
         String line = lines.get(next++);
@@ -65,6 +70,8 @@ record Document(String name, List<Step> steps) {
           commands(until(END), number + 1, true, needs);
         } else if (line.startsWith(NEEDS)) {
           needs = value(line, NEEDS);
+        } else if (line.startsWith(RUN_BY)) {
+          test = value(line, RUN_BY);
         } else if (line.startsWith(NOT_RUN)) {
           reason = value(line, NOT_RUN);
           if (reason.isEmpty()) {
@@ -73,7 +80,9 @@ record Document(String name, List<Step> steps) {
         } else if (line.strip().startsWith(FENCE)) {
           List<String> block = until(FENCE);
           if (line.strip().equals(FENCE + "console")) {
-            if (reason.isEmpty()) {
+            if (!test.isEmpty()) {
+              steps.add(new RunBy(number, test));
+            } else if (reason.isEmpty()) {
               commands(block, number + 1, false, needs);
             } else {
               steps.add(new NotRun(number, reason));
@@ -81,6 +90,7 @@ record Document(String name, List<Step> steps) {
           }
           needs = "";
           reason = "";
+          test = "";
         }
       }
       return List.copyOf(steps);

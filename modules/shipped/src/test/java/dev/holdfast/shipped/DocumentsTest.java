@@ -2,6 +2,7 @@ package dev.holdfast.shipped;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.testkit.Extent;
 import java.io.IOException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
@@ -43,11 +44,20 @@ class DocumentsTest {
     return names;
   }
 
+  /** What a newcomer reads; the reference is for those who run all tests. */
+  private static boolean isRead(String name) {
+    return Extent.isAll()
+        || !name.startsWith("docs/")
+        || name.startsWith("docs/guides/")
+        || System.getenv().containsKey("DOCUMENT");
+  }
+
   static List<String> withCommands() throws IOException {
     List<String> names = new ArrayList<>();
     String only = System.getenv().getOrDefault("DOCUMENT", "");
     for (String name : documents()) {
       if (name.contains(only)
+          && isRead(name)
           && Document.read(CHECKOUT, name).steps().stream()
               .anyMatch(Document.Command.class::isInstance)) {
         names.add(name);
@@ -81,6 +91,19 @@ class DocumentsTest {
           "%s:%d is not run: %s is not installed%n", document, command.line(), command.needs());
     }
     return there;
+  }
+
+  @Test
+  void what_another_test_runs_is_named_by_a_test_that_exists() throws IOException {
+    for (String name : documents()) {
+      for (Document.Step step : Document.read(CHECKOUT, name).steps()) {
+        if (step instanceof Document.RunBy other) {
+          assertThat(CHECKOUT.resolve("modules/scenarios/src/test/java/dev/holdfast/scenarios"))
+              .as("%s:%d", name, other.line())
+              .isDirectoryContaining("glob:**/" + other.test() + ".java");
+        }
+      }
+    }
   }
 
   @Test

@@ -105,8 +105,15 @@ class FreshCloneTest {
   @Order(3)
   void the_demo_plays_to_its_end() {
     assertThat(run("./holdfast", "demo"))
-        .anyMatch(line -> line.contains("kill -9 of worker:demo:0"))
+        .anyMatch(line -> line.contains("!! kill -9 of worker:demo:0"))
+        .anyMatch(line -> line.contains("its worker is gone; it is back in the queue"))
+        .anyMatch(line -> line.contains("endless     has stopped, as it was asked to"))
+        .anyMatch(line -> line.contains("toxic       is given up: TOXIC_JOB"))
+        .anyMatch(line -> line.contains("agent       a step is stuck; it is tried again"))
+        .anyMatch(line -> line.contains("agent       the same failure again"))
         .anyMatch(line -> line.contains("0 lost, 0 done twice"));
+    assertThat(clone.resolve(".holdfast"))
+        .isDirectoryNotContaining(path -> path.getFileName().toString().startsWith("demo-"));
   }
 
   @Test

@@ -22,14 +22,14 @@ final class Session implements AutoCloseable {
   private static final Pattern STAYS =
       Pattern.compile(
           "^(\\w+=('[^']*'|\"[^\"]*\"|\\S*) +)*"
-              + "((\\./)?holdfast (dev|server|worker|supervise|logs .*(-f|--follow))( .*)?"
+              + "((\\./)?holdfast (dev|demo|server|worker|supervise|logs .*(-f|--follow))( .*)?"
               + "|curl .*-N .*|\\S*worker\\.sh .*)",
           Pattern.DOTALL);
 
   private static final Pattern GETS_READY =
       Pattern.compile("holdfast (dev|server|worker|supervise)\\b");
 
-  private static final Pattern DEV = Pattern.compile("holdfast dev\\b");
+  private static final Pattern DEV = Pattern.compile("holdfast (dev|demo)\\b");
 
   private final String document;
   private final String mark = UUID.randomUUID().toString();

@@ -9,6 +9,10 @@ public final class Extent {
 
   private Extent() {}
 
+  public static boolean isAll() {
+    return ALL;
+  }
+
   public static int of(int usual, int all) {
     return ALL ? all : usual;
   }
