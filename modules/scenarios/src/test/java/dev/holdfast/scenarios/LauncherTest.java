@@ -30,7 +30,7 @@ class LauncherTest {
   LauncherTest(Processes processes) {
     checkout = processes.folder();
     cache = checkout.resolve("modules/app/target/holdfast.aot");
-    program = cache.resolveSibling("program");
+    program = cache.resolveSibling("installed");
   }
 
   @BeforeEach
