@@ -7,6 +7,7 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** Two workers want to publish the same artifact, because the first slept past its lease. */
 @Durable
 @ExtendWith(WorldExtension.class)
+@OnlyWithAll
 class ArtifactFightTest {
   /** Reads a file over and over: it must not be there, and then be whole for ever. */
   private static final class Watcher implements AutoCloseable {

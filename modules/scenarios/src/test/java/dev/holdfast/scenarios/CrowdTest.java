@@ -7,18 +7,23 @@ import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Extent;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @Durable
 @ExtendWith(WorldExtension.class)
 class CrowdTest {
-  private static final int JOBS = Extent.of(4_000, 20_000);
-  private static final int BATCH = 2_000;
+  private static final int JOBS = Extent.of(2_000, 20_000);
+  private static final int BATCH = 1_000;
+
+  static IntStream crowds() {
+    return Extent.isAll() ? IntStream.of(2, 8) : IntStream.of(3);
+  }
 
   @ParameterizedTest
-  @ValueSource(ints = {2, 8})
+  @MethodSource("crowds")
   void every_job_runs_exactly_once_however_many_workers_there_are(int workers, World world) {
     world
         .worker()

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.program.AssembledProgram;
 import dev.holdfast.testkit.program.Launch;
@@ -109,12 +110,14 @@ class InstalledLibraryTest {
   }
 
   @Test
+  @OnlyWithAll
   void maven_itself_may_run_on_an_older_jdk() throws IOException {
     maven.env("JAVA_HOME", olderJdk()).run(checkout, "mvn -DskipTests -pl modules/process install");
     assertThat(maven.installed()).contains("holdfast-process");
   }
 
   @Test
+  @OnlyWithAll
   void where_there_is_no_other_jdk_the_message_says_what_to_set() throws IOException {
     Files.writeString(checkout.resolve("toolchains.xml"), "<toolchains/>");
     List<String> said =

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.HealthStatus;
 import dev.holdfast.model.Job;
+import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,11 +16,11 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** A page that stays open, while much happens and for long: it asks little and does not grow. */
 class OpenPageTest extends InBrowser {
-  private static final int JOBS_SEEN = 4_000;
+  private static final int JOBS_SEEN = Extent.of(1_500, 4_000);
   private static final int ROUNDS = 6;
 
   OpenPageTest(TestDatabase db) {
@@ -64,7 +65,7 @@ class OpenPageTest extends InBrowser {
                 """))
         .isEqualTo("listening");
     // The first is for what is made once: caches, compiled code, the thousand jobs that are kept.
-    Browser.Held first = lookAtManyJobs(task, 2_000);
+    Browser.Held first = lookAtManyJobs(task, JOBS_SEEN / 2);
     // What leaks grows every time; what fills up, such as a plot of the last minutes, once is full.
     List<Browser.Held> sizes = new ArrayList<>(List.of(first));
     while (grows(sizes) && sizes.size() <= ROUNDS) {
@@ -118,8 +119,13 @@ class OpenPageTest extends InBrowser {
     return Stream.of(String.valueOf(paths).split(" ")).filter(path -> !path.isEmpty()).toList();
   }
 
+  /** One that lists jobs and one that shows a single job; all of them with './test --all'. */
+  static IntStream views() {
+    return Extent.isAll() ? IntStream.rangeClosed(0, PAGES.length) : IntStream.of(2, PAGES.length);
+  }
+
   @ParameterizedTest
-  @ValueSource(ints = {0, 1, 2, 3, 4, 5})
+  @MethodSource("views")
   void an_open_page_asks_little_while_much_happens_and_nothing_while_nothing_does(int view)
       throws InterruptedException {
     supervised(HealthStatus.HEALTHY);
