@@ -34,8 +34,6 @@ final class Demo {
   private static final int CLIPS = 3;
   private static final Duration LOOK = Duration.ofMillis(200);
   private static final Duration GRACE = Duration.ofSeconds(10);
-  private static final Duration FIRST_MISCHIEF = Duration.ofSeconds(4);
-  private static final Duration SECOND_MISCHIEF = Duration.ofSeconds(8);
 
   /** What each kind of event means to somebody who has not read the documents. */
   private static final Map<String, String> TOLD =
@@ -61,6 +59,7 @@ final class Demo {
   private final Map<JobId, Integer> told = new HashMap<>();
   private final long start = System.nanoTime();
   private @Nullable JobId endless;
+  private long killed;
 
   /**
    * @param url of the server
@@ -77,18 +76,15 @@ final class Demo {
   /** False when a job did not end as it had to, or not in time. */
   boolean play(DemoStage stage, Signals signals, Duration patience) throws InterruptedException {
     submit(stage);
-    long begun = System.nanoTime();
-    boolean killed = false;
+    boolean hasKilled = false;
     boolean cancelled = false;
     while (!isOver() && since().compareTo(patience) < 0) {
       if (signals.await(LOOK.toMillis())) {
         return false;
       }
-      Duration running = Duration.ofNanos(System.nanoTime() - begun);
-      if (!killed && running.compareTo(FIRST_MISCHIEF) > 0) {
-        killed = kill();
-      }
-      if (!cancelled && running.compareTo(SECOND_MISCHIEF) > 0) {
+      if (!hasKilled) {
+        hasKilled = kill();
+      } else if (!cancelled) {
         cancelled = cancel();
       }
       tell();
@@ -100,6 +96,9 @@ final class Demo {
   // ---- the load
 
   private void submit(DemoStage stage) {
+    // These take a while, in which the first jobs would run without the others.
+    Path video = stage.video();
+    Path repository = stage.repository();
     say("handing in jobs:");
     for (int i = 1; i <= PIPELINES; i++) {
       add(
@@ -107,14 +106,12 @@ final class Demo {
           Job.of(DemoKinds.PIPELINE, new DemoKinds.Source("document " + i)),
           JobState.SUCCEEDED);
     }
-    Path video = stage.video();
     for (int i = 1; video != null && i <= CLIPS; i++) {
       add(
           "clip " + i,
           Job.of(DemoKinds.CLIP, new DemoKinds.Cut(video.toString(), i)),
           JobState.SUCCEEDED);
     }
-    Path repository = stage.repository();
     if (repository != null) {
       add("agent", Job.of("workspace", workspace(repository)).queue(AGENT), JobState.SUCCEEDED);
     }
@@ -158,8 +155,14 @@ final class Demo {
 
   // ---- the trouble
 
-  /** The process that has most to lose; false while none has anything. */
+  /**
+   * The process that runs the pipelines and the endless job; false until it runs all of them and
+   * each pipeline has a step behind it.
+   */
   private boolean kill() {
+    if (!parts.keySet().stream().map(this::status).allMatch(Demo::isUnderWay)) {
+      return false;
+    }
     String component = WorkerHealth.component(QUEUE, 0);
     for (WorkerHealth row : queue.health().of(supervisor)) {
       Long pid = row.pid();
@@ -168,14 +171,34 @@ final class Demo {
           && pid != null) {
         say("!! kill -9 of " + component + " (pid " + pid + "), with all it is at");
         ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+        killed = pid;
         return true;
       }
     }
     return false;
   }
 
+  /** Whether a kill of its worker would show something; true also of a job that is over. */
+  private static boolean isUnderWay(JobStatus status) {
+    Integer progress = status.progress();
+    return switch (status.kind()) {
+      case DemoKinds.PIPELINE ->
+          status.state().isTerminal() || progress != null && progress >= DemoKinds.FIRST_STEP;
+      case DemoKinds.ENDLESS -> status.state() == JobState.RUNNING;
+      default -> true;
+    };
+  }
+
+  /** False until the endless job runs again, no longer on the worker that was killed. */
   private boolean cancel() {
-    if (endless != null && status(endless).state() == JobState.RUNNING) {
+    if (endless == null) {
+      return false;
+    }
+    JobStatus status = status(endless);
+    String worker = status.worker();
+    if (status.state() == JobState.RUNNING
+        && worker != null
+        && !worker.contains("." + killed + ".")) {
       say("!! somebody cancels the job that never ends");
       queue.cancel(endless, false, "the demo is over soon", GRACE);
       return true;

@@ -98,7 +98,8 @@ final class DemoCommand implements Callable<Integer> {
   private static Settings settings(Settings given, Path file) {
     Map<Setting, String> options = new EnumMap<>(Setting.class);
     options.put(Setting.QUEUES, String.join(",", Demo.QUEUE, Demo.AGENT, Demo.RISKY));
-    options.put(Setting.MAX_CONCURRENCY, "8");
+    // Room for all at once, so that none waits for another.
+    options.put(Setting.MAX_CONCURRENCY, "16");
     options.put(Setting.WORKER_PROCESSES, "1");
     options.put(Setting.SUPERVISOR, "demo-" + ProcessHandle.current().pid());
     options.put(Setting.FOLDER, given.text(Setting.FOLDER));

@@ -15,6 +15,9 @@ final class DemoKinds {
   static final String CLIP = "demo-clip";
   static final String ENDLESS = "demo-endless";
 
+  /** The progress of a pipeline whose first step is done, in percent. */
+  static final int FIRST_STEP = 25;
+
   private static final int PARTS = 10;
 
   private DemoKinds() {}
@@ -60,7 +63,7 @@ final class DemoKinds {
         context.step(
             "split",
             Integer.class,
-            () -> slowly(context, 25, text + " and split").split(" ", -1).length);
+            () -> slowly(context, FIRST_STEP, text + " and split").split(" ", -1).length);
     String vector =
         context.step("embed", String.class, () -> slowly(context, 50, "vector of " + words));
     return context.step(

@@ -56,7 +56,7 @@ final class DemoStage implements AutoCloseable {
             agent:
               command: [/bin/sh, ./agent.sh]
           steps:
-            idleTimeoutSeconds: 3
+            idleTimeoutSeconds: 5
           """);
     } catch (IOException cannot) {
       throw new UncheckedIOException(cannot);

@@ -33,7 +33,7 @@ final class JsonText {
   Optional<String> problem() {
     try (JsonParser parser = FACTORY.createParser(text)) {
       if (parser.nextToken() == null) {
-        return Optional.of("it is empty; {} is the least there can be");
+        return Optional.of("it is empty, which is no JSON; {} is an empty object");
       }
       parser.skipChildren();
       JsonLocation end = parser.currentLocation();

@@ -28,7 +28,7 @@ public final class Main {
         .setAbbreviatedOptionsAllowed(false)
         .setExpandAtFiles(false) // @FILE is a payload here, not more arguments
         .setExecutionStrategy(Main::execute)
-        .setParameterExceptionHandler((wrong, args) -> Misunderstood.report(wrong))
+        .setParameterExceptionHandler((wrong, args) -> UsageErrors.report(wrong))
         .setExecutionExceptionHandler((thrown, command, result) -> Failures.report(thrown));
   }
 
@@ -50,6 +50,6 @@ public final class Main {
     throw new ParameterException(
         named.commandLine(),
         "'%s' needs a command: %s"
-            .formatted(named.qualifiedName(), String.join(", ", Misunderstood.commands(named))));
+            .formatted(named.qualifiedName(), String.join(", ", UsageErrors.commands(named))));
   }
 }

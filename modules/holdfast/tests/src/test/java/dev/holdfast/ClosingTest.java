@@ -25,7 +25,9 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.postgresql.PGConnection;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** A worker gives its connections back as it got them, and nobody has anything to say about it. */
+/**
+ * A worker gives its connections back as it got them, and neither it nor the pool logs a warning.
+ */
 @Isolated("it sees everything that is logged in this process")
 @OnlyDirect("it is about the worker's own connections")
 class ClosingTest extends LibraryTest {

@@ -21,6 +21,9 @@ class SnippetsTest {
   private static final Set<String> CODE =
       Set.of("java", "xml", "yaml", "python", "sh", "sql", "json", "http");
 
+  private static final Set<String> NO_CODE = Set.of("", "text", "mermaid");
+
+  private static final String CONSOLE = "console";
   private static final String SNIPPET = "snippet: ";
 
   private static List<Markdown.Block> blocks() throws IOException {
@@ -74,6 +77,27 @@ class SnippetsTest {
         .filteredOn(block -> source(block).isEmpty())
         .extracting(Markdown.Block::place)
         .as("code without a snippet comment above it")
+        .isEmpty();
+  }
+
+  @Test
+  void every_block_is_code_a_console_or_neither() throws IOException {
+    assertThat(blocks())
+        .filteredOn(block -> !CODE.contains(block.language()))
+        .filteredOn(block -> !NO_CODE.contains(block.language()))
+        .filteredOn(block -> !block.language().equals(CONSOLE))
+        .extracting(block -> block.place() + " " + block.language())
+        .as("blocks in a language that no test reads")
+        .isEmpty();
+  }
+
+  /** There they are run, unless a comment says why not. */
+  @Test
+  void commands_stand_in_console_blocks_alone() throws IOException {
+    assertThat(blocks())
+        .filteredOn(block -> !block.language().equals(CONSOLE))
+        .filteredOn(block -> block.lines().stream().anyMatch(line -> line.startsWith("$ ")))
+        .extracting(Markdown.Block::place)
         .isEmpty();
   }
 

@@ -85,7 +85,7 @@ final class NewUser {
 
   private static boolean hasMark(long pid, String mark) {
     try {
-      // Empty for one that is dead and only waits to be buried.
+      // Empty for a zombie: it has ended, and its parent has not read its exit code yet.
       return ("\0"
               + new String(
                   Files.readAllBytes(Path.of("/proc", "" + pid, "environ")),

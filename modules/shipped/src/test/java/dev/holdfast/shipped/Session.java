@@ -67,7 +67,7 @@ final class Session implements AutoCloseable {
     environment.put("HOLDFAST_SUPERVISOR", "vm");
     // examples/curl/worker.sh has the usual port, too.
     environment.put("SERVER_URL", "http://127.0.0.1:" + port);
-    // A reader sits at a terminal, and is called Ada.
+    // As at a terminal, and with the user name that the documents show.
     environment.put("HOLDFAST_JAVA_OPTS", "-Dholdfast.terminal=true -Duser.name=ada");
     shell = new Shell(folder, Files.createDirectories(place.resolve("commands")), environment);
   }

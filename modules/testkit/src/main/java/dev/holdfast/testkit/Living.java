@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Whether a process runs; one that is dead and only waits to be buried does not. */
+/** Whether a process runs; a zombie, whose parent has not read its exit code yet, does not. */
 public final class Living {
   private Living() {}
 

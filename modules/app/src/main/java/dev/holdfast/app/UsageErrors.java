@@ -8,8 +8,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** A command line with something in it that does not exist: says what, and what may be meant. */
-final class Misunderstood {
-  private Misunderstood() {}
+final class UsageErrors {
+  private UsageErrors() {}
 
   static int report(ParameterException wrong) {
     CommandSpec command = wrong.getCommandLine().getCommandSpec();
@@ -60,9 +60,6 @@ final class Misunderstood {
 
   /** The names of its subcommands, as its help shows them. */
   static List<String> commands(CommandSpec command) {
-    return command.subcommands().entrySet().stream()
-        .filter(entry -> !entry.getValue().getCommandSpec().usageMessage().hidden())
-        .map(entry -> entry.getKey())
-        .toList();
+    return List.copyOf(command.subcommands().keySet());
   }
 }

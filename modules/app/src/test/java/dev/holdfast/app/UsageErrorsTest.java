@@ -7,10 +7,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Words on the command line that do not exist, and no words at all. */
-class MisunderstoodTest {
+class UsageErrorsTest {
   private static Terminal.Answer run(String line) {
     return Terminal.run(Map.of(), line.isEmpty() ? List.of() : List.of(line.split(" ", -1)));
   }
@@ -58,12 +57,10 @@ class MisunderstoodTest {
         .isEqualTo("holdfast: %s: did you mean '%s'?".formatted(message, suggested));
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"assemble-it", "assmble", "dev --rehears"})
-  void what_is_hidden_is_not_suggested(String line) {
-    assertThat(run(line).err().getFirst())
-        .contains("unknown")
-        .doesNotContain("'assemble'", "--rehearse");
+  @Test
+  void a_hidden_option_is_not_suggested() {
+    assertThat(run("dev --rehears").err().getFirst())
+        .isEqualTo("holdfast: unknown option '--rehears'");
   }
 
   @Test
