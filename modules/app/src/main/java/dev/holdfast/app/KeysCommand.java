@@ -204,7 +204,7 @@ final class KeysCommand {
       Shown.print(node);
     } else {
       System.out.println(key.text());
-      System.err.println("holdfast: made key " + key.id() + "; it is not shown again");
+      System.err.println("made key " + key.id() + "; it is not shown again");
     }
   }
 

@@ -117,11 +117,16 @@ class StartTest extends LibraryTest {
 
   @Test
   void an_older_and_a_newer_schema_are_refused() {
-    db.sql("DELETE FROM holdfast.flyway_schema_history WHERE version = '6'");
+    String newest = "SELECT max(version::int) FROM holdfast.flyway_schema_history";
+    long current = db.count(newest);
+    db.sql("DELETE FROM holdfast.flyway_schema_history WHERE version::int = (" + newest + ")");
+    long older = db.count(newest);
     assertThat(refused(worker(on(3))))
-        .hasMessageContaining("at version 5")
+        .hasMessageContaining("at version %d, this Holdfast needs %d", older, current)
         .hasMessageContaining("holdfast migrate --database");
-    db.sql("UPDATE holdfast.flyway_schema_history SET version = '99' WHERE version = '5'");
+    db.sql(
+        "UPDATE holdfast.flyway_schema_history SET version = '%d' WHERE version = '%d'"
+            .formatted(current + 1, older));
     assertThat(refused(worker(on(3)))).hasMessageContaining("upgrade Holdfast");
   }
 

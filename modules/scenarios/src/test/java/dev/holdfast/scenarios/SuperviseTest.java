@@ -96,6 +96,8 @@ class SuperviseTest {
         supervise(world, 2, 8)
             .env("HOLDFAST_RESTART_LIMIT", "1000")
             .env("HOLDFAST_RESTART_LIFETIME_LIMIT", "1000")
+            // Else the restarts of a worker that was healthy for long are counted from 0 again.
+            .env("HOLDFAST_RESTART_FORGIVEN_SEC", "86400")
             .start();
     Set<Long> killed = new HashSet<>();
     for (int i = 0; i < KILLS; i++) {

@@ -31,17 +31,20 @@ class FreshCloneTest {
   private final String mark = UUID.randomUUID().toString();
   private final int port = NewUser.freePort();
   private final List<ChildProcess> children = new ArrayList<>();
-  private final ChildProcess dev;
-  private final URI page;
+  private ChildProcess dev;
+  private URI page;
 
   /** The job that is handed in first, and is still there at the end. */
-  private final String first;
+  private String first;
 
-  FreshCloneTest() throws IOException {
+  // Not in the constructor: if that fails, nothing that it has started is ended.
+  @BeforeAll
+  void start() throws IOException {
     FreshClone.delete(clone.resolve(".holdfast"));
     dev = begin("./holdfast", "dev");
     dev.awaitLine("^ready in", SOON);
     page = URI.create(dev.awaitLine("^ +page +(http://\\S+)", SOON).group(1));
+    assertThat(page.getPort()).isEqualTo(port);
     first = id(run("./holdfast", "enqueue", "echo", "{\"n\": 1}", "--watch"));
   }
 
@@ -69,11 +72,6 @@ class FreshCloneTest {
   void leaveNothing() {
     children.forEach(ChildProcess::close);
     NewUser.kill(mark);
-  }
-
-  @BeforeAll
-  void the_banner_names_the_port() {
-    assertThat(page.getPort()).isEqualTo(port);
   }
 
   @Test

@@ -1,10 +1,13 @@
 package dev.holdfast.shipped;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -64,6 +67,12 @@ class SessionTest {
   }
 
   @Test
+  void an_error_that_is_shown_is_one_by_its_exit_code_too() {
+    assertThatThrownBy(() -> run("```console\n$ echo 'holdfast: no'\nholdfast: no\n```"))
+        .hasMessageContaining("exit code 0");
+  }
+
+  @Test
   void nothing_may_be_left_running() throws IOException {
     run("```console\n$ sleep 1000 &\n```");
     assertThatThrownBy(session::end)
@@ -72,9 +81,25 @@ class SessionTest {
 
   @Test
   void one_that_ends_before_its_time_is_told_of() throws IOException {
-    Files.writeString(place.resolve("bin/worker.sh"), "#!/bin/sh\necho up\n");
-    place.resolve("bin/worker.sh").toFile().setExecutable(true);
+    workerThatEnds();
     assertThatThrownBy(() -> run("```console\n$ worker.sh now\nup\ndown\n```"))
         .hasMessageContaining("it has ended early");
+  }
+
+  @Test
+  void one_that_has_ended_by_itself_is_told_of_at_the_end() throws IOException {
+    workerThatEnds();
+    run("```console\n$ worker.sh now\nup\n$ sleep 1000 & kill $!\n```");
+    Awaitility.await()
+        .atMost(SOON)
+        .untilAsserted(
+            () -> assertThat(place.resolve("commands")).isDirectoryContaining("glob:**.exit"));
+    assertThatThrownBy(session::end)
+        .hasMessageContainingAll("'worker.sh now' has ended by itself", "up");
+  }
+
+  private void workerThatEnds() throws IOException {
+    Files.writeString(place.resolve("bin/worker.sh"), "#!/bin/sh\necho up\n");
+    place.resolve("bin/worker.sh").toFile().setExecutable(true);
   }
 }

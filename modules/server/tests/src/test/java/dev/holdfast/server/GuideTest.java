@@ -54,15 +54,20 @@ class GuideTest extends ServerTest {
   /** As Prometheus would: the page's settings, with this server and a key in a file. */
   @Test
   void the_scrape_configuration_of_the_operations_page_gets_the_metrics() throws IOException {
+    JsonNode scrape;
     try (InputStream in = GuideTest.class.getResourceAsStream("/prometheus.yaml")) {
-      JsonNode scrape = ReferenceApi.read(in.readAllBytes()).at("/scrape_configs/0");
-      assertThat(scrape.at("/authorization/credentials_file").asText()).isNotBlank();
-      assertThat(scrape.at("/static_configs/0/targets/0").asText())
-          .isEqualTo(ServerOptions.DEFAULT.host() + ":" + ServerOptions.DEFAULT.port());
+      scrape = ReferenceApi.read(in.readAllBytes()).at("/scrape_configs/0");
     }
+    assertThat(scrape.at("/static_configs/0/targets/0").asText())
+        .isEqualTo(ServerOptions.DEFAULT.host() + ":" + ServerOptions.DEFAULT.port());
+    assertThat(scrape.at("/authorization/credentials_file").asText()).isNotBlank();
+    // What is not given is as Prometheus has it by default.
+    assertThat(scrape.at("/authorization/type").asText("Bearer")).isEqualTo("Bearer");
+    assertThat(scrape.path("scheme").asText("http")).isEqualTo(server.url().getScheme());
+    String path = scrape.path("metrics_path").asText("/metrics");
     String metrics =
-        client.get("/metrics", key(Role.VIEWER, ApiKey.EVERY_TENANT)).ok().get("text").asText();
+        client.get(path, key(Role.VIEWER, ApiKey.EVERY_TENANT)).ok().get("text").asText();
     assertThat(metrics).contains("server_waiting_workers");
-    assertThat(client.get("/metrics", null).status()).isEqualTo(401);
+    assertThat(client.get(path, null).status()).isEqualTo(401);
   }
 }
