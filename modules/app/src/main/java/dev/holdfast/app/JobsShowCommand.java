@@ -75,7 +75,7 @@ final class JobsShowCommand implements Callable<Integer> {
     line("deadline", job.deadline());
     line(
         "budget",
-        "%d of %s failed, %s (%d forgiven)"
+        "%d of %s failed, %s (%d allowed)"
             .formatted(
                 job.failures(),
                 Plural.of(job.maxAttempts(), "attempt"),

@@ -26,7 +26,7 @@ final class Supervision {
   static final List<Consumer<Settings>> CHECKS =
       List.of(
           Supervision::health,
-          Supervision::someWorker,
+          Supervision::served,
           settings -> settings.secondsWithin(Setting.BOOT_TIMEOUT_SEC, 0.01),
           settings -> settings.secondsWithin(Setting.STOP_TIMEOUT_SEC, 0),
           settings -> settings.secondsWithin(Setting.RESTART_DELAY_SEC, 0),
@@ -85,6 +85,7 @@ final class Supervision {
   /** Before anything starts. */
   static void check(Settings settings) {
     CHECKS.forEach(check -> check.accept(settings));
+    someWorker(settings);
   }
 
   private static void health(Settings settings) {
@@ -100,6 +101,7 @@ final class Supervision {
     }
   }
 
+  /** Apart from the others: a worker or a server starts all the same. */
   private static void someWorker(Settings settings) {
     if (served(settings).stream().allMatch(queue -> queue.processes() == 0)) {
       throw new CommandException(

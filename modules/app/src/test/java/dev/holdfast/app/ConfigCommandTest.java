@@ -43,7 +43,6 @@ class ConfigCommandTest {
     "HOLDFAST_RETAIN_FAILED, long, a duration such as",
     "MAX_ATTEMPTS, 0, a whole number from 1",
     "HOLDFAST_WORKER_PROCESSES, -1, a whole number from 0 to 1000",
-    "HOLDFAST_WORKER_PROCESSES, 0, there is no worker to run",
     "HOLDFAST_BOOT_TIMEOUT_SEC, 0, HOLDFAST_BOOT_TIMEOUT_SEC",
     "HOLDFAST_STOP_TIMEOUT_SEC, -1, HOLDFAST_STOP_TIMEOUT_SEC",
     "HOLDFAST_HEALTH_TIMEOUT_SEC, 5, more than HOLDFAST_HEALTH_INTERVAL_SEC (5.0)",
@@ -62,6 +61,18 @@ class ConfigCommandTest {
     assertThat(answer.code()).isEqualTo(ExitCode.CONFIGURATION);
     assertThat(answer.out()).anyMatch(line -> line.contains(variable) && line.contains(value));
     assertThat(answer.err()).singleElement().asString().startsWith("holdfast: ").contains(message);
+  }
+
+  /** A worker and a server start with it. */
+  @Test
+  void no_process_to_supervise_is_no_fault_of_the_settings() {
+    Map<String, String> none = Map.of("HOLDFAST_WORKER_PROCESSES", "0");
+    assertThat(config(none).code()).isZero();
+    assertThat(config(none).err()).isEmpty();
+    assertThat(Terminal.run(none, List.of("supervise")).err())
+        .singleElement()
+        .asString()
+        .contains("there is no worker to run");
   }
 
   @Test

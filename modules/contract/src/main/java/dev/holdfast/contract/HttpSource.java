@@ -14,6 +14,7 @@ import dev.holdfast.model.Settlement;
 import dev.holdfast.model.StepStatus;
 import dev.holdfast.model.Timings;
 import dev.holdfast.worker.JobSource;
+import dev.holdfast.worker.SourceUnavailableException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -23,14 +24,15 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Jobs from a server, for workers that have no business in the database.
  *
- * <p>Nothing is tried again here: a call whose answer was lost fails, and its worker knows better
- * when to make it again.
+ * <p>Nothing but the check is tried again here: a call whose answer was lost fails, and its worker
+ * knows better when to make it again.
  */
 public final class HttpSource implements JobSource, AutoCloseable {
   /** Longer than the server's own patience with its database, so that it can say what is wrong. */
@@ -38,23 +40,46 @@ public final class HttpSource implements JobSource, AutoCloseable {
 
   private static final Duration HEARTBEAT_PATIENCE = Duration.ofSeconds(15);
 
-  private final Server server;
+  private static final Duration START_PATIENCE = Duration.ofSeconds(15);
+  private static final Duration START_PAUSE = Duration.ofMillis(250);
 
-  private HttpSource(Server server) {
+  private final Server server;
+  private final Duration startPatience;
+
+  private HttpSource(Server server, Duration startPatience) {
     this.server = server;
+    this.startPatience = startPatience;
   }
 
   /**
    * @param apiKey of role worker; null for a server on this machine that has no keys yet
    */
   public static HttpSource to(URI server, @Nullable String apiKey) {
-    return new HttpSource(new Server(server, apiKey));
+    return to(server, apiKey, START_PATIENCE);
   }
 
-  /** A wrong address or key is found before anything runs. */
+  static HttpSource to(URI server, @Nullable String apiKey, Duration startPatience) {
+    return new HttpSource(new Server(server, apiKey), startPatience);
+  }
+
+  /**
+   * A wrong address or key is found before anything runs. A server that is away for a moment is
+   * waited for, as a database is.
+   */
   @Override
   public void check(List<String> queues, boolean listens) {
-    var unused = depth(queues, 1);
+    long until = System.nanoTime() + startPatience.toNanos();
+    while (true) {
+      try {
+        var unused = depth(queues, 1);
+        return;
+      } catch (SourceUnavailableException away) {
+        if (System.nanoTime() - until > 0 || Thread.currentThread().isInterrupted()) {
+          throw away;
+        }
+        LockSupport.parkNanos(START_PAUSE.toNanos());
+      }
+    }
   }
 
   @Override

@@ -27,6 +27,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -73,6 +74,48 @@ class HttpSourceTest {
     assertThat(catchThrowable(() -> failing(status, error).heldBy("w")))
         .isExactlyInstanceOf(SourceUnavailableException.class)
         .hasMessageContaining(String.valueOf(status));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {429, 503})
+  void a_start_waits_for_a_server_that_is_away_for_a_moment(int status) {
+    AtomicInteger asked = new AtomicInteger();
+    server.createContext(
+        "/",
+        exchange -> {
+          byte[] body = "{\"depth\":0}".getBytes(StandardCharsets.UTF_8);
+          exchange.sendResponseHeaders(asked.incrementAndGet() < 3 ? status : 200, body.length);
+          exchange.getResponseBody().write(body);
+          exchange.close();
+        });
+    HttpSource.to(url, null).check(List.of("mail"), true);
+    assertThat(asked).hasValue(3);
+  }
+
+  @Test
+  void a_start_is_refused_when_the_server_stays_away() {
+    server.stop(0);
+    HttpSource source = HttpSource.to(url, null, Duration.ofMillis(600));
+    long start = System.nanoTime();
+    assertThat(catchThrowable(() -> source.check(List.of("mail"), true)))
+        .isInstanceOf(SourceUnavailableException.class)
+        .hasMessageContaining("the server at " + url + " does not answer");
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(600));
+  }
+
+  @Test
+  void a_start_does_not_ask_again_with_a_key_that_is_refused() {
+    AtomicInteger asked = new AtomicInteger();
+    server.createContext(
+        "/",
+        exchange -> {
+          asked.incrementAndGet();
+          exchange.sendResponseHeaders(401, -1);
+          exchange.close();
+        });
+    assertThat(catchThrowable(() -> HttpSource.to(url, "hf_x").check(List.of("mail"), true)))
+        .isInstanceOf(KeyRefusedException.class);
+    assertThat(asked).hasValue(1);
   }
 
   private HttpSource failing(int status, String error) {

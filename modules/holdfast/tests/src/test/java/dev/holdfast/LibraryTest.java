@@ -17,6 +17,7 @@ import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.model.Timings;
+import dev.holdfast.queue.Impatient;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.JobSource;
@@ -31,6 +32,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -94,6 +96,13 @@ abstract class LibraryTest {
     // Nor does it insist on a first connection within that time.
     config.setInitializationFailTimeout(-1);
     return closing(new HikariDataSource(config));
+  }
+
+  /** A library whose workers are refused sooner than usual. */
+  final Holdfast impatient(DataSource source) {
+    Holdfast library = closing(Holdfast.on(source));
+    Impatient.make(library.queue());
+    return library;
   }
 
   // ---- workers

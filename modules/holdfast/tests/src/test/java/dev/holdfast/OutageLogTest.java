@@ -106,7 +106,7 @@ class OutageLogTest extends LibraryTest {
   @ResourceLock(CapturedLog.OF_OUTAGES)
   void a_worker_that_cannot_reach_it_does_not_start_and_nothing_is_logged() {
     FaultProxy proxy = closing(FaultProxy.before(db));
-    Holdfast library = closing(Holdfast.on(pool(proxy.url(db), 5)));
+    Holdfast library = impatient(pool(proxy.url(db), 5));
     WorkerBuilder builder = workerOf(library).handle("k", Json.class, (payload, context) -> null);
     proxy.cut();
     try (CapturedLog log = new CapturedLog()) {

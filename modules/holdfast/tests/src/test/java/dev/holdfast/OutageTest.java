@@ -14,6 +14,7 @@ import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Settlement;
+import dev.holdfast.queue.Impatient;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.JobListener;
@@ -122,6 +123,7 @@ class OutageTest extends LibraryTest {
   @Test
   void a_worker_does_not_start_while_the_database_is_away() {
     WorkerBuilder builder = remote().handle("echo", Json.class, (payload, context) -> payload);
+    Impatient.make(library.queue());
     proxy.cut();
     JobId id = enqueue(Job.of("echo"));
     assertThatThrownBy(builder::start).hasMessageContaining("database");

@@ -12,10 +12,19 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.Json;
 import dev.holdfast.queue.DatabaseException;
 import dev.holdfast.queue.DatabaseException.Reason;
+import dev.holdfast.queue.Impatient;
+import dev.holdfast.testkit.FaultProxy;
+import dev.holdfast.testkit.TestDatabase;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -29,7 +38,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 @OnlyDirect("it is about the worker's own connections")
 class StartTest extends LibraryTest {
   private Holdfast on(int poolSize) {
-    return closing(Holdfast.on(pool(db.url(), poolSize)));
+    return impatient(pool(db.url(), poolSize));
   }
 
   private static WorkerBuilder worker(Holdfast library) {
@@ -102,6 +111,117 @@ class StartTest extends LibraryTest {
     }
     started.get(SOON.toSeconds(), TimeUnit.SECONDS);
     await(enqueue(Job.of("echo")), JobState.SUCCEEDED);
+  }
+
+  @Test
+  void a_database_that_is_away_is_not_taken_for_a_pool_that_is_too_small() {
+    FaultProxy proxy = closing(FaultProxy.before(db));
+    Holdfast library = impatient(pool(proxy.url(db), 5));
+    worker(library).start().close();
+    proxy.cut();
+    assertThat(refused(worker(library)).reason()).isEqualTo(Reason.UNAVAILABLE);
+  }
+
+  @Test
+  void a_server_out_of_connections_is_not_taken_for_a_pool_that_is_too_small() {
+    AtomicInteger given = new AtomicInteger();
+    Holdfast library =
+        impatient(
+            lending(
+                pool(db.url(), 5),
+                () -> {
+                  if (given.incrementAndGet() > 1) {
+                    throw new SQLException("sorry, too many clients already", "53300");
+                  }
+                }));
+    DatabaseException refused = refused(worker(library));
+    assertThat(refused.reason()).isEqualTo(Reason.UNAVAILABLE);
+    assertThat(refused).hasMessageContaining("too many clients");
+  }
+
+  @Test
+  void a_slow_start_that_gets_on_is_not_refused() {
+    // Three of these take longer than the patience, which is for each.
+    Holdfast library = impatient(lending(pool(db.url(), 5), () -> pause(1_800)));
+    start(worker(library));
+    await(enqueue(Job.of("echo")), JobState.SUCCEEDED);
+  }
+
+  @Test
+  void a_refused_worker_keeps_no_connection() {
+    HikariDataSource pool = pool(db.url(), 2);
+    refused(worker(impatient(pool)));
+    until(() -> pool.getHikariPoolMXBean().getActiveConnections() == 0);
+  }
+
+  @Test
+  void a_pool_that_blocks_for_ever_does_not_hold_up_the_close() throws Exception {
+    CountDownLatch never = new CountDownLatch(1);
+    HikariDataSource pool = pool(db.url(), 5);
+    Holdfast library = Holdfast.on(lending(pool, () -> unbroken(never)));
+    Impatient.make(library.queue());
+    assertThat(refused(worker(library)).reason()).isEqualTo(Reason.UNAVAILABLE);
+    CompletableFuture.runAsync(library::close).get(SOON.toSeconds(), TimeUnit.SECONDS);
+    // What it gives in the end is given back.
+    never.countDown();
+    until(() -> pool.getHikariPoolMXBean().getTotalConnections() > 0);
+    until(() -> pool.getHikariPoolMXBean().getActiveConnections() == 0);
+  }
+
+  /** Something that happens before a connection is given. */
+  private interface Before {
+    void happens() throws SQLException;
+  }
+
+  private static DataSource lending(DataSource pool, Before before) {
+    return (DataSource)
+        Proxy.newProxyInstance(
+            StartTest.class.getClassLoader(),
+            new Class<?>[] {DataSource.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("getConnection")) {
+                before.happens();
+                return pool.getConnection();
+              }
+              return switch (method.getName()) {
+                case "hashCode" -> System.identityHashCode(proxy);
+                case "equals" -> proxy == arguments[0];
+                default -> method.invoke(pool, arguments);
+              };
+            });
+  }
+
+  private static void pause(long millis) {
+    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(millis));
+  }
+
+  private static void unbroken(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Test
+  void a_user_name_is_shown_as_it_is() {
+    TestDatabase empty = db.empty();
+    String user = "a$1_" + empty.name();
+    db.sql("CREATE ROLE \"" + user + "\" LOGIN PASSWORD 'secret-word'");
+    try (Holdfast library = Holdfast.on(as(empty, user))) {
+      assertThat(refused(worker(library)))
+          .hasMessageContaining("holdfast migrate --database postgresql://" + user + "@");
+    } finally {
+      db.sql("DROP ROLE \"" + user + "\"");
+    }
+  }
+
+  private static PGSimpleDataSource as(TestDatabase database, String user) {
+    PGSimpleDataSource source = new PGSimpleDataSource();
+    source.setUrl(database.url());
+    source.setUser(user);
+    source.setPassword("secret-word");
+    return source;
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.holdfast.queue;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -53,9 +54,12 @@ sealed interface Connections extends AutoCloseable {
 
   /** One connection for good, opened again after trouble. */
   final class Dedicated implements Connections {
+    private static final Duration LEAVE = Duration.ofSeconds(5);
+
     private final DataSource source;
     private final Duration answerWithin;
     private final ReentrantLock lock = new ReentrantLock();
+    private volatile boolean closed;
     private @Nullable Connection connection;
     private boolean auto;
     private int timeout;
@@ -76,6 +80,9 @@ sealed interface Connections extends AutoCloseable {
         }
         throw trouble;
       } finally {
+        if (closed) {
+          giveBack();
+        }
         lock.unlock();
       }
     }
@@ -115,15 +122,36 @@ sealed interface Connections extends AutoCloseable {
       }
     }
 
+    private void giveBack() {
+      restore();
+      drop();
+    }
+
+    /** Until it is used again. Nothing happens to one that is in use for longer than that. */
+    void release(Duration atMost) {
+      if (locked(atMost)) {
+        try {
+          giveBack();
+        } finally {
+          lock.unlock();
+        }
+      }
+    }
+
+    private boolean locked(Duration atMost) {
+      try {
+        return lock.tryLock(atMost.toNanos(), TimeUnit.NANOSECONDS);
+      } catch (InterruptedException interrupted) {
+        Thread.currentThread().interrupt();
+        return lock.tryLock();
+      }
+    }
+
+    /** Whoever still waits for a pool that gives nothing gives back what comes in the end. */
     @Override
     public void close() {
-      lock.lock();
-      try {
-        restore();
-        drop();
-      } finally {
-        lock.unlock();
-      }
+      closed = true;
+      release(LEAVE);
     }
   }
 }

@@ -119,9 +119,16 @@ final class Database implements AutoCloseable {
     }
   }
 
-  /** Opens the connection, if it is one that is kept. */
+  /** Opens the connection, if it is one that is kept, and asks on it whether the server answers. */
   void connect() throws SQLException {
-    once("connect", connection -> true);
+    once("connect", connection -> Rows.list(connection, row -> true, "SELECT 1"));
+  }
+
+  /** Gives the connection back, if it is one that is kept, unless it is in use now. */
+  void release() {
+    if (connections instanceof Connections.Dedicated kept) {
+      kept.release(Duration.ZERO);
+    }
   }
 
   private <T extends @Nullable Object> T once(String verb, Work<T> work) throws SQLException {

@@ -39,9 +39,16 @@ public final class DatabaseException extends RuntimeException {
     return reason;
   }
 
-  /** True when the database is there, but this call waited too long for what others hold. */
+  /**
+   * True when the database is there, but others were in the way of this call: it waited too long
+   * for what they hold, be it a connection, or lost a conflict with them.
+   */
   public boolean isBusy() {
-    return getCause() instanceof SQLException cause && Trouble.waited(cause);
+    // Without a cause nothing was sent: no connection became free.
+    return mayPass()
+        && (getCause() == null
+            || (getCause() instanceof SQLException cause
+                && (Trouble.waited(cause) || Trouble.isConflict(cause))));
   }
 
   /** True when nobody gets an answer just now; the queue itself logs it, once for all. */

@@ -75,9 +75,6 @@ public final class Queue implements AutoCloseable {
   private static final int CREW_JOBS = 1;
   private static final Duration HEARTBEAT_ANSWER = Duration.ofSeconds(10);
 
-  /** How long a worker that starts waits for its connections. */
-  private static final Duration START_PATIENCE = Duration.ofSeconds(15);
-
   private final DataSource dataSource;
   private final Codec codec;
   private final Database database;
@@ -89,6 +86,7 @@ public final class Queue implements AutoCloseable {
   private final Health health;
   private final Set<Listener> listeners = ConcurrentHashMap.newKeySet();
   private volatile boolean schemaChecked;
+  private volatile Duration startPatience = Duration.ofSeconds(15);
 
   public Queue(DataSource dataSource, Codec codec, Options options) {
     this.dataSource = dataSource;
@@ -130,8 +128,13 @@ public final class Queue implements AutoCloseable {
   public void checkWorker(boolean listens) {
     listeners.removeIf(Listener::isClosed);
     WorkerCheck.run(
-        heartbeats, dataSource, listens, listeners.size(), !schemaChecked, START_PATIENCE);
+        heartbeats, dataSource, listens, listeners.size(), !schemaChecked, startPatience);
     schemaChecked = true;
+  }
+
+  /** How long a worker that starts waits for each of its connections. */
+  void startPatience(Duration patience) {
+    startPatience = patience;
   }
 
   // ---- from the one who has work

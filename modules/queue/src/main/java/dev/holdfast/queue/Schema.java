@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.regex.Matcher;
 
 /** Is this a database Holdfast can trust its jobs to? Asked once, before anything is written. */
 final class Schema {
@@ -62,7 +63,8 @@ final class Schema {
     // Without the parameters, which may hold a password.
     String url = about.getURL().replaceFirst("^jdbc:", "").replaceFirst("\\?.*", "");
     return "run 'holdfast migrate --database %s', or call Migrations.apply(dataSource, false)"
-        .formatted(url.replaceFirst("//", "//" + about.getUserName() + "@"));
+        .formatted(
+            url.replaceFirst("//", Matcher.quoteReplacement("//" + about.getUserName() + "@")));
   }
 
   static DatabaseVersion about(Connection connection) throws SQLException {

@@ -8,9 +8,11 @@ import java.util.Set;
 
 /** What an SQLException means for the one who got it. */
 final class Trouble {
+  private static final String SERIALIZATION = "40001";
+  private static final String DEADLOCK = "40P01";
   // Serialization failure, deadlock; server shutting down, crashed, starting; too many connections.
   private static final Set<String> PASSING =
-      Set.of("40001", "40P01", "57P01", "57P02", "57P03", "53300", "25006");
+      Set.of(SERIALIZATION, DEADLOCK, "57P01", "57P02", "57P03", "53300", "25006");
   // Cancelled by its time limit, a lock that did not come free: waited long enough for one call.
   private static final Set<String> WAITED = Set.of("57014", "55P03");
   private static final Set<String> WRONG_LOGIN = Set.of("28000", "28P01");
@@ -76,6 +78,12 @@ final class Trouble {
               Reason.READ_ONLY,
               "the server is read-only, as a standby is: name the primary in"
                   + " HOLDFAST_DATABASE_URL"
+                  + why,
+              trouble);
+      case DEADLOCK, SERIALIZATION ->
+          new DatabaseException(
+              Reason.UNAVAILABLE,
+              "another transaction was in the way of the migration, which is undone: run it again"
                   + why,
               trouble);
       default ->

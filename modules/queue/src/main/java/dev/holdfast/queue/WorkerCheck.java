@@ -25,8 +25,10 @@ final class WorkerCheck {
   private final Connections pool;
   private final boolean listens;
   private final boolean checkSchema;
-  private final long until;
+  private final Duration patience;
+  private volatile long until;
   private volatile int most;
+  private volatile boolean refused;
   private volatile @Nullable SQLException trouble;
 
   private WorkerCheck(
@@ -39,12 +41,14 @@ final class WorkerCheck {
     this.pool = new Connections.Pooled(source);
     this.listens = listens;
     this.checkSchema = checkSchema;
+    this.patience = patience;
     this.until = System.nanoTime() + patience.toNanos();
   }
 
   /**
    * @param listens whether it keeps a connection to be notified on
    * @param listeners how many other workers here keep one already
+   * @param patience how long each of the connections may take
    */
   static void run(
       Database heartbeats,
@@ -66,22 +70,53 @@ final class WorkerCheck {
               } catch (Throwable thrown) {
                 done.completeExceptionally(thrown);
               }
+              check.releaseIfRefused(listeners);
             });
     try {
-      done.get(patience.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (TimeoutException late) {
-      throw check.refusal(listeners, patience);
+      check.await(done, listeners);
+    } catch (RuntimeException thrown) {
+      check.refused = true;
+      check.releaseIfRefused(listeners);
+      throw thrown;
+    }
+  }
+
+  /** Called by both threads: the connection may come after the refusal. */
+  private void releaseIfRefused(int listeners) {
+    // A worker that runs heartbeats on it.
+    if (refused && listeners == 0) {
+      heartbeats.release();
+    }
+  }
+
+  private void await(CompletableFuture<Void> done, int listeners) {
+    try {
+      while (!isDone(done)) {
+        if (System.nanoTime() - until > 0) {
+          throw refusal(listeners);
+        }
+      }
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       throw new DatabaseException(
           Reason.INTERRUPTED, "interrupted before the worker had started", interrupted);
     } catch (ExecutionException failed) {
       throw switch (failed.getCause()) {
-        case SQLException wrong when Trouble.passes(wrong) -> check.refusal(listeners, patience);
+        case SQLException wrong when Trouble.passes(wrong) -> refusal(listeners);
         case SQLException wrong -> Trouble.thrown("start", wrong);
         case RuntimeException wrong -> wrong;
         case null, default -> new IllegalStateException(failed.getCause());
       };
+    }
+  }
+
+  private boolean isDone(CompletableFuture<Void> done)
+      throws InterruptedException, ExecutionException {
+    try {
+      done.get(Math.max(1, until - System.nanoTime()), TimeUnit.NANOSECONDS);
+      return true;
+    } catch (TimeoutException late) {
+      return false; // and one more connection may have moved the end meanwhile
     }
   }
 
@@ -92,7 +127,7 @@ final class WorkerCheck {
         return;
       } catch (SQLException failed) {
         trouble = failed;
-        if (!Trouble.passes(failed) || System.nanoTime() - until > 0) {
+        if (!Trouble.passes(failed) || refused || System.nanoTime() - until > 0) {
           throw failed;
         }
         LockSupport.parkNanos(PAUSE.toNanos());
@@ -120,14 +155,20 @@ final class WorkerCheck {
         });
   }
 
+  /** A start that is slow but gets on is not refused. */
   private void got(int connections) {
-    most = Math.max(most, connections);
+    if (connections > most) {
+      until = System.nanoTime() + patience.toNanos();
+      most = connections;
+    }
   }
 
-  private DatabaseException refusal(int listeners, Duration patience) {
+  private DatabaseException refusal(int listeners) {
     SQLException last = trouble;
     String said = last == null ? "" : " (" + last.getMessage() + ")";
-    if (most == 0) {
+    // A pool that has no more to give has no code to say so; any code is the server's or the
+    // driver's.
+    if (most == 0 || (last != null && last.getSQLState() != null)) {
       return new DatabaseException(
           Reason.UNAVAILABLE,
           "no connection to the database within %d s: is the server running, can it be reached from here, and does nobody hold all connections of the pool?%s"

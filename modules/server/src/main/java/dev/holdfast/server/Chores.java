@@ -31,16 +31,25 @@ final class Chores implements AutoCloseable {
               try {
                 chore.run();
               } catch (RuntimeException trouble) {
-                if (trouble instanceof DatabaseException away && away.mayPass()) {
-                  log.debug("will be tried again: {}", trouble.getMessage());
-                } else if (!executor.isShutdown()) {
-                  log.error("a chore failed and will be tried again", trouble);
+                if (!executor.isShutdown()) {
+                  tell(log, "a chore", trouble);
                 }
               }
             },
             interval.toMillis(),
             interval.toMillis(),
             TimeUnit.MILLISECONDS);
+  }
+
+  /** Of an outage the queue itself tells, once for all. */
+  static void tell(Logger log, String what, RuntimeException trouble) {
+    if (!(trouble instanceof DatabaseException database) || !database.mayPass()) {
+      log.error("{} failed and will be tried again", what, trouble);
+    } else if (database.isOutage()) {
+      log.debug("{} will be tried again: {}", what, trouble.getMessage());
+    } else {
+      log.warn("{} will be tried again: {}", what, trouble.getMessage());
+    }
   }
 
   @Override

@@ -5,7 +5,6 @@ import dev.holdfast.contract.Wire;
 import dev.holdfast.model.Dispatch;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Settlement;
-import dev.holdfast.queue.DatabaseException;
 import dev.holdfast.queue.Queue;
 import java.io.IOException;
 import java.net.URI;
@@ -100,11 +99,7 @@ final class Pusher implements AutoCloseable {
         more = look();
       } catch (RuntimeException trouble) {
         if (!closed) {
-          if (trouble instanceof DatabaseException away && away.mayPass()) {
-            log.debug("pushing will be tried again: {}", trouble.getMessage());
-          } else {
-            log.error("pushing failed and will be tried again", trouble);
-          }
+          Chores.tell(log, "pushing", trouble);
         }
       }
       if (!more) {

@@ -51,6 +51,9 @@ final class Reaper {
       if (mayJudge()) {
         sweep(true).forEach(this::tell);
       }
+    } catch (SourceBusyException busy) {
+      away = true;
+      log.warn("sweep: {} (trying again)", busy.getMessage());
     } catch (SourceUnavailableException trouble) {
       away = true;
       log.debug("sweep failed, trying again: {}", trouble.getMessage());

@@ -133,6 +133,42 @@ class TroubleTest extends QueueFixture {
     assertThat(tried).containsOnly(5);
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"40001", "40P01", "57014", "55P03"})
+  void others_in_the_way_are_no_outage(String state) {
+    DatabaseException busy =
+        (DatabaseException) Trouble.thrown("verb", new SQLException("on purpose", state));
+    assertThat(busy.mayPass()).isTrue();
+    assertThat(busy.isBusy()).isTrue();
+    assertThat(busy.isOutage()).isFalse();
+  }
+
+  @Test
+  void a_connection_that_did_not_become_free_is_no_outage() {
+    DatabaseException busy =
+        new DatabaseException(DatabaseException.Reason.UNAVAILABLE, "none became free", null);
+    assertThat(busy.isOutage()).isFalse();
+    assertThat(busy.isBusy()).isTrue();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"08006", "57P01", "57P03", "53300"})
+  void a_server_that_does_not_answer_is_an_outage(String state) {
+    DatabaseException away =
+        (DatabaseException) Trouble.thrown("verb", new SQLException("on purpose", state));
+    assertThat(away.isOutage()).isTrue();
+    assertThat(away.isBusy()).isFalse();
+  }
+
+  @Test
+  void a_migration_that_lost_a_conflict_did_not_lose_its_connection() {
+    assertThat(Trouble.ofMigration(new SQLException("deadlock detected", "40P01")))
+        .hasMessageContaining("another transaction was in the way")
+        .hasMessageContaining("deadlock detected");
+    assertThat(Trouble.ofMigration(new SQLException("gone", "08006")))
+        .hasMessageContaining("the connection was lost");
+  }
+
   private static void fail(Database database, String state, AtomicInteger counting) {
     database.run(
         "verb",

@@ -2,6 +2,7 @@ package dev.holdfast.worker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -50,6 +51,22 @@ class ReaperTest {
     nanos.advance(Duration.ofNanos(1));
     assertThat(judges()).isTrue();
     assertThat(judges()).isTrue();
+  }
+
+  @Test
+  void a_busy_source_is_told_and_one_that_is_away_tells_itself() {
+    try (CapturedLog log = new CapturedLog(Reaper.class)) {
+      source.away = true;
+      reaper.runOnce();
+      assertThat(log.lines(Level.WARN)).isEmpty();
+      source.before =
+          verb -> {
+            throw new SourceBusyException("reap: locked", new IllegalStateException());
+          };
+      reaper.runOnce();
+      assertThat(log.lines(Level.WARN)).containsExactly("sweep: reap: locked (trying again)");
+      assertThat(log.lines(Level.ERROR)).isEmpty();
+    }
   }
 
   @Test
