@@ -38,7 +38,7 @@ final class Listener implements Listening {
   private static final Duration PROBE = Duration.ofSeconds(2);
 
   /** How long a close waits for the connection to be given back, before it is cut. */
-  private static final Duration LEAVE = Duration.ofSeconds(10);
+  private static final Duration LEAVE = Duration.ofSeconds(5);
 
   private final DataSource source;
   private final Set<String> queues = ConcurrentHashMap.newKeySet();

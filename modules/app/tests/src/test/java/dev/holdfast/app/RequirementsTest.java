@@ -4,6 +4,7 @@ import static java.util.regex.Pattern.MULTILINE;
 import static java.util.stream.Collectors.groupingBy;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.testkit.program.AssembledProgram;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.FileVisitResult;
@@ -21,7 +22,7 @@ import org.junit.jupiter.api.Test;
 
 /** The tests and the code that docs/requirements.md names are there. */
 class RequirementsTest {
-  private static final Path MODULES = Path.of("..").toAbsolutePath().normalize();
+  private static final Path MODULES = AssembledProgram.checkout().resolve("modules");
   private static final Path PAGE = MODULES.resolveSibling("docs").resolve("requirements.md");
   private static final Pattern TEST = Pattern.compile("(?:([a-z-]+): )?`([^`]+)`");
   private static final Pattern NAME = Pattern.compile("([A-Z][a-z]\\w*)(?:\\.(\\w+))?");

@@ -3,6 +3,7 @@ package dev.holdfast.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.WorkerExit;
+import dev.holdfast.testkit.program.AssembledProgram;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.nio.file.Files;
@@ -20,7 +21,7 @@ import picocli.CommandLine.Model.OptionSpec;
 
 /** The pages say what the code does: names, numbers and links that can be checked. */
 class DocumentationTest {
-  private static final Path ROOT = Path.of("..", "..").toAbsolutePath().normalize();
+  private static final Path ROOT = AssembledProgram.checkout();
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:\\s]+)(#[^)]*)?\\)");
 
   /** The first thing said of a finding, on a line of its own. */
