@@ -299,7 +299,7 @@ class HttpWorkerTest extends ServerTest {
   @Test
   void a_server_that_is_away_is_one_warning_and_its_return_one_notice() throws Exception {
     FaultProxy proxy = proxy();
-    // How a heartbeat that failed begins is another matter: the job may not be settled when cut.
+    // Not any line with the address: a job not yet settled when cut has failed heartbeats, too.
     String url = "the server at " + through(proxy);
     ListAppender<ILoggingEvent> log = new ListAppender<>();
     Logger logger = (Logger) LoggerFactory.getLogger("dev.holdfast");
