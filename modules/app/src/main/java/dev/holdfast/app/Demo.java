@@ -183,7 +183,7 @@ final class Demo {
     Integer progress = status.progress();
     return switch (status.kind()) {
       case DemoKinds.PIPELINE ->
-          status.state().isTerminal() || progress != null && progress >= DemoKinds.FIRST_STEP;
+          status.state().isTerminal() || (progress != null && progress >= DemoKinds.FIRST_STEP);
       case DemoKinds.ENDLESS -> status.state() == JobState.RUNNING;
       default -> true;
     };
