@@ -44,7 +44,10 @@ final class Logs {
     String level = level(settings);
     String format = format(settings);
     LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
-    context.reset();
+    // Not a reset of everything: until levels are set anew it would let threads log at debug.
+    Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+    root.setLevel(Level.WARN);
+    root.detachAndStopAllAppenders();
     Encoder<ILoggingEvent> encoder = format.equals("json") ? json() : text(context);
     encoder.setContext(context);
     encoder.start();
@@ -53,8 +56,6 @@ final class Logs {
     console.setTarget("System.err");
     console.setEncoder(encoder);
     console.start();
-    Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
-    root.setLevel(Level.WARN);
     root.addAppender(console);
     context.getLogger("dev.holdfast").setLevel(Level.toLevel(level));
     // These report a lost connection with stack traces; our loops and commands say it in a line.

@@ -28,12 +28,7 @@ final class Terminal {
     try {
       Logs.quiet();
       int code = line.execute(all);
-      // A server that runs in this process, too, logs at any level while logging is set up anew.
-      List<String> errors =
-          lines(complained).stream()
-              .filter(it -> !it.contains(" DEBUG ConnectionHandler"))
-              .toList();
-      return new Answer(code, lines(said), errors);
+      return new Answer(code, lines(said), lines(complained));
     } finally {
       System.setOut(out);
       System.setErr(err);
