@@ -14,21 +14,22 @@ import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.TestServer;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.testkit.program.Processes;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
-/** {@code holdfast dev} as a person uses it: one folder, several terminals. */
+/** How {@code holdfast dev} ends, and what the next one in its folder finds. */
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
 class DevTest {
@@ -38,58 +39,6 @@ class DevTest {
   DevTest(Processes processes) {
     this.processes = processes;
     this.folder = processes.folder().resolve(".holdfast");
-  }
-
-  @Test
-  void jobs_are_handed_in_listed_and_watched_from_the_same_folder() {
-    dev().start();
-    Launch.Answer enqueued = processes.launch("enqueue", "echo", "{\"n\": 1}").run();
-    assertThat(enqueued.code()).isZero();
-    String id = JobId.parse(enqueued.out().getFirst()).toString();
-
-    Launch.Answer watched = processes.launch("jobs", "watch", id).run();
-    assertThat(watched.code()).isZero();
-    assertThat(watched.out().getLast()).startsWith(id + " SUCCEEDED").contains("\"n\": 1");
-    Launch.Answer listed = processes.launch("jobs", "list").run();
-    assertThat(listed.code()).isZero();
-    assertThat(listed.out()).anyMatch(line -> line.contains(id) && line.contains("SUCCEEDED"));
-    Launch.Answer failed =
-        processes.launch("enqueue", "fail", "{\"category\": \"DATA_QUALITY\"}", "--watch").run();
-    assertThat(failed.code()).isEqualTo(8);
-    assertThat(failed.out().getLast()).contains("FAILED: EXAMPLE");
-  }
-
-  @Test
-  void what_the_workers_write_comes_after_the_addresses_and_is_all_there() {
-    ChildProcess dev = dev().start();
-    // It is healthy before it says so: 'ready in' may be printed before.
-    dev.awaitLine("^worker:default:0 \\| ready: ", SOON);
-    List<String> lines = dev.lines();
-    int tried = first(lines, "            ./holdfast demo");
-    assertThat(tried)
-        .isGreaterThan(first(lines, "  page "))
-        .isLessThan(first(lines, "ready in "))
-        .isLessThan(first(lines, "worker:default:0 | "));
-  }
-
-  private static int first(List<String> lines, String beginning) {
-    for (int i = 0; i < lines.size(); i++) {
-      if (lines.get(i).startsWith(beginning)) {
-        return i;
-      }
-    }
-    throw new AssertionError("no line begins with '" + beginning + "': " + lines);
-  }
-
-  @Test
-  void the_api_is_served_too_and_commands_may_go_through_it() {
-    String url = dev().start().awaitLine("page +(http://127.0.0.1:\\d+)", SOON).group(1);
-    Launch.Answer enqueued =
-        processes.launch("enqueue", "echo", "{\"n\": 7}", "--watch", "--server", url).run();
-    assertThat(enqueued.err()).isEmpty();
-    assertThat(enqueued.code()).isZero();
-    assertThat(enqueued.out().getLast()).contains("SUCCEEDED").contains("\"n\"");
-    assertThat(processes.launch("health", "--server", url).run().out()).contains("all is well");
   }
 
   @Test
@@ -110,8 +59,12 @@ class DevTest {
     assertThat(listed.err()).singleElement().asString().contains("holdfast dev", folder.toString());
   }
 
+  static Stream<Boolean> whetherTheServerIsKilledToo() {
+    return Extent.isAll() ? Stream.of(false, true) : Stream.of(true);
+  }
+
   @ParameterizedTest
-  @ValueSource(booleans = {false, true})
+  @MethodSource("whetherTheServerIsKilledToo")
   void after_a_kill_the_next_dev_has_all_jobs_and_recovers_the_interrupted_one(boolean serverToo) {
     ChildProcess dev = dev().start();
     Running before = server();
@@ -150,22 +103,12 @@ class DevTest {
     assertThat(EmbeddedPostgres.find(folder)).isEmpty();
   }
 
-  @Test
-  void a_second_dev_in_the_same_folder_is_refused_and_the_first_goes_on() {
-    ChildProcess first = dev().start();
-    Launch.Answer second = dev().run();
-    assertThat(second.code()).isEqualTo(7);
-    assertThat(second.out()).isEmpty();
-    assertThat(second.err())
-        .singleElement()
-        .asString()
-        .contains(folder.toString(), "pid " + first.pid(), "choose another folder");
-    Launch.Answer watched = processes.launch("enqueue", "echo", "1", "--watch").run();
-    assertThat(watched.code()).isZero();
-    assertThat(first.isAlive()).isTrue();
+  private Launch dev() {
+    return dev(processes);
   }
 
-  private Launch dev() {
+  static Launch dev(Processes processes) {
+    Path folder = processes.folder().resolve(".holdfast");
     return processes
         .launch("dev")
         .classPath(World.KINDS)

@@ -81,6 +81,7 @@ class InstalledLibraryTest {
   }
 
   @Test
+  @OnlyWithAll
   void a_project_of_its_own_builds_tests_and_runs_with_it(TestDatabase databases)
       throws IOException {
     List<Shown> shown = shown("README.md");

@@ -12,6 +12,7 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.FaultProxy;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.program.Launch;
 import java.nio.file.Path;
@@ -39,6 +40,7 @@ class OutageTest {
   }
 
   @Test
+  @OnlyWithAll
   void not_even_an_outage_longer_than_the_lease_makes_a_mass_requeue() throws InterruptedException {
     try (OwnServer server = OwnServer.start();
         World world = server.world()) {

@@ -4,6 +4,7 @@ import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.OnlyWithAll;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -49,7 +50,10 @@ class FreshCloneTest {
   }
 
   private ChildProcess begin(String... command) {
-    ProcessBuilder builder = new ProcessBuilder(command).directory(clone.toFile());
+    // Whoever runs the tests in the background has Ctrl-C ignored, and so would all they start.
+    List<String> heeding = new ArrayList<>(List.of("env", "--default-signal=INT"));
+    heeding.addAll(List.of(command));
+    ProcessBuilder builder = new ProcessBuilder(heeding).directory(clone.toFile());
     NewUser.environment(builder.environment());
     NewUser.mark(builder.environment(), mark);
     builder.environment().put("HOLDFAST_PORT", Integer.toString(port));
@@ -99,8 +103,10 @@ class FreshCloneTest {
     }
   }
 
+  /** The README runs it too. */
   @Test
   @Order(3)
+  @OnlyWithAll
   void the_demo_plays_to_its_end() {
     assertThat(run("./holdfast", "demo"))
         .anyMatch(line -> line.contains("!! kill -9 of worker:demo:0"))

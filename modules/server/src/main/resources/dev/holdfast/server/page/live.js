@@ -1,6 +1,7 @@
 /**
  * What the server says by itself: one stream for the whole page. It goes on where it was after a lost connection. A tab
- * that nobody sees lets go of its stream, because a browser has only six connections to a server, for all tabs together.
+ * that nobody sees lets go of its stream, because a browser has only six connections to a server, for all tabs together;
+ * so does a page that is left, which a browser keeps for the way back.
  */
 import { signedOut } from './server.js';
 
@@ -26,10 +27,13 @@ class Live extends EventTarget {
   #wake = () => {};
   #told = null;
   #hiding = 0;
+  #left = false;
 
   constructor() {
     super();
     document.addEventListener('visibilitychange', () => this.#seen());
+    addEventListener('pagehide', () => this.#leave());
+    addEventListener('pageshow', () => this.#comeBack());
     addEventListener('online', () => this.#wake());
   }
 
@@ -61,6 +65,20 @@ class Live extends EventTarget {
     }
   }
 
+  #leave() {
+    this.#left = true;
+    this.#stream?.abort();
+  }
+
+  #comeBack() {
+    this.#left = false;
+    this.#wake();
+  }
+
+  get #unseen() {
+    return document.hidden || this.#left;
+  }
+
   async #go() {
     for (let failures = 0; this.#running; ) {
       try {
@@ -69,9 +87,9 @@ class Live extends EventTarget {
         // seen by the state
       }
       if (!this.#running) break;
-      this.#enter(document.hidden ? 'asleep' : 'lost');
+      this.#enter(this.#unseen ? 'asleep' : 'lost');
       failures++;
-      await this.#rest(document.hidden ? null : Math.min(8000, 250 * 2 ** failures) * (0.75 + Math.random() / 2));
+      await this.#rest(this.#unseen ? null : Math.min(8000, 250 * 2 ** failures) * (0.75 + Math.random() / 2));
     }
   }
 

@@ -69,8 +69,16 @@ final class Browser implements AutoCloseable {
 
   void open(URI server, String page) {
     // The same document with another fragment would not be loaded anew.
-    driver.get("about:blank");
+    leave();
     driver.get(server + "/" + page);
+  }
+
+  void leave() {
+    driver.get("about:blank");
+  }
+
+  void back() {
+    driver.navigate().back();
   }
 
   /** As a click on a link would. */
@@ -133,7 +141,8 @@ final class Browser implements AutoCloseable {
     press("//hf-app", label);
   }
 
-  private void press(String within, String label) {
+  /** The same for one within the element of this XPath. */
+  void press(String within, String label) {
     String path =
         "%1$s//button[not(@disabled)][normalize-space(.)='%2$s' or @aria-label='%2$s']"
             .formatted(within, label);

@@ -16,6 +16,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -24,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 
 /**
  * What tests of the page share: Chromium, started once for all tests of a class, and the assembled
- * program with {@code holdfast server}, in a process of its own for each test.
+ * program with {@code holdfast server}, by default in a process of its own for each test.
  */
 abstract class InBrowser extends ApiTest {
   static final String[] PAGES = {"#/", "#/queues", "#/jobs", "#/workers", "#/info"};
@@ -43,21 +45,19 @@ abstract class InBrowser extends ApiTest {
   }
 
   @Override
-  final RunningServer startServer() {
-    return program(0);
+  RunningServer startServer() {
+    return program(db, 0, folder -> {});
   }
 
-  final RunningServer program(int port) {
+  /** Configured by what is put into the folder in which it is about to be started. */
+  static RunningServer program(TestDatabase db, int port, Consumer<Path> configure) {
     Processes processes = new Processes();
-    configure(processes.folder());
+    configure.accept(processes.folder());
     ChildProcess process =
         processes.launch("server", "--port", Integer.toString(port)).on(db).begin();
     String url = process.awaitLine("^ready: .* at (http\\S+)$", PATIENCE).group(1);
     return new RunningServer(URI.create(url), processes::close);
   }
-
-  /** Puts a holdfast.yaml into the folder in which the server is about to be started. */
-  void configure(Path folder) {}
 
   @BeforeAll
   static void startBrowser() {
@@ -94,6 +94,15 @@ abstract class InBrowser extends ApiTest {
     health.starting(place, 0, false);
     health.spawned(place, 4_711, Instant.EPOCH);
     health.beat(place, status, 4_711, null, new Json("{}"));
+  }
+
+  final void step(JsonNode task, String id, int index, String state) {
+    client
+        .put(
+            "/v1/tasks/" + task.get("taskId").asText() + "/steps/" + id,
+            Map.of("attempt", 1, "stepIndex", index, "state", state, "stepAttempt", 1),
+            task.get("taskToken").asText())
+        .ok();
   }
 
   static String job(JsonNode task) {
