@@ -10,6 +10,7 @@ import dev.holdfast.model.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Living;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -156,6 +157,7 @@ class ClipTest {
   }
 
   @Test
+  @OnlyWithAll
   void a_worker_killed_between_publication_and_settling_leaves_nothing_to_do() throws IOException {
     ChildProcess victim = worker().start();
     JobId job = world.enqueue("clip-and-wait", Video.request(1, 2));

@@ -15,6 +15,7 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -35,6 +36,7 @@ class RedeployTest {
   private static final String LONG_LEASE = "30";
 
   @Test
+  @OnlyWithAll
   void redeploys_under_load_lose_nothing_and_repeat_nothing(World world) {
     // Long leases: a machine that stands still for a second must not look like a dead worker.
     ChildProcess current = withLongLeases(world).start();

@@ -17,6 +17,7 @@ import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.Living;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -249,6 +250,7 @@ class SuperviseTest {
   }
 
   @Test
+  @OnlyWithAll
   void a_stop_under_load_loses_nothing_and_repeats_nothing(World world) {
     Producer producer = Producer.start(world, () -> Job.of("work", new ScenarioKinds.Work(30)));
     for (int i = 0; i < 2; i++) {
@@ -289,6 +291,7 @@ class SuperviseTest {
   }
 
   @Test
+  @OnlyWithAll
   void a_pause_lets_running_jobs_finish_and_keeps_new_ones_waiting(World world) {
     ChildProcess supervisor = supervise(world, 1, 4).start();
     Path gate = world.gate("go");
@@ -336,6 +339,7 @@ class SuperviseTest {
   }
 
   @Test
+  @OnlyWithAll
   void two_supervisors_of_one_name_are_refused_and_of_two_names_share_the_work(World world) {
     supervise(world, 1, 2).start();
     Launch.Answer second = supervise(world, 1, 2).run();

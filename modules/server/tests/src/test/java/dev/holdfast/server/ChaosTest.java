@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
  */
 class ChaosTest extends ServerTest {
   private static final int TASKS =
-      Integer.getInteger("holdfast.chaos.tasks", Extent.of(1_500, 10_000));
+      Integer.getInteger("holdfast.chaos.tasks", Extent.of(800, 10_000));
   private static final int AT_ONCE = 32;
   private static final int MOST_ROUNDS = 20;
 

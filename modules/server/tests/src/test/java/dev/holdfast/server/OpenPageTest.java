@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.HealthStatus;
 import dev.holdfast.model.Job;
 import dev.holdfast.testkit.Extent;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -49,6 +50,7 @@ class OpenPageTest extends InBrowser {
 
   /** As overnight: thousands of jobs pass by, and somebody goes from page to page. */
   @Test
+  @OnlyWithAll
   void a_page_that_is_left_open_does_not_grow() {
     enqueued();
     JsonNode task = leased();
