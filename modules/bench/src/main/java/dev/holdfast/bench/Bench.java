@@ -20,15 +20,24 @@ import picocli.CommandLine.Option;
 @Command(
     name = "bench",
     mixinStandardHelpOptions = true,
-    description = "Measure Holdfast beside db-scheduler, JobRunr and plain SQL on one PostgreSQL.",
+    description = "Measure Holdfast beside its peers and plain SQL on one PostgreSQL.",
     footer = {
       "",
       "Trials: single bulk drain drain-1ms pickup flow, and of Holdfast alone:",
-      "finished snapshot heartbeat recovery processes memory page"
+      "finished snapshot heartbeat recovery processes memory page",
+      "",
+      "Queues: plain db-scheduler jobrunr, graphile-worker graphile-batched pg-boss (with npm),",
+      "river (with go)"
     })
 public final class Bench implements Callable<Integer> {
   @Option(names = "--rounds", paramLabel = "N", description = "how often each is run (default: 3)")
   int rounds = 3;
+
+  @Option(
+      names = "--warm-up",
+      paramLabel = "N",
+      description = "how often each is run before that, for the compilers (default: 2)")
+  int warmUp = 2;
 
   @Option(names = "--jobs", paramLabel = "N", description = "jobs in a run (default: 100000)")
   int jobs = 100_000;
@@ -122,6 +131,7 @@ public final class Bench implements Callable<Integer> {
     about.put("processors", Runtime.getRuntime().availableProcessors());
     about.put("jobs", jobs);
     about.put("rounds", rounds);
+    about.put("warmUp", warmUp);
     report.write(json, about);
     System.out.printf(
         Locale.ROOT,
@@ -135,6 +145,11 @@ public final class Bench implements Callable<Integer> {
     Meter meter = new Meter(pid);
     Trials trials = new Trials(meter, jobs);
     List<Contender> contenders = new ArrayList<>();
+    Peers peers =
+        new Peers(
+            Path.of(System.getProperty("holdfast.bench.sources", "modules/bench/src/main")),
+            Path.of(System.getProperty("holdfast.bench.peers", "modules/bench/target/peers")),
+            server);
     HoldfastContender holdfast = new HoldfastContender(server.fresh("holdfast_bench_own"));
     contenders.add(holdfast);
     try {
@@ -147,6 +162,7 @@ public final class Bench implements Callable<Integer> {
       if (wantsQueue("jobrunr")) {
         contenders.add(new JobRunrContender(server.fresh("holdfast_bench_jobrunr")));
       }
+      contenders.addAll(peers.start(this::wantsQueue));
       shared(trials, contenders);
       Map<String, Callable<List<Sample>>> own = new LinkedHashMap<>();
       own.putAll(new OwnTrials(holdfast, meter, jobs, finished).all());
@@ -160,6 +176,9 @@ public final class Bench implements Callable<Integer> {
       }
     } finally {
       contenders.forEach(Contender::close);
+    }
+    if (!peers.leftOut().isEmpty()) {
+      System.out.println("left out: " + String.join(", ", peers.leftOut()));
     }
   }
 
@@ -175,8 +194,8 @@ public final class Bench implements Callable<Integer> {
       if (!wants(trial.getKey())) {
         continue;
       }
-      // The first round is for the compilers and the caches.
-      for (int round = 0; round <= rounds; round++) {
+      // Until round 0 for the compilers and the caches.
+      for (int round = 1 - warmUp; round <= rounds; round++) {
         for (Contender contender : contenders) {
           if (applies(trial.getKey(), contender)) {
             List<Sample> samples = trial.getValue().run(contender);
@@ -202,8 +221,8 @@ public final class Bench implements Callable<Integer> {
     for (Sample sample : samples) {
       System.out.printf(
           Locale.ROOT,
-          "%-10s %-14s %-18s %,14.1f %s%n",
-          round == 0 ? "warming up" : "round " + round,
+          "%-10s %-17s %-18s %,14.1f %s%n",
+          round <= 0 ? "warming up" : "round " + round,
           contender,
           sample.trial().isEmpty() ? trial : sample.trial(),
           sample.value(),

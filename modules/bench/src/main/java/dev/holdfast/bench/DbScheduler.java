@@ -6,6 +6,7 @@ import com.github.kagkarlsson.scheduler.task.TaskInstance;
 import com.github.kagkarlsson.scheduler.task.helper.OneTimeTask;
 import com.github.kagkarlsson.scheduler.task.helper.Tasks;
 import com.zaxxer.hikari.HikariDataSource;
+import java.io.Serializable;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,9 +24,17 @@ final class DbScheduler implements Contender {
   private final HikariDataSource pool;
   private final SchedulerClient client;
   private volatile IntConsumer listener = number -> {};
-  private final OneTimeTask<Integer> task =
-      Tasks.oneTime("noop", Integer.class)
-          .execute((instance, context) -> listener.accept(instance.getData()));
+  private volatile int millis;
+  private final OneTimeTask<Numbered> task =
+      Tasks.oneTime("noop", Numbered.class)
+          .execute(
+              (instance, context) -> {
+                Trials.sleep(millis);
+                listener.accept(instance.getData().n());
+              });
+
+  /** A job's payload, written by Java's own serialization as it is by default. */
+  private record Numbered(int n, String filler) implements Serializable {}
 
   DbScheduler(Target target) throws SQLException {
     this.target = target;
@@ -57,7 +66,8 @@ final class DbScheduler implements Contender {
   @Override
   public void enqueue(int number) {
     var unused =
-        client.scheduleIfNotExists(task.instance(Integer.toString(number), number), Instant.now());
+        client.scheduleIfNotExists(
+            task.instance(Integer.toString(number), new Numbered(number, FILLER)), Instant.now());
   }
 
   @Override
@@ -65,15 +75,16 @@ final class DbScheduler implements Contender {
     for (int from = first; from < first + count; from += 1_000) {
       List<TaskInstance<?>> instances = new ArrayList<>();
       for (int i = from; i < Math.min(from + 1_000, first + count); i++) {
-        instances.add(task.instance(Integer.toString(i), i));
+        instances.add(task.instance(Integer.toString(i), new Numbered(i, FILLER)));
       }
       client.scheduleBatch(instances, Instant.now());
     }
   }
 
   @Override
-  public AutoCloseable work(int concurrency, IntConsumer ran) {
+  public AutoCloseable work(int concurrency, int millis, IntConsumer ran) {
     listener = ran;
+    this.millis = millis;
     Scheduler scheduler =
         Scheduler.create(pool, task)
             .threads(THREADS)

@@ -18,7 +18,7 @@ final class HoldfastContender implements Contender {
   private static final int BULK = 1_000;
 
   /** A job's payload. */
-  record Numbered(int n) {}
+  record Numbered(int n, String filler) {}
 
   private final Target target;
   private final HikariDataSource pool;
@@ -56,7 +56,7 @@ final class HoldfastContender implements Contender {
 
   @Override
   public void enqueue(int number) {
-    holdfast.enqueue(Job.of("noop", new Numbered(number)));
+    holdfast.enqueue(Job.of("noop", new Numbered(number, FILLER)));
   }
 
   @Override
@@ -64,14 +64,14 @@ final class HoldfastContender implements Contender {
     for (int from = first; from < first + count; from += BULK) {
       List<Job> jobs = new ArrayList<>();
       for (int i = from; i < Math.min(from + BULK, first + count); i++) {
-        jobs.add(Job.of("noop", new Numbered(i)));
+        jobs.add(Job.of("noop", new Numbered(i, FILLER)));
       }
       holdfast.enqueue(jobs);
     }
   }
 
   @Override
-  public AutoCloseable work(int concurrency, IntConsumer ran) {
+  public AutoCloseable work(int concurrency, int millis, IntConsumer ran) {
     return holdfast
         .worker(Job.DEFAULT_QUEUE)
         .concurrency(concurrency)
@@ -79,6 +79,7 @@ final class HoldfastContender implements Contender {
             "noop",
             Numbered.class,
             (number, context) -> {
+              Trials.sleep(millis);
               ran.accept(number.n());
               return null;
             })

@@ -102,7 +102,7 @@ final class HttpTrials {
     long[][] nanos = new long[CONNECTIONS][EACH];
     List<Thread> threads = new ArrayList<>();
     AtomicInteger refused = new AtomicInteger();
-    Meter.Reading start = meter.read();
+    Meter.Reading start = meter.read(holdfast);
     for (int i = 0; i < CONNECTIONS; i++) {
       int number = i;
       threads.add(
@@ -125,7 +125,7 @@ final class HttpTrials {
     for (Thread thread : threads) {
       thread.join();
     }
-    Meter.Reading used = meter.read().since(start);
+    Meter.Reading used = meter.read(holdfast).since(start);
     if (refused.get() > 0) {
       throw new IllegalStateException(name + ": " + refused.get() + " were not answered with 200");
     }
@@ -166,9 +166,9 @@ final class HttpTrials {
                 });
       }
       Trials.sleep(2_000);
-      Meter.Reading start = meter.read();
+      Meter.Reading start = meter.read(holdfast);
       Trials.sleep(10_000);
-      Meter.Reading idle = meter.read().since(start);
+      Meter.Reading idle = meter.read(holdfast).since(start);
       long enqueued = System.nanoTime();
       holdfast.enqueue(0, WOKEN);
       while (woken.size() < WOKEN) {

@@ -19,9 +19,10 @@ import org.jobrunr.utils.mapper.jackson.JacksonJsonMapper;
 /** JobRunr as it comes, polling as often as it may. */
 final class JobRunrContender implements Contender {
   private static volatile IntConsumer listener = number -> {};
+  private static volatile int pause;
 
   /** A job's payload. */
-  public record Numbered(int n) implements JobRequest {
+  public record Numbered(int n, String filler) implements JobRequest {
     @Override
     public Class<Handler> getJobRequestHandler() {
       return Handler.class;
@@ -32,6 +33,7 @@ final class JobRunrContender implements Contender {
   public static final class Handler implements JobRequestHandler<Numbered> {
     @Override
     public void run(Numbered number) {
+      Trials.sleep(pause);
       listener.accept(number.n());
     }
   }
@@ -61,17 +63,18 @@ final class JobRunrContender implements Contender {
 
   @Override
   public void enqueue(int number) {
-    scheduler.enqueue(new Numbered(number));
+    scheduler.enqueue(new Numbered(number, FILLER));
   }
 
   @Override
   public void enqueue(int first, int count) {
-    scheduler.enqueue(IntStream.range(first, first + count).mapToObj(Numbered::new));
+    scheduler.enqueue(IntStream.range(first, first + count).mapToObj(i -> new Numbered(i, FILLER)));
   }
 
   @Override
-  public AutoCloseable work(int concurrency, IntConsumer ran) {
+  public AutoCloseable work(int concurrency, int millis, IntConsumer ran) {
     listener = ran;
+    pause = millis;
     BackgroundJobServer server =
         new BackgroundJobServer(
             storage,

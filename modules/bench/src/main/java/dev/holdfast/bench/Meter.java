@@ -5,9 +5,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 
-/** Reads the clock, and what this process and the server have used of the processors. */
+/** Reads the clock, and what a client and the server have used of the processors. */
 final class Meter {
   private static final double TICKS = 100; // USER_HZ is 100 on every Linux
 
@@ -27,11 +26,9 @@ final class Meter {
     }
   }
 
-  Reading read() {
+  Reading read(Contender client) {
     return new Reading(
-        System.nanoTime() / 1e9,
-        ProcessHandle.current().info().totalCpuDuration().map(Duration::toMillis).orElse(0L) / 1e3,
-        server == 0 ? 0 : serverSeconds());
+        System.nanoTime() / 1e9, client.clientSeconds(), server == 0 ? 0 : serverSeconds());
   }
 
   /** The postmaster, its children, and those of them that are gone. */

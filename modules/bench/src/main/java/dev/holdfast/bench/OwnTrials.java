@@ -64,7 +64,7 @@ final class OwnTrials {
     int count = jobs * 3;
     Trials.Once once = new Trials.Once(count);
     List<Sample> samples = new ArrayList<>();
-    AutoCloseable worker = holdfast.work(Trials.CONCURRENCY, number -> once.ran(number, n -> {}));
+    AutoCloseable worker = holdfast.work(Trials.CONCURRENCY, 0, once::ran);
     try {
       Thread producer =
           Thread.ofPlatform()
@@ -78,13 +78,13 @@ final class OwnTrials {
                       holdfast.enqueue(from, Math.min(100, count - from));
                     }
                   });
-      Meter.Reading start = meter.read();
+      Meter.Reading start = meter.read(holdfast);
       for (int third = 1; third <= 3; third++) {
         long until = count - (long) count * third / 3;
         while (once.left() > until) {
           Trials.sleep(2);
         }
-        Meter.Reading now = meter.read();
+        Meter.Reading now = meter.read(holdfast);
         samples.add(of(name + " " + third, "jobs/s", count / 3.0 / now.since(start).seconds()));
         start = now;
       }
@@ -122,12 +122,12 @@ final class OwnTrials {
     for (int i = 0; i < 5; i++) {
       var unused = queue.heartbeat(leases, LEASE);
     }
-    Meter.Reading start = meter.read();
+    Meter.Reading start = meter.read(holdfast);
     for (int i = 0; i < times; i++) {
       var unused = queue.heartbeat(leases, LEASE);
       Trials.sleep(50);
     }
-    Meter.Reading used = meter.read().since(start);
+    Meter.Reading used = meter.read(holdfast).since(start);
     double each = (used.client() + used.server()) / times;
     return List.of(
         of("heartbeat, of a core", "%", 100 * each / 10),
@@ -139,14 +139,14 @@ final class OwnTrials {
     var unused = claimed();
     holdfast.target().run("UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour'");
     Queue queue = holdfast.holdfast().queue();
-    Meter.Reading start = meter.read();
+    Meter.Reading start = meter.read(holdfast);
     int recovered = 0;
     int page;
     do {
       page = queue.reap(Duration.ZERO).requeued().size();
       recovered += page;
     } while (page > 0);
-    double seconds = meter.read().since(start).seconds();
+    double seconds = meter.read(holdfast).since(start).seconds();
     if (recovered != RUNNING) {
       throw new IllegalStateException("only " + recovered + " were recovered");
     }
@@ -168,11 +168,14 @@ final class OwnTrials {
         holdfast.holdfast().queue().pause(Job.DEFAULT_QUEUE);
         holdfast.enqueue(0, jobs);
         Trials.sleep(1_500);
-        Meter.Reading start = meter.read();
+        Meter.Reading start = meter.read(holdfast);
         holdfast.holdfast().queue().resume(Job.DEFAULT_QUEUE);
         awaitEmpty();
         samples.add(
-            of("processes: " + count, "jobs/s", jobs / meter.read().since(start).seconds()));
+            of(
+                "processes: " + count,
+                "jobs/s",
+                jobs / meter.read(holdfast).since(start).seconds()));
       } finally {
         children.forEach(Child::close);
       }
@@ -243,12 +246,12 @@ final class OwnTrials {
 
   private double worked() throws Exception {
     Trials.Once once = new Trials.Once(jobs);
-    Meter.Reading start = meter.read();
-    AutoCloseable worker = holdfast.work(Trials.CONCURRENCY, number -> once.ran(number, n -> {}));
+    Meter.Reading start = meter.read(holdfast);
+    AutoCloseable worker = holdfast.work(Trials.CONCURRENCY, 0, once::ran);
     try {
       once.await();
       awaitEmpty();
-      return jobs / meter.read().since(start).seconds();
+      return jobs / meter.read(holdfast).since(start).seconds();
     } finally {
       worker.close();
       once.verify();

@@ -78,7 +78,7 @@ final class PlainSql implements Contender {
     String[] payloads = new String[count];
     for (int i = 0; i < count; i++) {
       ids[i] = JobId.next().value();
-      payloads[i] = "{\"n\": " + (first + i) + "}";
+      payloads[i] = "{\"n\": " + (first + i) + ", \"filler\": \"" + FILLER + "\"}";
     }
     try (Connection connection = pool.getConnection();
         PreparedStatement statement = connection.prepareStatement(INSERT)) {
@@ -89,7 +89,7 @@ final class PlainSql implements Contender {
   }
 
   @Override
-  public AutoCloseable work(int concurrency, IntConsumer ran) {
+  public AutoCloseable work(int concurrency, int millis, IntConsumer ran) {
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < CONNECTIONS; i++) {
       threads.add(Thread.ofPlatform().start(() -> claimUntilInterrupted(ran)));

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -25,14 +26,19 @@ final class Report {
   /** Median, spread, and the ratio of Holdfast to each. */
   void print() {
     Map<Key, List<Sample>> groups = new LinkedHashMap<>();
-    for (Sample sample : samples) {
+    // By trial, in the order in which they were first run.
+    List<String> trials = samples.stream().map(Sample::trial).distinct().toList();
+    for (Sample sample :
+        samples.stream()
+            .sorted(Comparator.comparingInt(each -> trials.indexOf(each.trial())))
+            .toList()) {
       groups
           .computeIfAbsent(new Key(sample.trial(), sample.contender()), key -> new ArrayList<>())
           .add(sample);
     }
     System.out.printf(
         Locale.ROOT,
-        "%n%-18s %-14s %14s %-8s %21s %10s %8s %8s%n",
+        "%n%-18s %-17s %14s %-8s %21s %10s %8s %8s%n",
         "TRIAL",
         "QUEUE",
         "MEDIAN",
@@ -56,7 +62,7 @@ final class Report {
               : String.format(Locale.ROOT, "%.2f", median(ours) / median);
       System.out.printf(
           Locale.ROOT,
-          "%-18s %-14s %,14.1f %-8s %,10.1f –%,10.1f %10s %8s %8s%n",
+          "%-18s %-17s %,14.1f %-8s %,10.1f –%,10.1f %10s %8s %8s%n",
           key.trial().equals(before) ? "" : key.trial(),
           key.contender(),
           median,

@@ -1,12 +1,11 @@
 package dev.holdfast.bench;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
-import java.util.function.IntConsumer;
 
 /** What every contender does. Each trial checks that every job ran, and ran once. */
 final class Trials {
@@ -29,57 +28,50 @@ final class Trials {
   /** Single enqueues from eight threads, each durable before the next. */
   List<Sample> single(Contender contender) throws Exception {
     contender.clear();
-    int threads = 8;
-    AtomicInteger next = new AtomicInteger();
-    long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(3);
-    Meter.Reading start = meter.read();
-    inParallel(
-        threads,
-        thread -> {
-          while (System.nanoTime() < until) {
-            contender.enqueue(next.getAndIncrement());
-          }
-        });
-    return List.of(Sample.rate("single", contender.name(), next.get(), meter.read().since(start)));
+    Meter.Reading start = meter.read(contender);
+    int count = contender.enqueueSingly(8, Duration.ofSeconds(3));
+    return List.of(
+        Sample.rate("single", contender.name(), count, meter.read(contender).since(start)));
   }
 
   List<Sample> bulk(Contender contender) throws Exception {
     contender.clear();
     int count = share(contender);
-    Meter.Reading start = meter.read();
+    Meter.Reading start = meter.read(contender);
     contender.enqueue(0, count);
-    return List.of(Sample.rate("bulk", contender.name(), count, meter.read().since(start)));
+    return List.of(
+        Sample.rate("bulk", contender.name(), count, meter.read(contender).since(start)));
   }
 
   List<Sample> drain(Contender contender) throws Exception {
-    return List.of(drained("drain", contender, CONCURRENCY, share(contender), number -> {}));
+    return List.of(drained("drain", contender, CONCURRENCY, share(contender), 0));
   }
 
   List<Sample> drainSlow(Contender contender) throws Exception {
     int count = share(contender) / 5;
-    return List.of(drained("drain-1ms", contender, 200, count, number -> sleep(1)));
+    return List.of(drained("drain-1ms", contender, 200, count, 1));
   }
 
-  Sample drained(String trial, Contender contender, int concurrency, int count, IntConsumer work)
+  Sample drained(String trial, Contender contender, int concurrency, int count, int millis)
       throws Exception {
     contender.clear();
     contender.enqueue(0, count);
-    return worked(trial, contender, concurrency, count, work);
+    return worked(trial, contender, concurrency, count, millis);
   }
 
   /** From the start of a worker to the last settle. */
-  Sample worked(String trial, Contender contender, int concurrency, int count, IntConsumer work)
+  Sample worked(String trial, Contender contender, int concurrency, int count, int millis)
       throws Exception {
     Once once = new Once(count);
     Meter.Reading used;
-    Meter.Reading start = meter.read();
-    AutoCloseable worker = contender.work(concurrency, number -> once.ran(number, work));
+    Meter.Reading start = meter.read(contender);
+    AutoCloseable worker = contender.work(concurrency, millis, once::ran);
     try {
       once.await();
       while (!contender.isEmpty()) {
         sleep(1);
       }
-      used = meter.read().since(start);
+      used = meter.read(contender).since(start);
     } finally {
       worker.close();
     }
@@ -94,8 +86,8 @@ final class Trials {
     int producers = 2;
     int count = share(contender) / producers * producers;
     Once once = new Once(count);
-    Meter.Reading start = meter.read();
-    AutoCloseable worker = contender.work(CONCURRENCY, number -> once.ran(number, n -> {}));
+    Meter.Reading start = meter.read(contender);
+    AutoCloseable worker = contender.work(CONCURRENCY, 0, once::ran);
     Meter.Reading used;
     try {
       inParallel(
@@ -110,7 +102,7 @@ final class Trials {
       while (!contender.isEmpty()) {
         sleep(1);
       }
-      used = meter.read().since(start);
+      used = meter.read(contender).since(start);
     } finally {
       worker.close();
     }
@@ -122,7 +114,16 @@ final class Trials {
   /** From the call that enqueues to the handler's first line, one job at a time. */
   List<Sample> pickUp(Contender contender) throws Exception {
     contender.clear();
-    int count = 400;
+    double[] millis = contender.pickUp(400);
+    // The first ones warm the caches of everyone.
+    double[] warm = Arrays.copyOfRange(millis, millis.length / 4, millis.length);
+    Arrays.sort(warm);
+    return List.of(
+        Sample.of("pickup-p50", contender.name(), "ms", warm[warm.length / 2]),
+        Sample.of("pickup-p99", contender.name(), "ms", warm[warm.length * 99 / 100]));
+  }
+
+  static double[] pickedUp(Contender contender, int count) throws Exception {
     long[] began = new long[count];
     CountDownLatch[] seen = new CountDownLatch[count];
     Arrays.setAll(seen, i -> new CountDownLatch(1));
@@ -130,6 +131,7 @@ final class Trials {
     AutoCloseable worker =
         contender.work(
             10,
+            0,
             number -> {
               began[number] = System.nanoTime();
               seen[number].countDown();
@@ -148,12 +150,7 @@ final class Trials {
     } finally {
       worker.close();
     }
-    // The first ones warm the caches of everyone.
-    double[] warm = Arrays.copyOfRange(millis, count / 4, count);
-    Arrays.sort(warm);
-    return List.of(
-        Sample.of("pickup-p50", contender.name(), "ms", warm[warm.length / 2]),
-        Sample.of("pickup-p99", contender.name(), "ms", warm[warm.length * 99 / 100]));
+    return millis;
   }
 
   private int share(Contender contender) {
@@ -161,6 +158,9 @@ final class Trials {
   }
 
   static void sleep(long millis) {
+    if (millis == 0) {
+      return;
+    }
     try {
       Thread.sleep(millis);
     } catch (InterruptedException interrupted) {
@@ -207,8 +207,7 @@ final class Trials {
       left = new CountDownLatch(count);
     }
 
-    void ran(int number, IntConsumer work) {
-      work.accept(number);
+    void ran(int number) {
       runs.incrementAndGet(number);
       left.countDown();
     }
