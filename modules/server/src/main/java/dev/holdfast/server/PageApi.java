@@ -3,6 +3,7 @@ package dev.holdfast.server;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 
 /** The page for people. It is a client of the API like any other, and has no other way in. */
 final class PageApi {
@@ -59,7 +60,13 @@ final class PageApi {
         call.header("If-None-Match")
             .map(tags -> Arrays.asList(tags.split("\\s*,\\s*", -1)).contains(file.tag()))
             .orElse(false);
-    return Answer.text(known ? 304 : 200, file.type(), known ? new byte[0] : file.bytes())
+    boolean compressed = call.header("Accept-Encoding").map(PageApi::takesGzip).orElse(false);
+    Answer answer = Answer.text(known ? 304 : 200, file.type(), body(file, known, compressed));
+    if (compressed && !known) {
+      answer.header("Content-Encoding", "gzip");
+    }
+    return answer
+        .header("Vary", "Accept-Encoding")
         .header("ETag", file.tag())
         .header("Cache-Control", "no-cache")
         .header("Content-Security-Policy", policy)
@@ -67,5 +74,19 @@ final class PageApi {
         .header("Cross-Origin-Opener-Policy", "same-origin")
         .header("Cross-Origin-Resource-Policy", "same-origin")
         .header("X-Frame-Options", "DENY");
+  }
+
+  private static byte[] body(PageFiles.File file, boolean known, boolean compressed) {
+    if (known) {
+      return new byte[0];
+    }
+    return compressed ? file.compressed() : file.bytes();
+  }
+
+  /** Whether it is among the encodings, and not with the weight 0, which refuses it. */
+  private static boolean takesGzip(String encodings) {
+    return Arrays.stream(encodings.toLowerCase(Locale.ROOT).split(",", -1))
+        .map(each -> each.replaceAll("\\s", ""))
+        .anyMatch(each -> each.matches("gzip(;q=(1(\\.0*)?|0\\.0*[1-9]\\d*))?"));
   }
 }

@@ -1,5 +1,6 @@
 package dev.holdfast.server;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -10,6 +11,7 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.zip.GZIPOutputStream;
 
 /**
  * The files of the page: its own, and those of the libraries it uses. No others can be asked for.
@@ -78,11 +80,13 @@ final class PageFiles {
   static final class File {
     private final String type;
     private final byte[] bytes;
+    private final byte[] compressed;
     private final String tag;
 
     File(String type, byte[] bytes) {
       this.type = type;
       this.bytes = bytes;
+      this.compressed = compressed(bytes);
       this.tag = "\"" + Secrets.digest(bytes).substring(0, 32) + "\"";
     }
 
@@ -92,6 +96,21 @@ final class PageFiles {
 
     byte[] bytes() {
       return bytes;
+    }
+
+    /** The same by gzip. */
+    byte[] compressed() {
+      return compressed;
+    }
+
+    private static byte[] compressed(byte[] bytes) {
+      ByteArrayOutputStream out = new ByteArrayOutputStream();
+      try (GZIPOutputStream gzip = new GZIPOutputStream(out)) {
+        gzip.write(bytes);
+      } catch (IOException failed) {
+        throw new UncheckedIOException(failed);
+      }
+      return out.toByteArray();
     }
 
     /** Another one for every other content. */

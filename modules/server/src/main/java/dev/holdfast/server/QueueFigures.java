@@ -4,6 +4,7 @@ import dev.holdfast.model.QueueStatus;
 import java.time.Instant;
 import java.util.List;
 import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Makes of what waits and of how fast it goes what is told of queues. */
@@ -21,7 +22,8 @@ final class QueueFigures {
         pace.queues().stream()
             .map(name -> pace.of(name, now))
             .reduce(Pace.Sums.NONE, Pace.Sums::plus);
-    feed.publish(Topics.QUEUES, all(backlog, ended));
+    Long empty = emptyInMs(backlog, name -> pace.of(name, now).perSecond());
+    feed.publish(Topics.QUEUES, all(backlog, ended, empty));
     known.forEach(
         (name, queue) -> feed.publish(Topics.queue(name), one(queue, pace.of(name, now))));
   }
@@ -49,12 +51,13 @@ final class QueueFigures {
         ended.cancelled(),
         ended.averageRunMs(),
         rounded(ended.perSecond()),
-        paused ? null : emptyInMs(queue.due() + queue.running(), ended.perSecond()),
+        emptyInMs(queue, ended.perSecond()),
         Pace.WINDOW.toMillis());
   }
 
   /** Over all queues, also those beyond the number that is told of one by one. */
-  private static Live.Queue all(List<QueueStatus> queues, Pace.Sums ended) {
+  private static Live.Queue all(
+      List<QueueStatus> queues, Pace.Sums ended, @Nullable Long emptyInMs) {
     long due = queues.stream().mapToLong(QueueStatus::due).sum();
     long running = queues.stream().mapToLong(QueueStatus::running).sum();
     return new Live.Queue(
@@ -72,16 +75,31 @@ final class QueueFigures {
         ended.cancelled(),
         ended.averageRunMs(),
         rounded(ended.perSecond()),
-        emptyInMs(due + running, ended.perSecond()),
+        emptyInMs,
         Pace.WINDOW.toMillis());
   }
 
+  /** When the slowest queue will be empty; null when one of them never will, as it goes now. */
+  static @Nullable Long emptyInMs(List<QueueStatus> queues, ToDoubleFunction<String> perSecond) {
+    long latest = 0;
+    for (QueueStatus queue : queues) {
+      Long own = emptyInMs(queue, perSecond.applyAsDouble(queue.name()));
+      if (own == null) {
+        return null;
+      }
+      latest = Math.max(latest, own);
+    }
+    return latest;
+  }
+
   /** To the second; null when nothing moves. */
-  private static @Nullable Long emptyInMs(long left, double perSecond) {
+  private static @Nullable Long emptyInMs(QueueStatus queue, double perSecond) {
+    long left = queue.due() + queue.running();
     if (left == 0) {
       return 0L;
     }
-    return perSecond == 0 ? null : (Long) (Math.round(left / perSecond) * 1_000);
+    boolean moves = perSecond > 0 && queue.pausedAt() == null;
+    return moves ? (Long) (Math.round(left / perSecond) * 1_000) : null;
   }
 
   private static double rounded(double rate) {

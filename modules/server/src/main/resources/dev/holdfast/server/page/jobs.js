@@ -93,10 +93,14 @@ class Jobs extends View {
     return brief && (brief.attempt > job.attempt || brief.state !== job.state || brief.progress !== job.progress) ? { ...job, ...brief } : job;
   }
 
+  /** Of the states that the filter takes in, those in which this can be done. */
+  #among(possible) {
+    return this.filter.state ? this.filter.state.split(',').filter((state) => possible.includes(state)) : possible;
+  }
+
   async #many(verb, possible) {
     const ids = [...this.chosen];
-    const given = this.filter.state ? this.filter.state.split(',') : possible;
-    const states = given.filter((state) => possible.includes(state));
+    const states = this.#among(possible);
     const { tenant, parent, ...asked } = this.#asked();
     const filter = { ...asked, state: states.join(',') };
     let jobs = { jobs: ids.length, more: false };
@@ -113,7 +117,7 @@ class Jobs extends View {
     }
     await ask({
       title: `${verb === 'cancel' ? 'Cancel' : 'Retry'} ${what}?`,
-      text: ids.length ? 'Those you chose.' : `All that the filter takes in and are ${states.map((state) => state.toLowerCase()).join(', ')}.`,
+      text: ids.length ? 'Those you chose.' : `All that the filter takes in and that are ${states.map((state) => state.toLowerCase()).join(', ')}.`,
       reason: verb === 'cancel',
       confirm: verb === 'cancel' ? `Cancel ${what}` : `Retry ${what}`,
       danger: verb === 'cancel',
@@ -180,11 +184,11 @@ class Jobs extends View {
 
   #bulk() {
     const chosen = this.chosen.size;
-    const related = this.filter.parent;
+    const idle = (possible) => !chosen && (this.filter.parent || this.#among(possible).length === 0);
     return html`<div class="actions">
       <span class="dim">${chosen ? `${count(chosen)} chosen` : 'All that are like this:'}</span>
-      <button type="button" class="small" ?disabled=${!chosen && related} @click=${() => this.#many('retry', DEAD)}>Retry …</button>
-      <button type="button" class="small danger" ?disabled=${!chosen && related} @click=${() => this.#many('cancel', ACTIVE)}>Cancel …</button>
+      <button type="button" class="small" ?disabled=${idle(DEAD)} @click=${() => this.#many('retry', DEAD)}>Retry …</button>
+      <button type="button" class="small danger" ?disabled=${idle(ACTIVE)} @click=${() => this.#many('cancel', ACTIVE)}>Cancel …</button>
     </div>`;
   }
 

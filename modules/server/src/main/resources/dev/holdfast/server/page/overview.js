@@ -29,6 +29,7 @@ class Overview extends View {
     history: { state: true },
     problems: { state: true },
     failed: { state: true },
+    running: { state: true },
   };
 
   constructor() {
@@ -49,13 +50,14 @@ class Overview extends View {
   }
 
   async read(signal) {
-    const [history, info, failed] = await Promise.all([
+    const [history, info, failed, running] = await Promise.all([
       get(`/v1/history?minutes=${this.minutes}`, signal),
       get('/v1/info', signal),
       get('/v1/jobs/count?state=FAILED', signal),
+      get(`/v1/jobs?state=RUNNING&brief=true&limit=${MOST_RUNNING}`, signal),
     ]);
     if (signal.aborted) return;
-    Object.assign(this, { history, problems: info.problems, failed });
+    Object.assign(this, { history, problems: info.problems, failed, running: running.jobs });
     // Hours that nobody asked for before come bit by bit.
     if (history.points.length && millis(history.knownSince) > millis(history.points[0].at) + history.stepMs) this.refresh(300);
   }
@@ -67,7 +69,7 @@ class Overview extends View {
 
   render() {
     const totals = live.totals;
-    const running = live.running().sort((a, b) => millis(a.startedAt) - millis(b.startedAt));
+    const running = this.#running().sort((a, b) => millis(a.startedAt) - millis(b.startedAt));
     return html`<h1 tabindex="-1">Overview</h1>
       ${this.trouble()}
       <div class="tiles">
@@ -94,12 +96,18 @@ class Overview extends View {
         <section aria-labelledby="depth"><h2 id="depth">Queues</h2>${this.#depth()}</section>
         <section aria-labelledby="running"><h2 id="running">Running now</h2>
           <div class="scroll"><table><thead><tr><th>Job</th><th>Kind</th><th>Queue</th><th class="r">For</th><th>Progress</th></tr></thead>
-          <tbody>${running.length === 0 ? empty(5, live.totals ? 'Nothing runs' : 'Reading …') : repeat(running.slice(0, MOST_RUNNING), (job) => job.id, (job) => html`<tr>
+          <tbody>${running.length === 0 ? empty(5, live.totals && this.running ? 'Nothing runs' : 'Reading …') : repeat(running.slice(0, MOST_RUNNING), (job) => job.id, (job) => html`<tr>
             <td>${jobLink(job.id)}</td><td><span class="cut">${job.kind}</span></td><td><span class="cut">${job.queue}</span></td>
             <td class="r num">${ago(job.startedAt)}</td><td>${progressBar(job.progress, job.progressMessage)}</td></tr>`)}</tbody></table></div>
-          ${running.length > MOST_RUNNING ? html`<p>${jobsLink({ state: 'RUNNING' }, `All ${count(totals?.running)} that run`)}</p>` : nothing}
+          ${Math.max(running.length, totals?.running ?? 0) > MOST_RUNNING ? html`<p>${jobsLink({ state: 'RUNNING' }, `All ${count(totals?.running)} that run`)}</p>` : nothing}
         </section>
       </div>`;
+  }
+
+  /** The stream tells what changes; a job that has run since before it began is read. */
+  #running() {
+    const read = (this.running ?? []).filter((job) => !live.jobs.has(job.id));
+    return [...read, ...live.running()];
   }
 
   #tile(text, number, href, kind = '') {

@@ -173,6 +173,12 @@ final class Browser implements AutoCloseable {
         .toList();
   }
 
+  List<String> disabledButtons() {
+    return driver.findElements(By.cssSelector("main button:disabled")).stream()
+        .map(WebElement::getText)
+        .toList();
+  }
+
   void type(String css, CharSequence... keys) {
     awaitElement(css).sendKeys(keys);
   }

@@ -305,6 +305,71 @@ class BrowserTest extends InBrowser {
     assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE state = 'PENDING'")).isEqualTo(3);
   }
 
+  @Test
+  void only_what_can_be_done_to_the_jobs_of_a_filter_is_offered() {
+    enqueued();
+    fail(leased(), "it broke");
+    open("#/jobs?state=FAILED");
+    browser.awaitText("BROKEN: it broke");
+    assertThat(browser.disabledButtons()).contains("Cancel …").doesNotContain("Retry …");
+    browser.go("#/jobs?state=RUNNING,FAILED");
+    Awaitility.await()
+        .atMost(PATIENCE)
+        .until(() -> !browser.disabledButtons().contains("Cancel …"));
+  }
+
+  @Test
+  void jobs_that_ran_before_the_page_was_opened_are_among_those_that_run() {
+    enqueued();
+    leased();
+    // More than the page keeps of what the stream tells.
+    holdfast.enqueue(
+        IntStream.range(0, 1_100).mapToObj(i -> Job.of("bulk").queue("many")).toList());
+    open("");
+    browser.awaitElement("section[aria-labelledby=running] a.mono");
+    assertThat(live("live.running().length")).isZero();
+  }
+
+  @Test
+  void what_can_be_done_to_workers_is_in_sight() {
+    supervised(HealthStatus.HEALTHY);
+    db.sql("UPDATE holdfast.health SET reason = repeat('a long story ', 40)");
+    for (int width : new int[] {1400, 1000}) {
+      browser.width(width);
+      open("#/workers");
+      browser.awaitText("a long story");
+      assertThat(
+              browser.script(
+                  "const box = [...document.querySelectorAll('main td button')].at(-1)"
+                      + ".getBoundingClientRect(); return box.left > 0 && box.right <= innerWidth"))
+          .as("at %d", width)
+          .isEqualTo(true);
+    }
+  }
+
+  /** 4.5 to 1 is what WCAG asks for in text of this size. */
+  @ParameterizedTest
+  @ValueSource(strings = {"light", "dark"})
+  void texts_stand_out_from_what_is_behind_them(String theme) {
+    supervised(HealthStatus.HEALTHY);
+    enqueued();
+    fail(leased(), "it broke");
+    holdfast.enqueue(Job.of("echo").queue("other"));
+    JobId cancelled = enqueued();
+    holdfast.cancel(cancelled, "enough");
+    enqueued();
+    JsonNode running = leased();
+    step(running, "load", 1, "RUNNING");
+    open("");
+    browser.script("document.documentElement.dataset.theme = arguments[0]", theme);
+    for (String page : List.of("#/", "#/queues", "#/jobs", "#/workers", "#/info", job(running))) {
+      browser.go(page);
+      browser.awaitElement("main h1");
+      browser.awaitText(page.equals("#/info") ? "PostgreSQL" : "work");
+      assertThat(String.valueOf(browser.script(Contrast.TOO_WEAK))).as(page).isEmpty();
+    }
+  }
+
   // ---- live
 
   @ParameterizedTest

@@ -3,12 +3,14 @@ package dev.holdfast.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.testkit.TestDatabase;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -17,6 +19,7 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -45,6 +48,33 @@ class PageTest extends ServerTest {
 
   private static String header(HttpResponse<String> response, String name) {
     return response.headers().firstValue(name).orElse("");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"gzip", "br, gzip;q=0.8, *", "GZIP ; q=1.0"})
+  void who_takes_gzip_gets_the_files_compressed(String encodings) throws Exception {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(server.url() + "/page/chart.js/chart.js"))
+            .header("Accept-Encoding", encodings)
+            .build();
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      HttpResponse<byte[]> response = http.send(request, BodyHandlers.ofByteArray());
+      assertThat(response.headers().firstValue("Content-Encoding")).contains("gzip");
+      assertThat(response.headers().firstValue("Vary")).contains("Accept-Encoding");
+      String plain = get("/page/chart.js/chart.js").body();
+      assertThat(response.body()).hasSizeLessThan(plain.length() / 2);
+      try (var unpacked = new GZIPInputStream(new ByteArrayInputStream(response.body()))) {
+        assertThat(new String(unpacked.readAllBytes(), StandardCharsets.UTF_8)).isEqualTo(plain);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"identity", "gzip;q=0", "br", "x-gzip-like"})
+  void who_does_not_gets_them_as_they_are(String encodings) throws Exception {
+    HttpResponse<String> response = get("/page/app.js", "Accept-Encoding", encodings);
+    assertThat(header(response, "Content-Encoding")).isEmpty();
+    assertThat(response.body()).contains("customElements");
   }
 
   @Test
