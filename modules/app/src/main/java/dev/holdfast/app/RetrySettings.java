@@ -1,6 +1,7 @@
 package dev.holdfast.app;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.Limits;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.RetryDefaults;
 import dev.holdfast.model.RetryDefaults.Retries;
@@ -10,6 +11,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,14 +57,31 @@ record RetrySettings(String name, @Nullable Integer maxAttempts, Delays delays) 
     static final InFile NONE = new InFile(List.of(), List.of());
   }
 
-  static RetrySettings read(String name, JsonNode node, Path folder)
+  static RetrySettings ofKind(String kind, JsonNode node, Path folder)
       throws ProgramSettings.WrongException {
-    String at = "retries of " + name;
+    return read("retries.kinds." + kind, kind, node, Limits::kind);
+  }
+
+  static RetrySettings ofQueue(String queue, JsonNode node, Path folder)
+      throws ProgramSettings.WrongException {
+    return read("retries.queues." + queue, queue, node, Limits::queue);
+  }
+
+  private static RetrySettings read(
+      String at, String name, JsonNode node, UnaryOperator<String> check)
+      throws ProgramSettings.WrongException {
     ProgramSettings.known(at, node, KEYS);
-    return new RetrySettings(
-        name,
-        QueueSettings.whole(at + ": maxAttempts", node.get("maxAttempts"), 1, MOST_ATTEMPTS),
-        Delays.read(at, node));
+    try {
+      RetrySettings settings =
+          new RetrySettings(
+              check.apply(name),
+              QueueSettings.whole(at + ".maxAttempts", node.get("maxAttempts"), 1, MOST_ATTEMPTS),
+              Delays.read(at, node));
+      var unused = settings.delays().policy(RetryPolicy.DEFAULT);
+      return settings;
+    } catch (RefusedException refused) {
+      throw new ProgramSettings.WrongException(at + ": " + refused.getMessage());
+    }
   }
 
   /** What holds for jobs that this process writes or settles. */

@@ -131,8 +131,8 @@ record SettingsFile(
       throw wrong(file, String.valueOf(wrong.getMessage()));
     }
     return new RetrySettings.InFile(
-        each(file, node, "kinds", RetrySettings::read),
-        each(file, node, "queues", RetrySettings::read));
+        each(file, node, "kinds", RetrySettings::ofKind),
+        each(file, node, "queues", RetrySettings::ofQueue));
   }
 
   private static void collect(
