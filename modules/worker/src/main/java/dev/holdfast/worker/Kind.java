@@ -1,6 +1,7 @@
 package dev.holdfast.worker;
 
 import dev.holdfast.model.Limits;
+import dev.holdfast.model.PayloadType;
 import dev.holdfast.model.RetryPolicy;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Kind<T>(
     String name,
-    Class<T> payload,
+    PayloadType<T> payload,
     Handler<T> handler,
     @Nullable RetryPolicy retry,
     boolean strict,
@@ -27,6 +28,11 @@ public record Kind<T>(
   }
 
   public static <T> Kind<T> of(String name, Class<T> payload, Handler<T> handler) {
+    return of(name, PayloadType.of(payload), handler);
+  }
+
+  /** For payloads whose type has parameters: {@code new PayloadType<List<Mail>>() {}}. */
+  public static <T> Kind<T> of(String name, PayloadType<T> payload, Handler<T> handler) {
     return new Kind<>(name, payload, handler, null, false, List.of());
   }
 
