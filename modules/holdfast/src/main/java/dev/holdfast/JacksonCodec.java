@@ -8,9 +8,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
+import com.fasterxml.jackson.datatype.jsr310.JavaTimeFeature;
 import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
 import dev.holdfast.model.Codec;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.PayloadType;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Text;
@@ -26,7 +29,11 @@ public final class JacksonCodec implements Codec {
                 JsonFactory.builder()
                     .recyclerPool(JsonRecyclerPools.newConcurrentDequePool())
                     .build())
-            .addModule(new JavaTimeModule())
+            // A time comes back with the zone or the offset it was given.
+            .addModule(new JavaTimeModule().disable(JavaTimeFeature.NORMALIZE_DESERIALIZED_ZONE_ID))
+            .addModule(new Jdk8Module())
+            .enable(SerializationFeature.WRITE_DATES_WITH_ZONE_ID)
+            .disable(DeserializationFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
             .disable(SerializationFeature.WRITE_DATES_AS_TIMESTAMPS)
             .disable(SerializationFeature.WRITE_DURATIONS_AS_TIMESTAMPS)
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
@@ -55,14 +62,20 @@ public final class JacksonCodec implements Codec {
 
   @Override
   public <T> T decode(Json json, Class<T> type) {
-    if (type == Json.class) {
-      return type.cast(json);
+    return type == Json.class ? type.cast(json) : decode(json, PayloadType.of(type));
+  }
+
+  @Override
+  @SuppressWarnings("unchecked") // The type of JSON as it is.
+  public <T> T decode(Json json, PayloadType<T> type) {
+    if (type.type() == Json.class) {
+      return (T) json;
     }
-    if (type == String.class && !json.text().startsWith("\"")) {
+    if (type.type() == String.class && !json.text().startsWith("\"")) {
       throw mismatch(type, "it is not a JSON string");
     }
     try {
-      T value = mapper.readValue(json.text(), type);
+      T value = mapper.readValue(json.text(), mapper.constructType(type.type()));
       if (value == null) {
         throw mismatch(type, "it is null");
       }
@@ -77,9 +90,8 @@ public final class JacksonCodec implements Codec {
     return decode(json, JsonNode.class);
   }
 
-  private static RefusedException mismatch(Class<?> type, String why) {
-    return new RefusedException(
-        Refusal.PAYLOAD_MISMATCH, "the payload is no " + type.getSimpleName() + ": " + why);
+  private static RefusedException mismatch(PayloadType<?> type, String why) {
+    return new RefusedException(Refusal.PAYLOAD_MISMATCH, "the payload is no " + type + ": " + why);
   }
 
   private static String first(JsonProcessingException trouble) {

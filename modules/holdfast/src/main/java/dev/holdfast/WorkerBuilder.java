@@ -2,6 +2,7 @@ package dev.holdfast;
 
 import dev.holdfast.model.Codec;
 import dev.holdfast.model.Machine;
+import dev.holdfast.model.PayloadType;
 import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.model.Timings;
 import dev.holdfast.model.WorkerHealth;
@@ -53,6 +54,11 @@ public final class WorkerBuilder {
 
   /** What the handler returns is the job's result. */
   public <T> WorkerBuilder handle(String kind, Class<T> payload, Handler<T> handler) {
+    return handle(Kind.of(kind, payload, handler));
+  }
+
+  /** For payloads whose type has parameters: {@code new PayloadType<List<Mail>>() {}}. */
+  public <T> WorkerBuilder handle(String kind, PayloadType<T> payload, Handler<T> handler) {
     return handle(Kind.of(kind, payload, handler));
   }
 

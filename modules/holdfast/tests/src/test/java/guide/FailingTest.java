@@ -2,6 +2,8 @@ package guide;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.Holdfast;
+import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.AttemptOutcome;
 import dev.holdfast.model.FailedException;
 import dev.holdfast.model.Failure;
@@ -11,12 +13,19 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.PayloadType;
+import dev.holdfast.model.RetryDefaults;
+import dev.holdfast.model.RetryDefaults.Retries;
 import dev.holdfast.model.RetryPolicy;
+import dev.holdfast.queue.Queue;
 import dev.holdfast.worker.JobContext;
 import dev.holdfast.worker.Kind;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -139,9 +148,10 @@ class FailingTest extends Guide {
         Kind.of("charge", Charge.class, this::charge)
             .retry(new RetryPolicy(Duration.ofSeconds(5), 3, Duration.ofHours(1)));
     // endregion
-    assertThat(kind.retry().ceiling(1)).isEqualTo(Duration.ofSeconds(5));
-    assertThat(kind.retry().ceiling(2)).isEqualTo(Duration.ofSeconds(15));
-    assertThat(kind.retry().ceiling(9)).isEqualTo(HOUR);
+    RetryPolicy policy = Objects.requireNonNull(kind.retry());
+    assertThat(policy.ceiling(1)).isEqualTo(Duration.ofSeconds(5));
+    assertThat(policy.ceiling(2)).isEqualTo(Duration.ofSeconds(15));
+    assertThat(policy.ceiling(9)).isEqualTo(HOUR);
 
     JobId id = enqueue(Job.of("explodes").maxAttempts(2));
     holdfast
@@ -167,6 +177,52 @@ class FailingTest extends Guide {
     assertThat(state(id)).isEqualTo(JobState.FAILED);
     assertThat(failure(id).code()).isEqualTo("RETRIES_EXHAUSTED");
     assertThat(failure(id).message()).contains("2 after 1");
+  }
+
+  @Test
+  void what_nobody_says_about_retries_is_as_kind_and_queue_have_it() {
+    RetryPolicy hourly = new RetryPolicy(HOUR, 1, HOUR);
+    DataSource dataSource = db.dataSource();
+    // region defaults
+    RetryDefaults defaults =
+        new RetryDefaults(
+            new Retries(5, RetryPolicy.DEFAULT),
+            Map.of("charge", new Retries(8, hourly)),
+            Map.of("mail", new Retries(3, null)));
+    Holdfast holdfast =
+        Holdfast.on(dataSource, new JacksonCodec(), Queue.Options.DEFAULT.retries(defaults));
+    // endregion
+    try (holdfast) {
+      JobId charge = holdfast.enqueue(Job.of("charge")).id();
+      holdfast
+          .worker("default")
+          .handle(
+              "charge",
+              Json.class,
+              (payload, context) -> {
+                throw new IllegalStateException("no");
+              })
+          .drain();
+      JobStatus status = holdfast.find(charge).orElseThrow();
+      assertThat(status.maxAttempts()).isEqualTo(8);
+      assertThat(Duration.between(holdfast.queue().now(), status.runAt()))
+          .isBetween(HOUR.dividedBy(3), HOUR);
+      JobId mail = holdfast.enqueue(Job.of("any").queue("mail")).id();
+      assertThat(holdfast.find(mail).orElseThrow().maxAttempts()).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void a_payload_may_have_a_type_with_parameters() {
+    // region generic
+    Kind<List<Charge>> kind =
+        Kind.of("charge-all", new PayloadType<List<Charge>>() {}, this::chargeAll);
+    // endregion
+    assertThat(kind.payload().toString()).startsWith("java.util.List<");
+  }
+
+  private int chargeAll(List<Charge> charges, JobContext context) {
+    return charges.size();
   }
 
   @Test

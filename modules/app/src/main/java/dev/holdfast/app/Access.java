@@ -22,9 +22,9 @@ final class Access implements AutoCloseable {
   private final Holdfast holdfast;
   private final boolean allowUnsafe;
 
-  private Access(HikariDataSource pool, boolean allowUnsafe, VerbObserver observer) {
+  private Access(HikariDataSource pool, boolean allowUnsafe, Queue.Options options) {
     this.pool = pool;
-    this.holdfast = Holdfast.on(pool, new JacksonCodec(), options(observer));
+    this.holdfast = Holdfast.on(pool, new JacksonCodec(), options);
     this.allowUnsafe = allowUnsafe;
   }
 
@@ -37,14 +37,16 @@ final class Access implements AutoCloseable {
     return open(settings, url, VerbObserver.NONE);
   }
 
-  private static Queue.Options options(VerbObserver observer) {
-    return new Queue.Options(Queue.Options.DEFAULT.connections(), observer);
+  private static Queue.Options options(Settings settings, VerbObserver observer) {
+    return new Queue.Options(
+        Queue.Options.DEFAULT.connections(), observer, RetrySettings.defaults(settings));
   }
 
   /**
    * @param observer is told of all that is asked of the database
    */
   static Access open(Settings settings, DatabaseUrl url, VerbObserver observer) {
+    Queue.Options options = options(settings, observer);
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(url.jdbc());
     if (!url.user().isEmpty()) {
@@ -68,7 +70,7 @@ final class Access implements AutoCloseable {
         "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=60s");
     try {
       return new Access(
-          new HikariDataSource(config), settings.flag(Setting.ALLOW_UNSAFE_DATABASE), observer);
+          new HikariDataSource(config), settings.flag(Setting.ALLOW_UNSAFE_DATABASE), options);
     } catch (HikariPool.PoolInitializationException failed) {
       throw cannotConnect(url, failed);
     } catch (RuntimeException malformed) {

@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 
 /** What an operator should know, as the database shows it. */
 final class Checkup {
-  /** By then every reaper has had several chances, whatever its timings. */
-  private static final Duration TAKEN_BACK_WITHIN = Duration.ofMinutes(1);
-
   private Checkup() {}
 
-  static Control.Health of(Queue queue) {
+  /**
+   * @param reapGrace of those who take leases back
+   */
+  static Control.Health of(Queue queue, Duration reapGrace) {
     Crew crew = queue.crew(null);
     @Nullable Instant paused = queue.allPausedSince().orElse(null);
     List<Control.Health.Trouble> problems =
@@ -26,7 +26,7 @@ final class Checkup {
                 new Diagnosis.Facts(
                     queue.queues(),
                     crew,
-                    queue.warnings(null, TAKEN_BACK_WITHIN),
+                    queue.warnings(null, reapGrace),
                     queue.schedules(),
                     Set.of(),
                     paused))

@@ -23,7 +23,7 @@ final class ConfigCommand implements Callable<Integer> {
           Access::poolSize,
           settings -> settings.flag(Setting.ALLOW_UNSAFE_DATABASE),
           settings -> settings.within(Setting.DATABASE_PORT, 0, 65_535),
-          settings -> settings.within(Setting.MAX_ATTEMPTS, 1, Integer.MAX_VALUE),
+          RetrySettings::defaults,
           settings -> settings.duration(Setting.RETAIN_SUCCEEDED),
           settings -> settings.duration(Setting.RETAIN_CANCELLED),
           settings -> settings.duration(Setting.RETAIN_FAILED),

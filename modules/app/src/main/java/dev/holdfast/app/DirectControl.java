@@ -25,6 +25,7 @@ import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Statistics;
 import dev.holdfast.model.StepStatus;
+import dev.holdfast.model.Timings;
 import dev.holdfast.model.WorkerOrder;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.server.Secrets;
@@ -44,11 +45,13 @@ final class DirectControl implements Control {
   private final Access access;
   private final Queue queue;
   private final Duration cancelGrace;
+  private final Duration reapGrace;
 
-  DirectControl(Access access, Duration cancelGrace) {
+  DirectControl(Access access, Timings timings) {
     this.access = access;
     this.queue = access.holdfast().queue();
-    this.cancelGrace = cancelGrace;
+    this.cancelGrace = timings.cancelGrace();
+    this.reapGrace = timings.reapGrace();
   }
 
   @Override
@@ -254,7 +257,7 @@ final class DirectControl implements Control {
 
   @Override
   public Health health() {
-    return Checkup.of(queue);
+    return Checkup.of(queue, reapGrace);
   }
 
   @Override

@@ -134,7 +134,7 @@ final class EnqueueCommand implements Callable<Integer> {
   }
 
   private Job job(Settings settings, Json payload) {
-    Job job = shape.job(settings, kind, payload);
+    Job job = shape.job(kind, payload);
     job = delay == null ? job : job.delay(Input.duration("--delay", delay));
     job = runAt == null ? job : job.runAt(Input.instant("--run-at", runAt));
     job = deadline == null ? job : job.deadline(Input.instant("--deadline", deadline));

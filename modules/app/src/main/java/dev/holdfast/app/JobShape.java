@@ -25,15 +25,13 @@ final class JobShape {
   @Option(
       names = "--max-attempts",
       paramLabel = "N",
-      description = "how many attempts may fail; default: MAX_ATTEMPTS, 3")
+      description =
+          "how many attempts may fail; default: that of its kind or queue, or MAX_ATTEMPTS, 3")
   @Nullable Integer maxAttempts;
 
-  Job job(Settings settings, String kind, Json payload) {
-    Job job =
-        Job.of(kind, payload)
-            .queue(queue)
-            .priority(priority)
-            .maxAttempts(maxAttempts == null ? settings.whole(Setting.MAX_ATTEMPTS) : maxAttempts);
+  Job job(String kind, Json payload) {
+    Job job = Job.of(kind, payload).queue(queue).priority(priority);
+    job = maxAttempts == null ? job : job.maxAttempts(maxAttempts);
     return timeout == null ? job : job.timeout(Input.duration("--timeout", timeout));
   }
 }

@@ -8,7 +8,6 @@ import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.worker.Kind;
 import dev.holdfast.worker.Program;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -24,11 +23,10 @@ record ProgramSettings(
     List<String> pass,
     Map<String, String> environment,
     boolean strict,
-    RetryPolicy retry,
+    @Nullable RetryPolicy retry,
     Path folder) {
   private static final List<String> KEYS =
       List.of("command", "artifacts", "pass", "environment", "strict", "retry");
-  private static final List<String> RETRY_KEYS = List.of("delay", "factor", "longest");
 
   /** Says what is wrong with one of them, without the file's name. */
   static final class WrongException extends Exception {
@@ -65,7 +63,8 @@ record ProgramSettings(
   }
 
   Kind<?> toKind(Codec codec) {
-    Kind<?> runs = toProgram(System::getenv).kind(kind, codec).retry(retry);
+    Kind<?> plain = toProgram(System::getenv).kind(kind, codec);
+    Kind<?> runs = retry == null ? plain : plain.retry(retry);
     return strict ? runs.strictly() : runs;
   }
 
@@ -139,23 +138,17 @@ record ProgramSettings(
     return node.asBoolean();
   }
 
-  private static RetryPolicy retry(String at, @Nullable JsonNode node) throws WrongException {
-    RetryPolicy fallback = RetryPolicy.DEFAULT;
+  /** Null when nothing is said: the queue decides, by kind and queue. */
+  private static @Nullable RetryPolicy retry(String at, @Nullable JsonNode node)
+      throws WrongException {
     if (node == null || node.isNull()) {
-      return fallback;
+      return null;
     }
-    known(at, node, RETRY_KEYS);
+    known(at, node, RetrySettings.Delays.KEYS);
     try {
-      return new RetryPolicy(
-          duration(node.get("delay"), fallback.base()),
-          node.has("factor") ? Double.parseDouble(node.get("factor").asText()) : fallback.factor(),
-          duration(node.get("longest"), fallback.max()));
-    } catch (IllegalArgumentException wrong) {
+      return RetrySettings.Delays.read(at, node).policy(RetryPolicy.DEFAULT);
+    } catch (RefusedException wrong) {
       throw new WrongException(at + ": " + wrong.getMessage());
     }
-  }
-
-  private static Duration duration(@Nullable JsonNode node, Duration fallback) {
-    return node == null ? fallback : Durations.parse(node.asText());
   }
 }

@@ -34,7 +34,7 @@ record QueueSettings(String queue, @Nullable Integer processes, @Nullable Intege
         whole(at + ".concurrency", node.get("concurrency"), 1, 100_000));
   }
 
-  private static @Nullable Integer whole(String at, @Nullable JsonNode node, int least, int most)
+  static @Nullable Integer whole(String at, @Nullable JsonNode node, int least, int most)
       throws ProgramSettings.WrongException {
     if (node == null || node.isNull()) {
       return null;

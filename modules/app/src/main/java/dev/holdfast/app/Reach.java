@@ -43,8 +43,7 @@ final class Reach {
     if (isRemote(settings)) {
       return new RemoteControl(ServerSettings.url(settings, Setting.SERVER_URL), apiKey(settings));
     }
-    return new DirectControl(
-        Access.open(settings).checked(), settings.seconds(Setting.CANCEL_GRACE_SEC));
+    return new DirectControl(Access.open(settings).checked(), WorkerSettings.timings(settings));
   }
 
   /** What an option says wins over the environment and the file. */

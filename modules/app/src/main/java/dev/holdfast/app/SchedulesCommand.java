@@ -114,7 +114,7 @@ final class SchedulesCommand {
     @Override
     public Integer call() {
       Settings settings = reach.settings();
-      Job job = shape.job(settings, kind, payload == null ? Json.EMPTY : Input.json(payload));
+      Job job = shape.job(kind, payload == null ? Json.EMPTY : Input.json(payload));
       Schedule schedule = Schedule.of(name, cron, zone(), job).missed(missed);
       try (Control control = reach.open(settings)) {
         control.schedule(noOverlap ? schedule.withoutOverlap() : schedule);

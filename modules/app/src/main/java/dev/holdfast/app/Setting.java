@@ -193,7 +193,19 @@ enum Setting {
       "",
       "holds mirrors of repositories; 'cache' in the folder unless given"),
 
-  MAX_ATTEMPTS("jobs.maxAttempts", "MAX_ATTEMPTS", "3", "attempts a job has unless it says so"),
+  MAX_ATTEMPTS(
+      "jobs.maxAttempts",
+      "MAX_ATTEMPTS",
+      "3",
+      "attempts of a job, unless it says so; retries.kinds and retries.queues win over it"),
+  RETRY_DELAY(
+      "jobs.retryDelay",
+      "HOLDFAST_RETRY_DELAY",
+      "10s",
+      "how long a job waits at most after its first failure; half of it at least"),
+  RETRY_FACTOR(
+      "jobs.retryFactor", "HOLDFAST_RETRY_FACTOR", "12", "how much longer after each further one"),
+  RETRY_LONGEST("jobs.retryLongest", "HOLDFAST_RETRY_LONGEST", "15m", "the longest of these waits"),
   RETAIN_SUCCEEDED(
       "retention.succeeded", "HOLDFAST_RETAIN_SUCCEEDED", "7d", "age at which they are deleted"),
   RETAIN_CANCELLED(

@@ -50,6 +50,7 @@ final class Settings {
   private final List<ProgramSettings> programs;
   private final List<RuntimeSettings> runtimes;
   private final List<QueueSettings> queues;
+  private final RetrySettings.InFile retries;
   private final @Nullable Path file;
 
   private Settings(
@@ -57,11 +58,13 @@ final class Settings {
       List<ProgramSettings> programs,
       List<RuntimeSettings> runtimes,
       List<QueueSettings> queues,
+      RetrySettings.InFile retries,
       @Nullable Path file) {
     this.values = values;
     this.programs = programs;
     this.runtimes = runtimes;
     this.queues = queues;
+    this.retries = retries;
     this.file = file;
   }
 
@@ -75,7 +78,8 @@ final class Settings {
     read.values().forEach((setting, text) -> values.put(setting, new Value(text, "" + file)));
     environment.forEach((name, text) -> fromEnvironment(values, name, text));
     options.forEach((setting, text) -> values.put(setting, new Value(text, "option")));
-    Settings settings = new Settings(values, read.programs(), read.runtimes(), read.queues(), file);
+    Settings settings =
+        new Settings(values, read.programs(), read.runtimes(), read.queues(), read.retries(), file);
     settings.applyPreset();
     return settings;
   }
@@ -98,7 +102,7 @@ final class Settings {
   Settings with(Setting setting, Setting like) {
     Map<Setting, Value> changed = new EnumMap<>(values);
     changed.put(setting, value(like));
-    return new Settings(changed, programs, runtimes, queues, file);
+    return new Settings(changed, programs, runtimes, queues, retries, file);
   }
 
   private void unlessGiven(Setting setting, Duration value, String origin) {
@@ -143,6 +147,11 @@ final class Settings {
   /** What holdfast.yaml says about what a supervisor is to run for each queue. */
   List<QueueSettings> queues() {
     return queues;
+  }
+
+  /** What holdfast.yaml says about how jobs of kinds and queues are retried. */
+  RetrySettings.InFile retries() {
+    return retries;
   }
 
   /** All of them, for people: no secret, be it one by itself or a word of a command. */

@@ -17,18 +17,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.error.MarkedYAMLException;
 
 /**
  * holdfast.yaml: nested keys as in {@link Setting}, lists for what is several, programs that run
- * kinds under {@code handlers}, those that run steps under {@code runtimes}, and what a supervisor
- * runs for each queue under {@code queues}.
+ * kinds under {@code handlers}, those that run steps under {@code runtimes}, what a supervisor runs
+ * for each queue under {@code queues}, and how jobs are retried under {@code retries}.
  */
 record SettingsFile(
     Map<Setting, String> values,
     List<ProgramSettings> programs,
     List<RuntimeSettings> runtimes,
-    List<QueueSettings> queues) {
+    List<QueueSettings> queues,
+    RetrySettings.InFile retries) {
   private static final long LARGEST = 1 << 20;
   // A key that stands there twice would be taken once, and silently.
   private static final YAMLMapper YAML =
@@ -36,14 +38,18 @@ record SettingsFile(
   private static final String HANDLERS = "handlers";
   private static final String RUNTIMES = "runtimes";
   private static final String QUEUES = "queues";
+  private static final String RETRIES = "retries";
+  private static final List<String> OF_RETRIES = List.of("kinds", "queues");
 
-  static final SettingsFile NONE = new SettingsFile(Map.of(), List.of(), List.of(), List.of());
+  static final SettingsFile NONE =
+      new SettingsFile(Map.of(), List.of(), List.of(), List.of(), RetrySettings.InFile.NONE);
 
   static SettingsFile read(Path file) {
     Map<Setting, String> values = new EnumMap<>(Setting.class);
     List<ProgramSettings> programs = new ArrayList<>();
     List<RuntimeSettings> runtimes = new ArrayList<>();
     List<QueueSettings> queues = new ArrayList<>();
+    RetrySettings.InFile retries = RetrySettings.InFile.NONE;
     try {
       if (Files.size(file) > LARGEST) {
         throw wrong(file, "it is larger than a megabyte");
@@ -56,7 +62,12 @@ record SettingsFile(
         programs.addAll(each(file, root, HANDLERS, ProgramSettings::read));
         runtimes.addAll(each(file, root, RUNTIMES, RuntimeSettings::read));
         queues.addAll(each(file, root, QUEUES, QueueSettings::read));
-        collect(file, "", ((ObjectNode) root).without(List.of(HANDLERS, RUNTIMES, QUEUES)), values);
+        retries = retries(file, root.get(RETRIES));
+        collect(
+            file,
+            "",
+            ((ObjectNode) root).without(List.of(HANDLERS, RUNTIMES, QUEUES, RETRIES)),
+            values);
       }
     } catch (JsonProcessingException malformed) {
       throw wrong(file, explained(malformed));
@@ -65,7 +76,7 @@ record SettingsFile(
     } catch (IOException unreadable) {
       throw wrong(file, "it cannot be read (" + unreadable.getMessage() + ")");
     }
-    return new SettingsFile(values, programs, runtimes, queues);
+    return new SettingsFile(values, programs, runtimes, queues, retries);
   }
 
   /** What is wrong, and where; YAML's own message begins with what was being read. */
@@ -108,6 +119,20 @@ record SettingsFile(
       throw wrong(file, String.valueOf(wrong.getMessage()));
     }
     return read;
+  }
+
+  private static RetrySettings.InFile retries(Path file, @Nullable JsonNode node) {
+    if (node == null || node.isNull()) {
+      return RetrySettings.InFile.NONE;
+    }
+    try {
+      ProgramSettings.known(RETRIES, node, OF_RETRIES);
+    } catch (ProgramSettings.WrongException wrong) {
+      throw wrong(file, String.valueOf(wrong.getMessage()));
+    }
+    return new RetrySettings.InFile(
+        each(file, node, "kinds", RetrySettings::ofKind),
+        each(file, node, "queues", RetrySettings::ofQueue));
   }
 
   private static void collect(

@@ -3,7 +3,6 @@ package dev.holdfast.contract;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.Text;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -51,8 +50,7 @@ final class Fields {
 
   static void small(String field, @Nullable Json value) {
     wellFormed(field, value == null ? null : value.text());
-    if (value != null
-        && value.text().getBytes(StandardCharsets.UTF_8).length > Limits.EVENT_BYTES) {
+    if (value != null && Limits.bytes(value) > Limits.EVENT_BYTES) {
       throw wrong(field, "is over the limit of %,d bytes".formatted(Limits.EVENT_BYTES));
     }
   }

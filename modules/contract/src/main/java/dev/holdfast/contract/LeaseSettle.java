@@ -66,7 +66,8 @@ public record LeaseSettle(List<Ending> settlements) {
    * @param output the result, for {@link Outcome#SUCCEEDED}
    * @param error for {@link Outcome#FAILED}
    * @param partialProgress for {@link Outcome#CANCELLED}
-   * @param delayMs until the next attempt, for {@link Outcome#FAILED} and {@link Outcome#SNOOZED}
+   * @param delayMs until the next attempt, for {@link Outcome#SNOOZED}, and for {@link
+   *     Outcome#FAILED} unless the queue is to decide
    * @param abortedByShutdown for {@link Outcome#RELEASED}
    */
   public record Ending(
@@ -90,7 +91,7 @@ public record LeaseSettle(List<Ending> settlements) {
       if (outcome == Outcome.FAILED) {
         Wire.present("error", error);
       }
-      if (outcome == Outcome.FAILED || outcome == Outcome.SNOOZED) {
+      if (outcome == Outcome.SNOOZED) {
         Wire.present("delayMs", delayMs);
       }
     }
@@ -119,7 +120,7 @@ public record LeaseSettle(List<Ending> settlements) {
                 null,
                 Trouble.of(failure),
                 null,
-                after.toMillis(),
+                after == null ? null : Long.valueOf(after.toMillis()),
                 null);
         case Settlement.Cancel(var lease, var partial) ->
             new Ending(task, attempt, Outcome.CANCELLED, null, null, partial, null, null);
@@ -136,7 +137,9 @@ public record LeaseSettle(List<Ending> settlements) {
       Lease lease = new Lease(taskId, attempt);
       return switch (outcome) {
         case SUCCEEDED -> new Settlement.Succeed(lease, output);
-        case FAILED -> new Settlement.Fail(lease, Wire.present("error", error).failure(), delay());
+        case FAILED ->
+            new Settlement.Fail(
+                lease, Wire.present("error", error).failure(), delayMs == null ? null : delay());
         case CANCELLED -> new Settlement.Cancel(lease, partialProgress);
         case SNOOZED -> new Settlement.Snooze(lease, delay());
         case RELEASED -> new Settlement.Release(lease, Boolean.TRUE.equals(abortedByShutdown));

@@ -5,14 +5,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.holdfast.model.Codec;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.PayloadType;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.OffsetDateTime;
+import java.time.ZonedDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -100,6 +107,61 @@ class JacksonCodecTest {
                 .propertyNamingStrategy(PropertyNamingStrategies.UPPER_CAMEL_CASE)
                 .build());
     assertThat(snakes.encode(new Part("a", Colour.RED)).text()).contains("\"Name\"");
+  }
+
+  record Trip(OffsetDateTime leaves, ZonedDateTime arrives, ZonedDateTime utc, LocalDate booked) {}
+
+  @Test
+  void times_keep_their_zone_and_their_offset() {
+    Trip trip =
+        new Trip(
+            OffsetDateTime.parse("2026-03-01T08:00:00+05:30"),
+            ZonedDateTime.parse("2026-03-01T12:00:00+01:00[Europe/Berlin]"),
+            ZonedDateTime.parse("2026-03-01T12:00:00Z[UTC]"),
+            LocalDate.parse("2026-02-01"));
+    assertThat(codec.decode(codec.encode(trip), Trip.class)).isEqualTo(trip);
+  }
+
+  record Address(Optional<String> street, OptionalInt number) {}
+
+  @Test
+  void what_may_be_missing_may_be_optional() {
+    Address full = new Address(Optional.of("Main St"), OptionalInt.of(7));
+    assertThat(codec.encode(full).text()).isEqualTo("{\"street\":\"Main St\",\"number\":7}");
+    assertThat(codec.decode(codec.encode(full), Address.class)).isEqualTo(full);
+    Address empty = new Address(Optional.empty(), OptionalInt.empty());
+    assertThat(codec.decode(codec.encode(empty), Address.class)).isEqualTo(empty);
+    assertThat(codec.decode(new Json("{}"), Address.class)).isEqualTo(empty);
+  }
+
+  @Test
+  void types_with_parameters_go_there_and_back() {
+    Map<String, List<Part>> parts = Map.of("a", List.of(new Part("b", Colour.RED)));
+    assertThat(codec.decode(codec.encode(parts), new PayloadType<Map<String, List<Part>>>() {}))
+        .isEqualTo(parts);
+    assertThat(codec.decode(new Json("{}"), PayloadType.of(Json.class)).text()).isEqualTo("{}");
+    assertThatThrownBy(() -> codec.decode(new Json("[7]"), new PayloadType<List<Part>>() {}))
+        .hasMessageContaining("the payload is no java.util.List<")
+        .hasMessageContaining("Part>");
+  }
+
+  @Test
+  void a_codec_that_knows_classes_only_says_so() {
+    Codec simple =
+        new Codec() {
+          @Override
+          public Json encode(Object value) {
+            return codec.encode(value);
+          }
+
+          @Override
+          public <T> T decode(Json json, Class<T> type) {
+            return codec.decode(json, type);
+          }
+        };
+    assertThat(simple.decode(new Json("7"), PayloadType.of(Integer.class))).isEqualTo(7);
+    assertThatThrownBy(() -> simple.decode(new Json("[]"), new PayloadType<List<Part>>() {}))
+        .hasMessageContaining("it knows classes only");
   }
 
   record Appointment(Instant at, Duration length) {}

@@ -12,6 +12,7 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Limits;
+import dev.holdfast.model.PayloadType;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.worker.Worker;
 import java.sql.Connection;
@@ -82,6 +83,20 @@ class RunningTest extends LibraryTest {
     assertThat(job.leaseExpiresAt()).isAfter(job.heartbeatAt());
     goOn.countDown();
     assertThat(await(id, JobState.SUCCEEDED).result()).isNull();
+  }
+
+  @Test
+  void a_payload_may_be_a_list_of_records() {
+    JobId id =
+        holdfast.enqueue(Job.of("count", List.of(new Receipt("a", 1), new Receipt("b", 2)))).id();
+    start(
+        worker()
+            .handle(
+                "count",
+                new PayloadType<List<Receipt>>() {},
+                (receipts, context) -> receipts.getLast().equals(new Receipt("b", 2))));
+    await(id, JobState.SUCCEEDED);
+    assertThat(result(id)).isEqualTo("true");
   }
 
   @Test

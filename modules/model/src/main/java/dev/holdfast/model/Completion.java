@@ -18,6 +18,14 @@ public record Completion(
     @Nullable Json metrics,
     @Nullable Json partialProgress,
     @Nullable String cancelledDuringPhase) {
+  public Completion {
+    if (metrics != null) {
+      Limits.eventData(metrics);
+    }
+    if (partialProgress != null) {
+      Limits.eventData(partialProgress);
+    }
+  }
 
   public Lease lease() {
     return settlement.lease();

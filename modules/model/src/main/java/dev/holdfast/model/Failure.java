@@ -24,6 +24,7 @@ public record Failure(
   public static final String INPUT_TOO_LARGE = "INPUT_TOO_LARGE";
   public static final String VALIDATION = "VALIDATION";
   public static final String NO_HANDLER = "NO_HANDLER";
+  public static final String PAYLOAD_UNREADABLE = "PAYLOAD_UNREADABLE";
   public static final String HANDLER_FAILED = "HANDLER_FAILED";
 
   private static final Set<String> NEVER_RETRIED =

@@ -27,7 +27,7 @@ public final class Job implements Cloneable {
   private int priority = DEFAULT_PRIORITY;
   private Duration delay = Duration.ZERO;
   private @Nullable Instant runAt;
-  private int maxAttempts = DEFAULT_MAX_ATTEMPTS;
+  private @Nullable Integer maxAttempts;
   private int maxCrashes = DEFAULT_MAX_CRASHES;
   private @Nullable Duration timeout;
   private @Nullable Instant deadline;
@@ -96,11 +96,18 @@ public final class Job implements Cloneable {
     return job;
   }
 
-  /** How many attempts may fail, the first included. */
+  /**
+   * How many attempts may fail, the first included. Unless said, that is for whoever writes the job
+   * to decide, by {@link RetryDefaults}.
+   */
   public Job maxAttempts(int value) {
     Job job = copy();
-    job.maxAttempts = within("maxAttempts", value, 1, 1_000, Refusal.BAD_BUDGET);
+    job.maxAttempts = checkMaxAttempts(value);
     return job;
+  }
+
+  static int checkMaxAttempts(int value) {
+    return within("maxAttempts", value, 1, 1_000, Refusal.BAD_BUDGET);
   }
 
   /** How often the job is put back after its worker died under it. */
@@ -213,7 +220,8 @@ public final class Job implements Cloneable {
     return runAt;
   }
 
-  public int maxAttempts() {
+  /** Null when the job does not say. */
+  public @Nullable Integer maxAttempts() {
     return maxAttempts;
   }
 

@@ -31,4 +31,22 @@ public record LeasedJob(
   public JobId id() {
     return lease.job();
   }
+
+  public LeasedJob payload(Json value) {
+    return new LeasedJob(
+        lease,
+        kind,
+        queue,
+        value,
+        tenant,
+        workspace,
+        run,
+        runKey,
+        enqueuedAt,
+        failures,
+        maxAttempts,
+        queueWait,
+        timeout,
+        untilDeadline);
+  }
 }

@@ -148,6 +148,14 @@ public final class Limits {
     }
   }
 
+  /**
+   * How many bytes the document has, numbers written out in full as PostgreSQL does it, or a little
+   * more.
+   */
+  public static long bytes(Json json) {
+    return json.text().getBytes(StandardCharsets.UTF_8).length + WrittenOut.growth(json.text());
+  }
+
   private static Json bounded(Json json, int max, Refusal refusal, String what) {
     String text = json.text();
     // Every character takes at least one byte, so most documents need no counting.
@@ -156,6 +164,13 @@ public final class Limits {
       throw new RefusedException(
           refusal,
           "%s of %,d characters is over the limit of %,d bytes: store it elsewhere and pass a reference"
+              .formatted(what, text.length(), max));
+    }
+    long growth = WrittenOut.growth(text);
+    if (growth > 0 && bytes(json) > max) {
+      throw new RefusedException(
+          refusal,
+          "%s of %,d characters is over the limit of %,d bytes once its numbers are written out in full, as they are stored: pass very large and very small ones as text"
               .formatted(what, text.length(), max));
     }
     return json;

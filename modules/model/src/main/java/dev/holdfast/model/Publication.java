@@ -14,5 +14,8 @@ public record Publication(
           "%d artifacts at once: 1 to %d are possible"
               .formatted(artifacts.size(), Limits.ARTIFACTS));
     }
+    if (result != null) {
+      Limits.result(result);
+    }
   }
 }

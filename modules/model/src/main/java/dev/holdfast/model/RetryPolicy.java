@@ -4,12 +4,14 @@ import java.time.Duration;
 import java.util.random.RandomGenerator;
 
 /**
- * How long to wait before the next try: exponential with full jitter, so that a thousand jobs that
- * failed together do not come back together.
+ * How long to wait before the next try: exponential, and anywhere in the upper half of that, so
+ * that a thousand jobs that failed together do not come back together, and none comes back at once.
  */
 public record RetryPolicy(Duration base, double factor, Duration max) {
+  // A job has three attempts by default, and so two waits: the first short, for what passes in a
+  // moment, and the second at least a minute, for a disk that is full or a server that restarts.
   public static final RetryPolicy DEFAULT =
-      new RetryPolicy(Duration.ofSeconds(2), 2.0, Duration.ofMinutes(15));
+      new RetryPolicy(Duration.ofSeconds(10), 12.0, Duration.ofMinutes(15));
 
   /** Comes back at once, for tests and for kinds that wait by themselves. */
   public static final RetryPolicy NONE = new RetryPolicy(Duration.ZERO, 1.0, Duration.ZERO);
@@ -33,8 +35,14 @@ public record RetryPolicy(Duration base, double factor, Duration max) {
     return millis >= max.toMillis() ? max : Duration.ofMillis((long) millis);
   }
 
-  public Duration delay(int failures, RandomGenerator random) {
-    long ceiling = ceiling(failures).toMillis();
-    return ceiling == 0 ? Duration.ZERO : Duration.ofMillis(random.nextLong(ceiling + 1));
+  /**
+   * The wait of a job that has failed once more.
+   *
+   * @param before how many of its attempts had failed before; those that were released or snoozed
+   *     are not failures
+   */
+  public Duration next(int before, RandomGenerator random) {
+    long ceiling = ceiling(before + 1).toMillis();
+    return Duration.ofMillis(random.nextLong(ceiling / 2, ceiling + 1));
   }
 }

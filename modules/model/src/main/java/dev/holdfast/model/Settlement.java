@@ -15,10 +15,15 @@ public sealed interface Settlement {
     }
   }
 
-  /** {@code retryAfter} matters only when the failure is retryable and budget is left. */
-  record Fail(Lease lease, Failure failure, Duration retryAfter) implements Settlement {
+  /**
+   * {@code retryAfter} matters only when the failure is retryable and budget is left; null leaves
+   * it to the queue, which decides by {@link RetryDefaults}.
+   */
+  record Fail(Lease lease, Failure failure, @Nullable Duration retryAfter) implements Settlement {
     public Fail {
-      Limits.delay("retryAfter", retryAfter);
+      if (retryAfter != null) {
+        Limits.delay("retryAfter", retryAfter);
+      }
     }
   }
 

@@ -19,7 +19,7 @@ class JobTest {
     assertThat(job.priority()).isEqualTo(5);
     assertThat(job.delay()).isZero();
     assertThat(job.runAt()).isNull();
-    assertThat(job.maxAttempts()).isEqualTo(3);
+    assertThat(job.maxAttempts()).isNull();
     assertThat(job.maxCrashes()).isEqualTo(2);
     assertThat(job.timeout()).isNull();
     assertThat(job.deadline()).isNull();

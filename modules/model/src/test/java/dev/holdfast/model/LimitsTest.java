@@ -4,6 +4,7 @@ import static dev.holdfast.model.Refusals.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -62,6 +63,58 @@ class LimitsTest {
         .hasMessageContaining("1,048,576 bytes");
     String wide = "\"" + "ü".repeat(Limits.PAYLOAD_BYTES / 2) + "\"";
     assertRefused(Refusal.PAYLOAD_TOO_LARGE, () -> Limits.payload(new Json(wide)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "1e131071",
+        "1E+131071",
+        "-1.5e131070",
+        "1e-16383",
+        "0.1e0131071",
+        "9e99999999999"
+      })
+  void numbers_count_as_they_are_written_out(String number) {
+    Json many = new Json("[" + (number + ",").repeat(99) + number + "]");
+    assertRefused(Refusal.PAYLOAD_TOO_LARGE, () -> Limits.payload(many))
+        .hasMessageContaining("written out");
+    assertRefused(Refusal.RESULT_TOO_LARGE, () -> Limits.result(many));
+    assertRefused(Refusal.EVENT_TOO_LARGE, () -> Limits.eventData(many));
+  }
+
+  @Test
+  void all_that_is_stored_is_bounded_by_what_it_becomes() {
+    Json many = new Json("[" + "1e131071,".repeat(99) + "1]");
+    Lease lease = new Lease(JobId.next(), 1);
+    Artifact artifact = new Artifact("a", 1, "0".repeat(64));
+    assertRefused(
+        Refusal.RESULT_TOO_LARGE, () -> new Publication(lease, "s", List.of(artifact), many));
+    Settlement done = new Settlement.Succeed(lease, null);
+    assertRefused(
+        Refusal.EVENT_TOO_LARGE,
+        () -> new Completion(done, "SUCCEEDED", "", "w", null, many, null, null));
+    assertRefused(
+        Refusal.EVENT_TOO_LARGE,
+        () -> new Completion(done, "SUCCEEDED", "", "w", null, null, many, null));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "1e5",
+        "6.02214076e23",
+        "1.7976931348623157E308",
+        "4.9E-324",
+        "true",
+        "false",
+        "[1e131071]",
+        "\"1e999999999\"",
+        "\"\\\"1e999999999\"",
+        "{\"1e999999999\": 1}"
+      })
+  void usual_numbers_and_texts_that_look_like_large_ones_are_taken(String json) {
+    assertThat(Limits.payload(new Json(json)).text()).isSameAs(json);
   }
 
   @Test

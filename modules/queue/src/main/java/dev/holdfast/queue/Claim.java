@@ -37,13 +37,16 @@ final class Claim {
                   AS wait_ms
       """;
 
+  /** The same, for payloads that are read one by one: see {@link ReadApart}. */
+  static final String TAKE_UNREAD = TAKE.replace("j.payload,", "'null' AS payload,");
+
   // One conditional statement. SKIP LOCKED lets any number of workers claim side by side: a row
   // another one is taking is not waited for, and a row another one has taken no longer matches, so
   // no attempt is ever held twice. The CTE must be MATERIALIZED: inlined, the planner may run the
   // LIMIT once per joined row and claim more than was asked for. Each priority is walked by itself
   // (equalities plus a range), so a heap of delayed urgent jobs does not stand before a due one.
   // A row that changed between our snapshot and our lock is found again by the next claim.
-  private static final String SQL =
+  private static final String PICK =
       """
       WITH picked AS MATERIALIZED (
         SELECT pick.ctid
@@ -61,8 +64,8 @@ final class Claim {
          -- A queue with rules goes the longer way, see ClaimByRules.
          WHERE NOT EXISTS (
                  SELECT FROM holdfast.queue q
-                  WHERE q.name IN (?, '*') AND (q.paused_at IS NOT NULL OR q.max_running IS NOT NULL
-                                      OR q.rate_limit IS NOT NULL))
+                  WHERE q.name = ? AND (q.max_running IS NOT NULL OR q.rate_limit IS NOT NULL))
+           AND NOT %s
            -- Not EXISTS: it ignores the order, and with statistics of a busier hour the planner
            -- then expects the first row it meets to match and reads the whole table.
            AND (SELECT k.queue FROM holdfast.job k
@@ -71,7 +74,7 @@ final class Claim {
          LIMIT ?
       )
       """
-          + TAKE;
+          .formatted(Queues.isPaused("?"));
 
   /** A claimed job with its place in the queue: the update gives rows back in no useful order. */
   record Taken(LeasedJob job, int priority, double due) {
@@ -104,11 +107,13 @@ final class Claim {
   private static final Duration IN_A_MOMENT = Duration.ofMillis(10);
 
   private final Database database;
+  private final ReadApart apart;
   private final ClaimByRules byRules = new ClaimByRules();
   private final Map<String, Floors> floors = new ConcurrentHashMap<>();
 
-  Claim(Database database) {
+  Claim(Database database, Backoff backoff) {
     this.database = database;
+    this.apart = new ReadApart(database, backoff);
   }
 
   /**
@@ -139,8 +144,14 @@ final class Claim {
     // What became claimable just now may have a concurrency key the survey did not see.
     if (jobs.isEmpty() && (survey.hasRules() || more)) {
       jobs =
-          database.transactOnce(
-              "claim", connection -> byRules.take(connection, queue, most, worker, lease, tenant));
+          apart.ifNeeded(
+              most,
+              lease,
+              (some, write) ->
+                  database.transactOnce(
+                      "claim",
+                      connection ->
+                          byRules.take(connection, queue, some, worker, lease, tenant, write)));
     }
     if (!jobs.isEmpty()) {
       return new Claimed(jobs, null);
@@ -162,6 +173,19 @@ final class Claim {
       @Nullable String tenant,
       Floors known,
       double[] from) {
+    return apart.ifNeeded(
+        most, lease, (some, write) -> take(queue, some, worker, lease, tenant, known, from, write));
+  }
+
+  private List<LeasedJob> take(
+      String queue,
+      int most,
+      String worker,
+      Duration lease,
+      @Nullable String tenant,
+      Floors known,
+      double[] from,
+      String write) {
     long start = System.nanoTime();
     List<Taken> taken =
         database.runOnce(
@@ -170,12 +194,13 @@ final class Claim {
                 Rows.listByKey(
                     connection,
                     Taken::read,
-                    SQL,
+                    PICK + write,
                     connection.createArrayOf("float8", Arrays.stream(from).boxed().toArray()),
                     queue,
                     named(tenant),
                     named(tenant),
                     most,
+                    queue,
                     queue,
                     queue,
                     most,

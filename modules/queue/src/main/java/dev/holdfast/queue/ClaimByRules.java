@@ -40,15 +40,15 @@ final class ClaimByRules {
       SELECT key FROM hop WHERE key IS NOT NULL ORDER BY n
       """;
 
-  private static final String SQL =
+  private static final String PICK =
       """
       WITH room AS MATERIALIZED (
-        SELECT least(?, (SELECT CASE
-                           WHEN q.paused_at IS NOT NULL THEN 0
+        SELECT CASE WHEN %s THEN 0 ELSE
+               least(?, (SELECT CASE
                            WHEN q.max_running IS NOT NULL THEN q.max_running
                              - (SELECT count(*) FROM holdfast.job r
                                  WHERE r.queue = q.name AND r.state = 'RUNNING') END
-                           FROM holdfast.queue q WHERE q.name = ?)) AS places
+                           FROM holdfast.queue q WHERE q.name = ?)) END AS places
       ), keyed AS MATERIALIZED (
         SELECT hop.key,
                coalesce((SELECT j.concurrency_limit FROM holdfast.job j
@@ -91,7 +91,7 @@ final class ClaimByRules {
          LIMIT greatest(0, (SELECT places FROM room))
       )
       """
-          + Claim.TAKE;
+          .formatted(Queues.isPaused("?"));
 
   private static final int KEYS_A_PAGE = 200;
 
@@ -109,18 +109,24 @@ final class ClaimByRules {
     this.keysAPage = keysAPage;
   }
 
+  /**
+   * @param write what is written and read of the jobs: {@link Claim#TAKE}, or the same unread
+   */
   List<LeasedJob> take(
       Connection connection,
       String queue,
       int most,
       String worker,
       Duration lease,
-      @Nullable String tenant)
+      @Nullable String tenant,
+      String write)
       throws SQLException {
     Rows.list(connection, row -> "", TURN, queue);
     int allowed = RateLimit.allows(connection, queue, most);
     List<LeasedJob> taken =
-        allowed == 0 ? List.of() : takeTurn(connection, queue, allowed, worker, lease, tenant);
+        allowed == 0
+            ? List.of()
+            : takeTurn(connection, queue, allowed, worker, lease, tenant, write);
     RateLimit.spend(connection, queue, taken.size());
     return taken;
   }
@@ -131,7 +137,8 @@ final class ClaimByRules {
       int most,
       String worker,
       Duration lease,
-      @Nullable String tenant)
+      @Nullable String tenant,
+      String write)
       throws SQLException {
     String from = lastKey.getOrDefault(queue, "");
     boolean fromTheFirst = from.isEmpty();
@@ -139,7 +146,7 @@ final class ClaimByRules {
     for (int page = 0; page < PAGES_A_CLAIM && taken.isEmpty(); page++) {
       List<String> keys =
           Rows.list(connection, row -> row.getString("key"), KEYS, queue, from, queue, keysAPage);
-      taken = take(connection, queue, keys, most, worker, lease, tenant);
+      taken = take(connection, queue, keys, most, worker, lease, tenant, write);
       if (keys.size() == keysAPage) {
         from = keys.getLast();
       } else {
@@ -161,12 +168,14 @@ final class ClaimByRules {
       int most,
       String worker,
       Duration lease,
-      @Nullable String tenant)
+      @Nullable String tenant,
+      String write)
       throws SQLException {
     return Rows.list(
         connection,
         Claim.Taken::read,
-        SQL,
+        PICK + write,
+        queue,
         most,
         queue,
         queue,

@@ -52,13 +52,14 @@ final class Complete {
 
   private Complete() {}
 
-  static Verdict one(Connection connection, Completion completion) throws SQLException {
+  static Verdict one(Connection connection, Backoff backoff, Completion completion)
+      throws SQLException {
     Lease lease = completion.lease();
     Optional<Before> before = before(connection, lease);
     if (before.isPresent()) {
       return before.get().verdict(completion);
     }
-    if (!settle(connection, completion.settlement()).contains(lease)) {
+    if (!settle(connection, backoff, completion.settlement()).contains(lease)) {
       // Another one may have been here between our look and its lock.
       return before(connection, lease).map(b -> b.verdict(completion)).orElseGet(Verdict.Late::new);
     }
@@ -81,11 +82,11 @@ final class Complete {
         : new Verdict.Accepted(JobState.valueOf(state.getFirst()));
   }
 
-  private static Set<Lease> settle(Connection connection, Settlement settlement)
+  private static Set<Lease> settle(Connection connection, Backoff backoff, Settlement settlement)
       throws SQLException {
     return switch (settlement) {
       case Settlement.Succeed succeed -> Succeed.all(connection, List.of(succeed));
-      case Settlement.Fail fail -> Fail.all(connection, List.of(fail));
+      case Settlement.Fail fail -> Fail.all(connection, backoff, List.of(fail));
       case Settlement.Cancel cancel -> GiveBack.cancelled(connection, List.of(cancel));
       case Settlement.Snooze snooze -> GiveBack.snoozed(connection, List.of(snooze));
       case Settlement.Release release -> GiveBack.released(connection, List.of(release));

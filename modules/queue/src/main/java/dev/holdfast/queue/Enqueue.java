@@ -9,6 +9,7 @@ import dev.holdfast.model.Json;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.RetryDefaults;
 import dev.holdfast.model.Unique;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -94,20 +95,23 @@ final class Enqueue {
   private final Database database;
   private final Doorbell doorbell;
   private final Codec codec;
+  private final RetryDefaults defaults;
 
   private final Together<Encoded, Enqueued> together = new Together<>(WRITERS, this::encoded);
 
-  Enqueue(Database database, Doorbell doorbell, Codec codec) {
+  Enqueue(Database database, Doorbell doorbell, Codec codec, RetryDefaults defaults) {
     this.database = database;
     this.doorbell = doorbell;
     this.codec = codec;
+    this.defaults = defaults;
   }
 
   /** A job whose payload is JSON, and not too large. */
   private record Encoded(Job job, Json payload) {}
 
   /** With what other threads enqueue at the same moment, if it stands for itself. */
-  Enqueued one(Job job) {
+  Enqueued one(Job asked) {
+    Job job = defaults.applied(asked);
     if (takesMoreThanOneStatement(List.of(job))) {
       return all(List.of(job)).getFirst();
     }
@@ -121,7 +125,8 @@ final class Enqueue {
     return all(batch.stream().map(Encoded::job).toList(), payloads.byJob);
   }
 
-  List<Enqueued> all(List<Job> jobs) {
+  List<Enqueued> all(List<Job> asked) {
+    List<Job> jobs = asked.stream().map(defaults::applied).toList();
     return all(jobs, checked(jobs));
   }
 
@@ -166,7 +171,8 @@ final class Enqueue {
   }
 
   /** Commits, or not, with the caller's own writes. */
-  List<Enqueued> all(Connection connection, List<Job> jobs) throws SQLException {
+  List<Enqueued> all(Connection connection, List<Job> asked) throws SQLException {
+    List<Job> jobs = asked.stream().map(defaults::applied).toList();
     Map<JobId, Json> payloads = checked(jobs);
     Database.Work<List<Enqueued>> work =
         in -> {
@@ -296,15 +302,15 @@ final class Enqueue {
   /** The payloads of one enqueue, within its limits. */
   private static final class Payloads {
     final Map<JobId, Json> byJob = new HashMap<>();
-    private long chars;
+    private long bytes;
 
     void add(Job job, Json payload) {
       if (byJob.put(job.id(), payload) != null) {
         throw new RefusedException(
             Refusal.BAD_ID, "job " + job.id() + " stands twice in one enqueue");
       }
-      chars += payload.text().length();
-      if (chars > Limits.BULK_BYTES) {
+      bytes += Limits.bytes(payload);
+      if (bytes > Limits.BULK_BYTES) {
         throw new RefusedException(
             Refusal.PAYLOAD_TOO_LARGE,
             "the payloads of one enqueue are over the limit of %,d bytes: enqueue them in several calls"

@@ -7,6 +7,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes jobs that ask for nothing special, in a statement that costs the server half of what the
@@ -54,7 +56,7 @@ final class EnqueueUsual {
         && job.run().equals(job.id())
         && job.runKey().equals(job.kind())
         && job.priority() == like.priority()
-        && job.maxAttempts() == like.maxAttempts()
+        && Objects.equals(job.maxAttempts(), like.maxAttempts())
         && job.maxCrashes() == like.maxCrashes()
         && job.tenant().equals(like.tenant())
         && job.workspace().equals(like.workspace());
@@ -67,7 +69,7 @@ final class EnqueueUsual {
       Connection connection, List<Job> jobs, Map<JobId, Json> payloads, boolean rings)
       throws SQLException {
     Job like = jobs.getFirst();
-    Object[] values = {
+    @Nullable Object[] values = {
       Rows.array(connection, "uuid", jobs, Job::id),
       Rows.array(connection, "text", jobs, Job::queue),
       Rows.array(connection, "text", jobs, Job::kind),

@@ -71,8 +71,9 @@ final class Fail {
 
   private Fail() {}
 
-  static Set<Lease> all(Connection connection, List<Settlement.Fail> settlements)
+  static Set<Lease> all(Connection connection, Backoff backoff, List<Settlement.Fail> failed)
       throws SQLException {
+    List<Settlement.Fail> settlements = backoff.decided(connection, failed);
     List<Lease> leases = settlements.stream().map(Settlement.Fail::lease).toList();
     Array ids = Rows.ids(connection, leases);
     Array attempts = Rows.attempts(connection, leases);

@@ -39,6 +39,7 @@ import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Report;
+import dev.holdfast.model.RetryDefaults;
 import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Settlement;
@@ -82,6 +83,7 @@ public final class Queue implements AutoCloseable {
   private final Doorbell doorbell;
   private final Enqueue enqueue;
   private final Claim claim;
+  private final Backoff backoff;
   private final Settle settle;
   private final Health health;
   private final Set<Listener> listeners = ConcurrentHashMap.newKeySet();
@@ -94,17 +96,27 @@ public final class Queue implements AutoCloseable {
     this.database = Database.pooled(dataSource, options.observer(), options.connections());
     this.heartbeats = database.dedicated(dataSource, HEARTBEAT_ANSWER);
     this.doorbell = new Doorbell(database);
-    this.enqueue = new Enqueue(database, doorbell, codec);
-    this.claim = new Claim(database);
-    this.settle = new Settle(database);
+    this.enqueue = new Enqueue(database, doorbell, codec, options.retries());
+    this.backoff = new Backoff(options.retries());
+    this.claim = new Claim(database, backoff);
+    this.settle = new Settle(database, backoff);
     this.health = new Health(database, doorbell);
   }
 
   /**
    * @param connections how many connections of the pool the verbs may use at once
+   * @param retries what holds for jobs that do not say how often, and how soon, they are retried
    */
-  public record Options(int connections, VerbObserver observer) {
-    public static final Options DEFAULT = new Options(8, VerbObserver.NONE);
+  public record Options(int connections, VerbObserver observer, RetryDefaults retries) {
+    public static final Options DEFAULT = new Options(8, VerbObserver.NONE, RetryDefaults.NONE);
+
+    public Options(int connections, VerbObserver observer) {
+      this(connections, observer, RetryDefaults.NONE);
+    }
+
+    public Options retries(RetryDefaults value) {
+      return new Options(connections, observer, value);
+    }
   }
 
   /** Throws a {@link DatabaseException} that says what is wrong, unless all is well. */
@@ -471,8 +483,8 @@ public final class Queue implements AutoCloseable {
     return database.run("statistics", connection -> Count.all(connection, tenant));
   }
 
-  public Warnings warnings(@Nullable String tenant, Duration overdueAfter) {
-    return database.run("warnings", connection -> Warn.of(connection, tenant, overdueAfter));
+  public Warnings warnings(@Nullable String tenant, Duration reapGrace) {
+    return database.run("warnings", connection -> Warn.of(connection, tenant, reapGrace));
   }
 
   public DatabaseVersion version() {
@@ -506,7 +518,9 @@ public final class Queue implements AutoCloseable {
         "complete",
         connection ->
             Settle.storing(
-                "complete", Refusal.RESULT_NOT_JSON, () -> Complete.one(connection, completion)));
+                "complete",
+                Refusal.RESULT_NOT_JSON,
+                () -> Complete.one(connection, backoff, completion)));
   }
 
   /** What workers told about the ends of this job's attempts. */

@@ -39,6 +39,12 @@ final class Queues {
   /** Stands for all queues; no queue can have this name. */
   static final String EVERY = "*";
 
+  /** Whether a queue, named by an expression, is paused: by itself, or with all of them. */
+  static String isPaused(String queue) {
+    return "EXISTS (SELECT FROM holdfast.queue p WHERE p.name IN (%s, '%s') AND p.paused_at IS NOT NULL)"
+        .formatted(queue, EVERY);
+  }
+
   private static final String PAUSED_SINCE =
       "SELECT paused_at FROM holdfast.queue WHERE name = ? AND paused_at IS NOT NULL";
 

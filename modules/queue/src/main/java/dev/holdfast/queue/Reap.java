@@ -10,6 +10,13 @@ import java.util.List;
 
 /** Takes back jobs whose lease ran out. Any number of reapers may run at once. */
 final class Reap {
+  /** When a lease of a job {@code j} has run out for a reaper that has no grace period. */
+  static final String MAY_TAKE_BACK_FROM =
+      """
+      greatest(j.lease_expires_at,
+               pg_postmaster_start_time() + (j.lease_expires_at - j.heartbeat_at))
+      """;
+
   // The condition stands inside the locking select, so it is checked again on the newest version
   // of each row: a heartbeat that was first keeps its job. A lease is never judged before the
   // server has been up for a whole one, or a restart of the database would look like the death of
@@ -24,11 +31,7 @@ final class Reap {
                               j.worker_id, j.heartbeat_at, j.lease_expires_at),
             'retryable', true)
           """,
-          """
-          greatest(j.lease_expires_at,
-                   pg_postmaster_start_time() + (j.lease_expires_at - j.heartbeat_at))
-            + ? * interval '1 millisecond' < clock_timestamp()
-          """);
+          MAY_TAKE_BACK_FROM + " + ? * interval '1 millisecond' < clock_timestamp()");
 
   private static final String CRASHED =
       sql(

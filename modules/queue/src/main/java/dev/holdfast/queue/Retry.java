@@ -16,6 +16,8 @@ final class Retry {
         SELECT j.id
           FROM holdfast.job j
          WHERE j.id = ANY (?) AND j.state IN ('FAILED', 'CANCELLED')
+           -- Without its payload it would be another job.
+           AND NOT EXISTS (SELECT FROM holdfast.unreadable u WHERE u.job_id = j.id)
            AND (?::text IS NULL OR j.tenant = ?::text)
          ORDER BY j.id
            FOR NO KEY UPDATE

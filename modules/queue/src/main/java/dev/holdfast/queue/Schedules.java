@@ -120,8 +120,9 @@ final class Schedules {
         Job.of(row.getString("kind"), new Json(row.getString("payload")))
             .queue(row.getString("queue"))
             .priority(row.getInt("priority"))
-            .maxAttempts(row.getInt("max_attempts"))
             .maxCrashes(row.getInt("max_crashes"));
+    Integer attempts = Rows.intOrNull(row, "max_attempts");
+    job = attempts == null ? job : job.maxAttempts(attempts);
     Schedule schedule =
         new Schedule(
             row.getString("name"),

@@ -25,15 +25,22 @@ final class Settle {
   }
 
   private final Database database;
+  private final Backoff backoff;
 
-  Settle(Database database) {
+  Settle(Database database, Backoff backoff) {
     this.database = database;
+    this.backoff = backoff;
   }
 
   List<Ack> all(List<Settlement> settlements) {
     Set<Settlement> accepted = new HashSet<>();
     accepted.addAll(settle("succeed", Settlement.Succeed.class, settlements, Succeed::all));
-    accepted.addAll(settle("fail", Settlement.Fail.class, settlements, Fail::all));
+    accepted.addAll(
+        settle(
+            "fail",
+            Settlement.Fail.class,
+            settlements,
+            (connection, failed) -> Fail.all(connection, backoff, failed)));
     accepted.addAll(settle("cancelled", Settlement.Cancel.class, settlements, GiveBack::cancelled));
     accepted.addAll(settle("snooze", Settlement.Snooze.class, settlements, GiveBack::snoozed));
     accepted.addAll(settle("release", Settlement.Release.class, settlements, GiveBack::released));

@@ -25,8 +25,7 @@ record Survey(
     @Nullable Duration nextDue) {
   private static final String SQL =
       """
-      SELECT q.paused_at IS NOT NULL OR (
-               SELECT e.paused_at FROM holdfast.queue e WHERE e.name = '*') IS NOT NULL AS paused,
+      SELECT %s AS paused,
              q.max_running IS NOT NULL OR q.rate_limit IS NOT NULL OR (
                SELECT k.queue FROM holdfast.job k
                 WHERE k.queue = name.queue AND k.state = 'PENDING'
@@ -80,7 +79,8 @@ record Survey(
              AND r.run_at > statement_timestamp()
            ORDER BY r.run_at
            LIMIT 1) AS retrying ON true
-      """;
+      """
+          .formatted(Queues.isPaused("name.queue"));
 
   static Survey of(Connection connection, String queue) throws SQLException {
     return Rows.list(

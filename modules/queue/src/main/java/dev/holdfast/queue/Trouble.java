@@ -13,8 +13,9 @@ final class Trouble {
   // Serialization failure, deadlock; server shutting down, crashed, starting; too many connections.
   private static final Set<String> PASSING =
       Set.of(SERIALIZATION, DEADLOCK, "57P01", "57P02", "57P03", "53300", "25006");
+  private static final String TIME_LIMIT = "57014";
   // Cancelled by its time limit, a lock that did not come free: waited long enough for one call.
-  private static final Set<String> WAITED = Set.of("57014", "55P03");
+  private static final Set<String> WAITED = Set.of(TIME_LIMIT, "55P03");
   private static final Set<String> WRONG_LOGIN = Set.of("28000", "28P01");
   private static final String NO_PRIVILEGE = "42501";
   private static final String READ_ONLY = "25006";
@@ -46,6 +47,20 @@ final class Trouble {
   static boolean isBadData(SQLException trouble) {
     String state = state(trouble);
     return state.startsWith("22") || state.equals("54001");
+  }
+
+  /** True when the server cannot make a value of what it has stored: too large, or damaged. */
+  static boolean isUnreadable(SQLException trouble) {
+    String state = state(trouble);
+    return state.startsWith("22") || state.startsWith("54") || state.startsWith("XX");
+  }
+
+  static boolean isOutOfMemory(SQLException trouble) {
+    return state(trouble).equals("53200");
+  }
+
+  static boolean isTimeLimit(SQLException trouble) {
+    return state(trouble).equals(TIME_LIMIT);
   }
 
   /** True when a row with the same key was there before. */

@@ -8,14 +8,17 @@ import org.jspecify.annotations.Nullable;
 
 /** Counts what an operator should look at; where there is very much of it, not to the end. */
 final class Warn {
+  // A lease is overdue when it could have been taken back for as long as it lasted itself: reapers
+  // look several times in that. How long that is, each row tells.
   private static final String SQL =
       """
       SELECT failed.jobs AS failed, failed.toxic,
              (SELECT count(*)
-                FROM (SELECT FROM holdfast.job
-                       WHERE state = 'RUNNING'
-                         AND lease_expires_at < statement_timestamp() - ? * interval '1 millisecond'
-                         AND (?::text IS NULL OR tenant = ?::text)
+                FROM (SELECT FROM holdfast.job j
+                       WHERE j.state = 'RUNNING'
+                         AND %s + (j.lease_expires_at - j.heartbeat_at)
+                             + ? * interval '1 millisecond' < statement_timestamp()
+                         AND (?::text IS NULL OR j.tenant = ?::text)
                        LIMIT 10000) AS overdue) AS overdue
         FROM (SELECT count(*) AS jobs,
                      count(*) FILTER (WHERE code = 'TOXIC_JOB') AS toxic
@@ -25,18 +28,19 @@ final class Warn {
                          AND finished_at > statement_timestamp() - interval '1 hour'
                          AND (?::text IS NULL OR tenant = ?::text)
                        LIMIT 10000) AS one) AS failed
-      """;
+      """
+          .formatted(Reap.MAY_TAKE_BACK_FROM);
 
   private Warn() {}
 
-  static Warnings of(Connection connection, @Nullable String tenant, Duration overdueAfter)
+  static Warnings of(Connection connection, @Nullable String tenant, Duration reapGrace)
       throws SQLException {
     return Rows.list(
             connection,
             row ->
                 new Warnings(row.getLong("failed"), row.getLong("toxic"), row.getLong("overdue")),
             SQL,
-            overdueAfter,
+            reapGrace,
             tenant,
             tenant,
             tenant,

@@ -128,6 +128,7 @@ class InstalledLibraryTest {
             "com.fasterxml.jackson.core:jackson-annotations",
             "com.fasterxml.jackson.core:jackson-core",
             "com.fasterxml.jackson.core:jackson-databind",
+            "com.fasterxml.jackson.datatype:jackson-datatype-jdk8",
             "com.fasterxml.jackson.datatype:jackson-datatype-jsr310");
     assertEverythingIsDone(database, 1);
 

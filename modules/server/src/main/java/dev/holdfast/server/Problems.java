@@ -8,7 +8,6 @@ import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Timings;
 import dev.holdfast.model.Warnings;
 import dev.holdfast.queue.Queue;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -42,11 +41,10 @@ final class Problems {
    * @param tenant null is all of them
    */
   Background background(@Nullable String tenant) {
-    // By then every reaper has had several chances.
-    Duration overdue = timings.lease().plus(timings.reapGrace());
     // Schedules belong to all tenants together.
     return new Background(
-        queue.warnings(tenant, overdue), tenant == null ? queue.schedules() : List.of());
+        queue.warnings(tenant, timings.reapGrace()),
+        tenant == null ? queue.schedules() : List.of());
   }
 
   List<Finding> of(List<QueueStatus> queues, Crew crew, Background background) {

@@ -1,7 +1,6 @@
 package dev.holdfast.server;
 
 import dev.holdfast.contract.TokenLifetime;
-import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.model.Timings;
 import java.net.InetAddress;
 import java.net.URI;
@@ -34,7 +33,6 @@ public record ServerOptions(
     @Nullable Tls tls,
     Timings timings,
     TokenLifetime tokens,
-    RetryPolicy retry,
     int requestsPerSecond,
     Set<String> dispatchTo,
     @Nullable Path artifacts,
@@ -54,7 +52,6 @@ public record ServerOptions(
           null,
           TASK_TIMINGS,
           TokenLifetime.DEFAULT,
-          RetryPolicy.DEFAULT,
           1_000,
           Set.of(),
           null,
@@ -110,10 +107,6 @@ public record ServerOptions(
     return with(draft -> draft.tokens = value);
   }
 
-  public ServerOptions retry(RetryPolicy value) {
-    return with(draft -> draft.retry = value);
-  }
-
   public ServerOptions requestsPerSecond(int value) {
     return with(draft -> draft.requestsPerSecond = value);
   }
@@ -149,7 +142,6 @@ public record ServerOptions(
     private @Nullable Tls tls;
     private Timings timings;
     private TokenLifetime tokens;
-    private RetryPolicy retry;
     private int requestsPerSecond;
     private Set<String> dispatchTo;
     private @Nullable Path artifacts;
@@ -164,7 +156,6 @@ public record ServerOptions(
       tls = from.tls;
       timings = from.timings;
       tokens = from.tokens;
-      retry = from.retry;
       requestsPerSecond = from.requestsPerSecond;
       dispatchTo = from.dispatchTo;
       artifacts = from.artifacts;
@@ -181,7 +172,6 @@ public record ServerOptions(
           tls,
           timings,
           tokens,
-          retry,
           requestsPerSecond,
           dispatchTo,
           artifacts,

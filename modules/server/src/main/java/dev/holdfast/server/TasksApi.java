@@ -14,15 +14,12 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Report;
-import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.model.Settlement;
 import dev.holdfast.queue.Queue;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.random.RandomGenerator;
 
 /**
  * The worker contract: started, heartbeat, completed. Each names an attempt, and takes effect only
@@ -33,7 +30,6 @@ final class TasksApi {
   private final Beats beats;
   private final TaskTokens tokens;
   private final TokenLifetime lifetime;
-  private final RetryPolicy retry;
   private final InstantSource clock;
   private final Fence fence;
   private Runnable ended = () -> {};
@@ -49,7 +45,6 @@ final class TasksApi {
     this.beats = beats;
     this.tokens = tokens;
     this.lifetime = options.tokens();
-    this.retry = options.retry();
     this.clock = clock;
     this.fence = fence;
   }
@@ -154,13 +149,7 @@ final class TasksApi {
     return new Settlement.Fail(
         lease,
         error.retryable() == null ? failure : failure.withRetryable(error.retryable()),
-        error.retryAfterMs() == null ? retryAfter(lease) : Duration.ofMillis(error.retryAfterMs()));
-  }
-
-  private Duration retryAfter(Lease lease) {
-    RandomGenerator random = ThreadLocalRandom.current();
-    // The attempt counts releases too; for how long to wait it is near enough.
-    return retry.delay(Math.min(lease.attempt(), 20), random);
+        error.retryAfterMs() == null ? null : Duration.ofMillis(error.retryAfterMs()));
   }
 
   private Instant now() {

@@ -343,7 +343,7 @@ final class JobRun {
         givenUp && left instanceof Outcome.Failed ? new Outcome.Abandoned() : told(left);
     try {
       context.end();
-      RetryPolicy policy = kind == null ? RetryPolicy.DEFAULT : kind.retry();
+      @Nullable RetryPolicy policy = kind == null ? null : kind.retry();
       Verdict verdict = new Verdict(job, policy, isStrict(), ThreadLocalRandom.current());
       verdict
           .on(outcome, stop.get())

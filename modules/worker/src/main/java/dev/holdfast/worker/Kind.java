@@ -1,21 +1,24 @@
 package dev.holdfast.worker;
 
 import dev.holdfast.model.Limits;
+import dev.holdfast.model.PayloadType;
 import dev.holdfast.model.RetryPolicy;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A kind of job and what runs it.
  *
+ * @param retry how long a failed job waits; null is as the queue has it, by kind and queue
  * @param strict stop the handler when its lease may have run out, even if nobody has said so: two
  *     executions of such a job never overlap, at the price of stopping during an outage
  * @param artifacts what it publishes: a retry that finds all of them whole has nothing left to do
  */
 public record Kind<T>(
     String name,
-    Class<T> payload,
+    PayloadType<T> payload,
     Handler<T> handler,
-    RetryPolicy retry,
+    @Nullable RetryPolicy retry,
     boolean strict,
     List<String> artifacts) {
   public Kind {
@@ -25,7 +28,12 @@ public record Kind<T>(
   }
 
   public static <T> Kind<T> of(String name, Class<T> payload, Handler<T> handler) {
-    return new Kind<>(name, payload, handler, RetryPolicy.DEFAULT, false, List.of());
+    return of(name, PayloadType.of(payload), handler);
+  }
+
+  /** For payloads whose type has parameters: {@code new PayloadType<List<Mail>>() {}}. */
+  public static <T> Kind<T> of(String name, PayloadType<T> payload, Handler<T> handler) {
+    return new Kind<>(name, payload, handler, null, false, List.of());
   }
 
   public Kind<T> retry(RetryPolicy policy) {

@@ -16,8 +16,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Finished work counts, whatever was asked meanwhile: running it again, or calling it cancelled,
  * would be untrue. Anything else that happens after a stop is taken as the consequence of the stop.
+ *
+ * @param policy of the kind; null leaves it to the queue how long a failed job waits
  */
-record Verdict(LeasedJob job, RetryPolicy policy, boolean strict, RandomGenerator random) {
+record Verdict(
+    LeasedJob job, @Nullable RetryPolicy policy, boolean strict, RandomGenerator random) {
 
   /** Empty when there is nothing to settle. */
   Optional<Settlement> on(Outcome outcome, @Nullable StopReason stop) {
@@ -76,7 +79,7 @@ record Verdict(LeasedJob job, RetryPolicy policy, boolean strict, RandomGenerato
   }
 
   private Settlement failed(Failure failure, @Nullable Duration after) {
-    Duration delay = after == null ? policy.delay(job.failures() + 1, random) : after;
+    Duration delay = after == null && policy != null ? policy.next(job.failures(), random) : after;
     return new Settlement.Fail(job.lease(), failure, delay);
   }
 

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.contract.TokenLifetime;
+import dev.holdfast.model.RetryDefaults;
+import dev.holdfast.model.RetryDefaults.Retries;
 import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.model.Timings;
 import dev.holdfast.server.ServerOptions;
@@ -79,6 +81,9 @@ class SettingsTest {
     "JOB_SELF_HEAL_MAX_RESETS, 1",
     "CACHE_FOLDER, ''",
     "MAX_ATTEMPTS, 3",
+    "RETRY_DELAY, 10s",
+    "RETRY_FACTOR, 12",
+    "RETRY_LONGEST, 15m",
     "RETAIN_SUCCEEDED, 7d",
     "RETAIN_CANCELLED, 30d",
     "RETAIN_FAILED, 30d",
@@ -180,6 +185,56 @@ class SettingsTest {
         "runtimes: {'a b': {command: [x]}} | runtimes.a b"
       })
   void wrong_runtimes_are_refused_in_words(String yaml, String message) {
+    assertThatThrownBy(() -> file(yaml)).hasMessageContaining(message);
+  }
+
+  @Test
+  void retries_are_those_of_the_settings_and_of_kinds_and_queues_in_the_file() throws IOException {
+    assertThat(RetrySettings.defaults(with(Map.of())))
+        .isEqualTo(RetryDefaults.of(new Retries(3, RetryPolicy.DEFAULT)));
+    Path yaml =
+        Files.writeString(
+            folder.resolve("holdfast.yaml"),
+            """
+            jobs: {retryDelay: 20s}
+            retries:
+              kinds:
+                mail: {maxAttempts: 6, delay: 1m}
+              queues:
+                slow: {maxAttempts: 5}
+                quick: {delay: 1s, factor: 1, longest: 5s}
+            """);
+    Settings settings = Settings.load(Map.of(), Map.of("MAX_ATTEMPTS", "4"), yaml);
+    Duration quarter = Duration.ofMinutes(15);
+    assertThat(RetrySettings.defaults(settings))
+        .isEqualTo(
+            new RetryDefaults(
+                new Retries(4, new RetryPolicy(Duration.ofSeconds(20), 12, quarter)),
+                Map.of("mail", new Retries(6, new RetryPolicy(Duration.ofMinutes(1), 12, quarter))),
+                Map.of(
+                    "slow",
+                    new Retries(5, null),
+                    "quick",
+                    new Retries(
+                        null, new RetryPolicy(Duration.ofSeconds(1), 1, Duration.ofSeconds(5))))));
+    // It says nothing about what a supervisor is to run.
+    assertThat(settings.queues()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "retries: 5 | retries must hold kinds, queues",
+        "retries: {mail: {}} | retries.mail is unknown: it may hold kinds, queues",
+        "retries: {kinds: 5} | kinds must hold something for each name",
+        "retries: {kinds: {mail: {max: 1}}} | retries.kinds.mail.max is unknown",
+        "retries: {kinds: {mail: {maxAttempts: 0}}} | retries.kinds.mail.maxAttempts must be",
+        "retries: {kinds: {mail: {delay: soon}}} | retries.kinds.mail: 'soon' is no duration",
+        "retries: {kinds: {mail: {factor: 0}}} | retries.kinds.mail: retry delay: factor",
+        "retries: {queues: {'a b': {}}} | retries.queues.a b: queue 'a b' must"
+      })
+  void wrong_retries_are_refused_in_words(String yaml, String message) {
     assertThatThrownBy(() -> file(yaml)).hasMessageContaining(message);
   }
 
@@ -375,7 +430,6 @@ class SettingsTest {
                     Duration.ZERO,
                     Duration.ofSeconds(3)),
                 new TokenLifetime(Duration.ofHours(2)),
-                RetryPolicy.DEFAULT,
                 7,
                 Set.of("hooks.example.org:8443", "10.0.0.7"),
                 Path.of("out"),

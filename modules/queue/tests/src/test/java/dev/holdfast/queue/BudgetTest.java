@@ -7,14 +7,19 @@ import dev.holdfast.model.Attempt;
 import dev.holdfast.model.AttemptOutcome;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.RetryDefaults;
+import dev.holdfast.model.RetryDefaults.Retries;
+import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.model.Settlement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
@@ -84,6 +89,39 @@ class BudgetTest extends QueueFixture {
     assertThat(claim(1)).isEmpty();
     assertThat(queue.timeline(lease.job()).getLast().type()).isEqualTo("retry:scheduled");
     assertThat(queue.timeline(lease.job()).getLast().data().text()).contains("runAt");
+  }
+
+  @Test
+  void where_nobody_says_how_long_to_wait_kind_and_queue_do_by_the_failures_alone() {
+    RetryPolicy usual = new RetryPolicy(Duration.ofHours(1), 10, Duration.ofDays(100));
+    RetryPolicy ofKind = new RetryPolicy(Duration.ofDays(10), 2, Duration.ofDays(100));
+    RetryDefaults defaults =
+        new RetryDefaults(
+            new Retries(null, usual), Map.of("slow", new Retries(null, ofKind)), Map.of());
+    try (Queue own =
+        new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.retries(defaults))) {
+      Lease lease = running();
+      // Neither is a failure, and so neither makes the job wait longer.
+      for (int i = 0; i < 5; i++) {
+        own.settle(new Settlement.Release(lease, false));
+        lease = claimOne();
+      }
+      own.settle(new Settlement.Fail(lease, FLAKY, null));
+      assertThat(wait(lease)).isBetween(Duration.ofMinutes(29), Duration.ofHours(1));
+      comeDue(lease.job());
+      lease = claimOne();
+      own.settle(new Settlement.Fail(lease, FLAKY, null));
+      assertThat(wait(lease)).isBetween(Duration.ofMinutes(299), Duration.ofHours(10));
+
+      Lease slow = addAndClaim(Job.of("slow"));
+      own.settle(new Settlement.Fail(slow, FLAKY, null));
+      assertThat(wait(slow)).isBetween(Duration.ofHours(119), Duration.ofDays(10));
+    }
+  }
+
+  private Duration wait(Lease lease) {
+    Instant ended = Objects.requireNonNull(queue.attempts(lease.job()).getLast().endedAt());
+    return Duration.between(ended, status(lease.job()).runAt());
   }
 
   @Test

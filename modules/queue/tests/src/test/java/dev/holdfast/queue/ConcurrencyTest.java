@@ -219,9 +219,19 @@ class ConcurrencyTest extends QueueFixture {
   void a_queue_paused_between_look_and_claim_gives_nothing() {
     add(keyed("k", 1));
     queue.pause(QUEUE);
-    List<LeasedJob> claimed =
-        Database.pooled(db.dataSource(), VerbObserver.NONE, 1)
-            .transact("claim", c -> new ClaimByRules().take(c, QUEUE, 1, WORKER, LEASE, null));
-    assertThat(claimed).isEmpty();
+    assertThat(claimByRules()).isEmpty();
+    queue.resume(QUEUE);
+    queue.pauseAll();
+    assertThat(claimByRules()).isEmpty();
+    queue.limit(QUEUE, 5);
+    assertThat(claimByRules()).isEmpty();
+    queue.resumeAll();
+    assertThat(claimByRules()).hasSize(1);
+  }
+
+  private static List<LeasedJob> claimByRules() {
+    return Database.pooled(db.dataSource(), VerbObserver.NONE, 1)
+        .transact(
+            "claim", c -> new ClaimByRules().take(c, QUEUE, 1, WORKER, LEASE, null, Claim.TAKE));
   }
 }

@@ -12,6 +12,8 @@ import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.Refusal;
+import dev.holdfast.model.RetryDefaults;
+import dev.holdfast.model.RetryDefaults.Retries;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -30,6 +32,33 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class EnqueueTest extends QueueFixture {
+  @Test
+  void attempts_that_a_job_does_not_say_are_those_of_its_kind_or_queue() throws Exception {
+    RetryDefaults defaults =
+        new RetryDefaults(
+            new Retries(4, null),
+            Map.of("mail", new Retries(6, null)),
+            Map.of("slow", new Retries(5, null)));
+    try (Queue own =
+            new Queue(
+                db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.retries(defaults));
+        Connection connection = db.dataSource().getConnection()) {
+      assertThat(attempts(own.enqueue(job()))).isEqualTo(4);
+      assertThat(attempts(own.enqueue(job().maxAttempts(2)))).isEqualTo(2);
+      assertThat(own.enqueue(List.of(job().queue("slow"), Job.of("mail").queue("slow"))))
+          .extracting(this::attempts)
+          .containsExactly(5, 6);
+      assertThat(attempts(own.enqueue(connection, List.of(Job.of("mail"))).getFirst()))
+          .isEqualTo(6);
+      assertThat(attempts(own.enqueueOnce("t", "key", "d", List.of(Job.of("mail"))).getFirst()))
+          .isEqualTo(6);
+    }
+  }
+
+  private int attempts(Enqueued enqueued) {
+    return status(enqueued.id()).maxAttempts();
+  }
+
   record Mail(String to, int copies) {}
 
   @Test

@@ -54,7 +54,8 @@ class OrderTest extends QueueFixture {
   }
 
   private static void claim(Connection connection) throws SQLException {
-    assertThat(new ClaimByRules().take(connection, QUEUE, 1, WORKER, LEASE, null)).hasSize(1);
+    assertThat(new ClaimByRules().take(connection, QUEUE, 1, WORKER, LEASE, null, Claim.TAKE))
+        .hasSize(1);
   }
 
   @Test
@@ -203,7 +204,7 @@ class OrderTest extends QueueFixture {
   void the_same_settle_sent_twice_at_once_is_accepted_twice_and_counts_once() throws SQLException {
     Lease lease = running();
     Settlement.Fail failed = fail(lease, FLAKY);
-    assertThat(after(c -> Fail.all(c, List.of(failed)), () -> queue.settle(failed)))
+    assertThat(after(c -> Fail.all(c, BACKOFF, List.of(failed)), () -> queue.settle(failed)))
         .isEqualTo(Ack.ACCEPTED);
     assertThat(status(lease.job()).failures()).isEqualTo(1);
     assertThat(queue.attempts(lease.job())).hasSize(1);

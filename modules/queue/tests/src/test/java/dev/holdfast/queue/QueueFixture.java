@@ -17,6 +17,7 @@ import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.RetryDefaults;
 import dev.holdfast.model.Settlement;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
@@ -43,6 +44,8 @@ abstract class QueueFixture {
   private static final Duration SOON = Duration.ofSeconds(1);
   static final Failure FLAKY = Failure.of(FailureCategory.USER_CODE, "FLAKY", "it broke");
   static final Failure HOPELESS = Failure.of(FailureCategory.DATA_QUALITY, "BAD_ROW", "no price");
+
+  static final Backoff BACKOFF = new Backoff(RetryDefaults.NONE);
 
   static TestDatabase db;
   Queue queue;

@@ -7,6 +7,7 @@ import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Refusal;
+import dev.holdfast.model.RetryDefaults;
 import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.WhenMissed;
@@ -42,6 +43,18 @@ class ScheduleTest extends QueueFixture {
         "UPDATE holdfast.schedule SET next_at = (date_trunc('year', now() AT TIME ZONE 'UTC')"
             + " - ? * interval '1 year') AT TIME ZONE 'UTC'",
         years);
+  }
+
+  @Test
+  void its_job_has_the_attempts_that_hold_when_it_is_enqueued() {
+    queue.schedule(everyYear());
+    overdue(0);
+    RetryDefaults defaults = RetryDefaults.of(new RetryDefaults.Retries(7, null));
+    try (Queue other =
+        new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.retries(defaults))) {
+      assertThat(other.fire()).isEqualTo(1);
+    }
+    assertThat(queue.list(JobFilter.ALL).getFirst().maxAttempts()).isEqualTo(7);
   }
 
   @Test

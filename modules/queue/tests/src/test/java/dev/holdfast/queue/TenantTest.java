@@ -11,6 +11,7 @@ import dev.holdfast.model.JobPage;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Refusal;
@@ -225,6 +226,18 @@ class TenantTest extends QueueFixture {
     assertThat(queue.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 0, 1));
     assertThat(queue.warnings("acme", Duration.ZERO)).isEqualTo(new Warnings(1, 0, 0));
     assertThat(queue.warnings(null, Duration.ofDays(1))).isEqualTo(new Warnings(1, 0, 0));
+  }
+
+  @Test
+  void a_lease_is_overdue_once_it_could_be_taken_back_for_as_long_as_it_lasted() {
+    Lease lease = addAndClaim(of("acme"));
+    String tenSecondsAgo = "lease_expires_at = now() - interval '10 s', heartbeat_at = now() - ";
+    set(lease.job(), tenSecondsAgo + "interval '40 s'");
+    assertThat(queue.warnings(null, Duration.ZERO).overdue()).isZero();
+    set(lease.job(), tenSecondsAgo + "interval '10.001 s'");
+    assertThat(queue.warnings(null, Duration.ZERO).overdue()).isEqualTo(1);
+    // No reaper has come yet, for so long it waits.
+    assertThat(queue.warnings(null, Duration.ofSeconds(60)).overdue()).isZero();
   }
 
   // ---- operating

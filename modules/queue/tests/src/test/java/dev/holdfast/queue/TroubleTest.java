@@ -222,7 +222,9 @@ class TroubleTest extends QueueFixture {
                         case 1 ->
                             kind == 0
                                 ? Fail.all(
-                                    connection, back.stream().map(l -> fail(l, HOPELESS)).toList())
+                                    connection,
+                                    BACKOFF,
+                                    back.stream().map(l -> fail(l, HOPELESS)).toList())
                                 : GiveBack.cancelled(
                                     connection,
                                     back.stream()
@@ -273,7 +275,8 @@ class TroubleTest extends QueueFixture {
                               .map(LeasedJob::lease)
                               .toList();
                       Heartbeat.of(connection, leases, Duration.ofMillis(1));
-                      Fail.all(connection, leases.stream().map(l -> fail(l, FLAKY)).toList());
+                      Fail.all(
+                          connection, BACKOFF, leases.stream().map(l -> fail(l, FLAKY)).toList());
                     }
                   }
                 }

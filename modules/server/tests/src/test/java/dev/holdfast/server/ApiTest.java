@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
+import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.ApiKey;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.RetryDefaults;
 import dev.holdfast.model.Role;
+import dev.holdfast.queue.Queue;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Instant;
@@ -29,13 +32,19 @@ abstract class ApiTest {
 
   ApiTest(TestDatabase db) {
     this.db = db;
-    this.holdfast = Holdfast.on(db.dataSource());
+    this.holdfast =
+        Holdfast.on(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.retries(retries()));
     this.server = startServer();
     this.client = new Client(server.url());
   }
 
   /** Called by the constructor: only the fields above are set. */
   abstract RunningServer startServer();
+
+  /** Called by the constructor. */
+  RetryDefaults retries() {
+    return RetryDefaults.NONE;
+  }
 
   @BeforeEach
   void isUp() {

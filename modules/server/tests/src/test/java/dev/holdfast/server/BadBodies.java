@@ -402,6 +402,11 @@ final class BadBodies {
         413,
         "payload_too_large",
         "\"kind\":\"k\",\"payload\":\"" + "x".repeat((1 << 20) + 1) + "\"");
+    job(
+        "numbers that are over 1 MiB once written out",
+        413,
+        "payload_too_large",
+        "\"kind\":\"k\",\"payload\":[" + "1e131071,".repeat(8) + "1]");
     job("a payload with NUL", 422, "payload_not_json", "\"kind\":\"k\",\"payload\":\"\\u0000\"");
     job(
         "a payload with half a pair",

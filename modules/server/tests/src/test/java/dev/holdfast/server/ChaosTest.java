@@ -11,6 +11,7 @@ import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.RetryDefaults;
 import dev.holdfast.model.RetryPolicy;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.TestDatabase;
@@ -66,7 +67,12 @@ class ChaosTest extends ServerTest {
 
   @Override
   UnaryOperator<ServerOptions> options() {
-    return options -> options.requestsPerSecond(0).retry(RetryPolicy.NONE);
+    return options -> options.requestsPerSecond(0);
+  }
+
+  @Override
+  RetryDefaults retries() {
+    return RetryDefaults.of(new RetryDefaults.Retries(null, RetryPolicy.NONE));
   }
 
   @Test

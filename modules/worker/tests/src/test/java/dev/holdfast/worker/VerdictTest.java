@@ -85,6 +85,13 @@ class VerdictTest {
   }
 
   @Test
+  void a_kind_without_a_policy_leaves_the_delay_to_the_queue() {
+    Verdict verdict = new Verdict(job, null, false, new Random(1));
+    assertThat(verdict.on(new Outcome.Failed(failure(), null), null))
+        .contains(new Settlement.Fail(job.lease(), failure(), null));
+  }
+
+  @Test
   void the_delay_a_handler_asks_for_comes_first() {
     Settlement.Fail fail = fail(new Outcome.Failed(failure(), Duration.ofHours(3)), null);
     assertThat(fail.retryAfter()).isEqualTo(Duration.ofHours(3));
