@@ -83,6 +83,13 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
             : "all %d attempts failed".formatted(budgets.stepMaxAttempts()));
   }
 
+  /** After an attempt that has left no workspace: there is nothing to try it again in. */
+  public static Decision withoutWorkspace(FailedAttempt last, int resets, Budgets budgets) {
+    return last.failureClass().isRetryable()
+        ? within(resets, budgets, last.failureClass(), "the workspace is gone")
+        : after(List.of(last), resets, budgets);
+  }
+
   private static Decision within(int resets, Budgets budgets, FailureClass kind, String why) {
     return resets < budgets.jobMaxResets()
         ? new Decision(Strategy.HARD_RESET, kind, why)

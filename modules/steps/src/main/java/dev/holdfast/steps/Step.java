@@ -3,6 +3,7 @@ package dev.holdfast.steps;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Patch;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,19 @@ public interface Step<T extends @Nullable Object> {
   default Left left() {
     return new Left(null, List.of());
   }
+
+  /** When the attempt under way last changed a file; nothing where that cannot be told. */
+  default Optional<Instant> lastChange() {
+    return Optional.empty();
+  }
+
+  /** Whether an attempt has left nothing in which it could be tried again. */
+  default boolean isWorkspaceLost() {
+    return false;
+  }
+
+  /** Told that an operator now works where the attempts did. */
+  default void handedOver() {}
 
   /** Told of a failed attempt, before anything is done about it. */
   default void failed(FailedAttempt failure, String summary, Strategy next) {}

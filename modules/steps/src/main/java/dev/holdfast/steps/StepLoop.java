@@ -107,7 +107,8 @@ public final class StepLoop {
             Attempt.start(
                 "step-" + step.id() + "-" + attempt,
                 () -> step.attempt(new Step.Retry(attempt, last)),
-                budgets);
+                budgets,
+                step::lastChange);
         Attempt.End<T> end = await(trial, begun);
         Duration took = Duration.ofNanos(System.nanoTime() - begun);
         switch (end) {
@@ -151,6 +152,7 @@ public final class StepLoop {
         Map<String, Object> data = about(null, null, null);
         data.put("action", told.text());
         if (told == ControlAction.TAKEOVER) {
+          step.handedOver();
           step.place().ifPresent(path -> data.put("workspace", path.toString()));
         }
         journal.tell(event(EventType.RECOVERY_ACK, data));
@@ -307,7 +309,10 @@ public final class StepLoop {
       FailedAttempt failure =
           new FailedAttempt(attempt, kind, Signature.of(scrub.apply(text)), left.diffHash());
       failed.add(failure);
-      Decision decision = Decision.after(failed, resets, budgets);
+      Decision decision =
+          step.isWorkspaceLost()
+              ? Decision.withoutWorkspace(failure, resets, budgets)
+              : Decision.after(failed, resets, budgets);
       String scrubbed = Text.excerpt(scrub.apply(summary), SUMMARY_CHARS);
       step.failed(failure, scrubbed, decision.strategy());
       told(failure, decision, scrubbed, took);

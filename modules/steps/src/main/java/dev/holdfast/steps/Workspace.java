@@ -7,6 +7,7 @@ import dev.holdfast.process.Trees;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
@@ -144,6 +145,23 @@ public final class Workspace {
   /** A git that was killed with its program must not be in the way of the next one's. */
   void clearAway() throws IOException {
     Wreckage.clear(work.resolve(".git"), git::checkCancelled);
+  }
+
+  /** Whether all of it is there; a program may have deleted its own folder, and ours beside it. */
+  boolean isWhole() {
+    return Files.isDirectory(work, LinkOption.NOFOLLOW_LINKS)
+        && Files.isDirectory(shadow.gitDir(), LinkOption.NOFOLLOW_LINKS)
+        && State.isIn(folder);
+  }
+
+  /** Of the files as they are now; those that git ignores do not count. */
+  synchronized String tree() throws IOException {
+    return shadow.snapshot(state.tree());
+  }
+
+  /** What differs between two trees, for people. */
+  synchronized String difference(String before, String after) throws IOException {
+    return shown(before, after);
   }
 
   /** How many steps were accepted or replayed since. */
