@@ -9,7 +9,6 @@ import dev.holdfast.model.ControlCommand;
 import dev.holdfast.model.EventType;
 import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.LiveControl;
 import java.time.Duration;
@@ -17,7 +16,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -31,7 +32,8 @@ import picocli.CommandLine.Parameters;
       "Ask something of a job that runs in steps; its worker hears it with the next heartbeat.",
       "pause lets no further attempt of a step begin, takeover stops the work at once; both last"
           + " until resume. retry_step does a step again, hard_reset_step in a new workspace,"
-          + " resume_from_step with all after it."
+          + " resume_from_step with all after it; these put a job that has ended back into its"
+          + " queue. accept_step says that a step is done as you, who took the job over, left it."
     })
 final class JobsControlCommand implements Callable<Integer> {
   private static final int LOOKS = 12;
@@ -82,12 +84,33 @@ final class JobsControlCommand implements Callable<Integer> {
         Shown.print(Shape.control(now));
       } else {
         System.out.println(job + "  " + String.join("; ", lines(now)));
+        if (command.action().dropsCheckpoints()) {
+          drops(control.timeline(job), command.action())
+              .ifPresent(
+                  steps ->
+                      System.out.println("these are done, and will be done again: " + steps));
+        }
         if (command.action() == ControlAction.TAKEOVER) {
           System.out.println(handedOver(control, job));
         }
       }
       return ExitCode.OK;
     }
+  }
+
+  /** What the request that was just made will drop. */
+  private static Optional<String> drops(List<JobEvent> timeline, ControlAction action) {
+    return timeline.reversed().stream()
+        .filter(event -> event.type().equals(EventType.CONTROL + action.text()))
+        .findFirst()
+        .map(event -> Wire.tree(event.data()))
+        .map(data -> data.path("drops"))
+        .filter(drops -> !drops.isEmpty())
+        .map(
+            drops ->
+                StreamSupport.stream(drops.spliterator(), false)
+                    .map(JsonNode::asText)
+                    .collect(Collectors.joining(", ")));
   }
 
   private ControlCommand command() {
@@ -158,10 +181,8 @@ final class JobsControlCommand implements Callable<Integer> {
       case ALREADY_TERMINAL ->
           new CommandException(
               ExitCode.REFUSED,
-              JobsCommand.existing(control, job).state() == JobState.SUCCEEDED
-                  ? "the job has ended well: there is nothing left to ask of it"
-                  : "the job has already ended: put it back with 'holdfast jobs retry %s' first"
-                      .formatted(job));
+              "the job has already ended, %s: resume_from_step sends it back to one of its steps"
+                  .formatted(JobsCommand.existing(control, job).state()));
       case NOT_RUNNING ->
           new CommandException(
               ExitCode.REFUSED,
@@ -180,6 +201,16 @@ final class JobsControlCommand implements Callable<Integer> {
           new CommandException(
               ExitCode.REFUSED,
               "step '%s' is done: to do it and all after it again, use resume_from_step"
+                  .formatted(step));
+      case NOT_TAKEN_OVER ->
+          new CommandException(
+              ExitCode.REFUSED,
+              "nobody has taken the job over, so its worker decides whether step '%s' is done: use takeover first"
+                  .formatted(step));
+      case NO_WORKSPACE ->
+          new CommandException(
+              ExitCode.REFUSED,
+              "step '%s' is code: what it leaves is its result, which nobody else can make"
                   .formatted(step));
     };
   }

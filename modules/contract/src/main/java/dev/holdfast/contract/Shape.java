@@ -109,6 +109,15 @@ public final class Shape {
     return node;
   }
 
+  /**
+   * @param drops steps that are done and will not be, once it is honoured
+   */
+  public static ObjectNode control(LiveControl control, List<String> drops) {
+    ObjectNode node = control(control);
+    drops.forEach(node.putArray("drops")::add);
+    return node;
+  }
+
   public static ObjectNode event(JobEvent event) {
     ObjectNode node =
         Wire.object()

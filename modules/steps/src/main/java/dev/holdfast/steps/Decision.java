@@ -26,6 +26,8 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
     RETRY,
     /** For an operator, from a clean start. */
     RESET,
+    /** Not at all: an operator has done the step by hand. */
+    ACCEPT,
     /** An operator wants to go on at an earlier step. */
     ELSEWHERE
   }
@@ -45,7 +47,9 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
       return Opening.BEGIN;
     }
     if (recovery.stepId().equals(step)) {
-      return recovery.action() == ControlAction.RETRY_STEP ? Opening.RETRY : Opening.RESET;
+      return recovery.action() == ControlAction.ACCEPT_STEP
+          ? Opening.ACCEPT
+          : recovery.action() == ControlAction.RETRY_STEP ? Opening.RETRY : Opening.RESET;
     }
     return isEarlier.test(recovery.stepId()) ? Opening.ELSEWHERE : Opening.BEGIN;
   }

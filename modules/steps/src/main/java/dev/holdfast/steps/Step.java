@@ -1,6 +1,7 @@
 package dev.holdfast.steps;
 
 import dev.holdfast.model.Json;
+import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.Patch;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -23,6 +24,13 @@ public interface Step<T extends @Nullable Object> {
 
   /** Runs on a thread of its own, which is interrupted when it should stop. */
   T attempt(Retry retry) throws Exception;
+
+  /** What an operator has made of it, in place of an attempt. Runs where an attempt would. */
+  default T accept(LiveControl.Recovery by) throws Exception {
+    throw new StepException(
+        FailureClass.DETERMINISTIC_CONTRACT,
+        "step '%s' has no workspace in which somebody could have done it".formatted(id()));
+  }
 
   Checkpoint checkpoint(T result, int attempt);
 

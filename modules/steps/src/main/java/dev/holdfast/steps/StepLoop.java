@@ -100,13 +100,19 @@ public final class StepLoop {
 
     T run() throws InterruptedException {
       while (true) {
-        begin(released());
+        LiveControl asked = released();
+        Recovery accepted =
+            opening(asked) == Decision.Opening.ACCEPT ? asked.recovery() : null;
+        begin(asked);
         Instant from = Instant.now();
         long begun = System.nanoTime();
         Attempt<T> trial =
             Attempt.start(
                 "step-" + step.id() + "-" + attempt,
-                () -> step.attempt(new Step.Retry(attempt, last)),
+                () ->
+                    accepted == null
+                        ? step.attempt(new Step.Retry(attempt, last))
+                        : step.accept(accepted),
                 budgets,
                 step::lastChange);
         Attempt.End<T> end = await(trial, begun);

@@ -72,6 +72,7 @@ public final class WorkspaceRun {
   private @Nullable String baseline;
   private int workspaces;
   private @Nullable String lastTree;
+  private boolean handedOver;
   private int percent;
 
   public WorkspaceRun(
@@ -172,6 +173,7 @@ public final class WorkspaceRun {
     open.clearAway();
     // From here on whatever changes may be the program's doing.
     lastTree = null;
+    handedOver = false;
     return open;
   }
 
@@ -326,6 +328,23 @@ public final class WorkspaceRun {
       return new Outcome(changes, summary, startedAt);
     }
 
+    @Override
+    public Outcome accept(Recovery by) throws IOException, InterruptedException {
+      begun.merge(task.id(), 1, Integer::sum);
+      Workspace open = workspace;
+      if (open == null || !handedOver) {
+        // Its worker is gone, and with it the folder; nothing at all would be taken for the work.
+        throw new StepException(
+            FailureClass.TRANSIENT_RUNTIME,
+            "what was accepted is not here: it lies where the job was taken over");
+      }
+      Instant startedAt = Instant.now();
+      Changes changes = Attempt.withoutClocks(() -> changes(open));
+      String summary = "accepted by %s: %s".formatted(by.requestedBy(), by.reason());
+      host.log("── step %s, %s".formatted(task.id(), scrubber.scrub(summary)));
+      return new Outcome(changes, scrubber.scrub(summary), startedAt);
+    }
+
     private Changes changes(Workspace open) throws IOException {
       if (!open.isWhole()) {
         throw new StepException(
@@ -394,6 +413,7 @@ public final class WorkspaceRun {
     @Override
     public void handedOver() {
       lastTree = null;
+      handedOver = true;
     }
 
     @Override
