@@ -9,6 +9,7 @@ import dev.holdfast.model.ControlCommand;
 import dev.holdfast.model.EventType;
 import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.LiveControl;
 import java.time.Duration;
@@ -87,8 +88,7 @@ final class JobsControlCommand implements Callable<Integer> {
         if (command.action().dropsCheckpoints()) {
           drops(control.timeline(job), command.action())
               .ifPresent(
-                  steps ->
-                      System.out.println("these are done, and will be done again: " + steps));
+                  steps -> System.out.println("these are done, and will be done again: " + steps));
         }
         if (command.action() == ControlAction.TAKEOVER) {
           System.out.println(handedOver(control, job));
@@ -181,8 +181,10 @@ final class JobsControlCommand implements Callable<Integer> {
       case ALREADY_TERMINAL ->
           new CommandException(
               ExitCode.REFUSED,
-              "the job has already ended, %s: resume_from_step sends it back to one of its steps"
-                  .formatted(JobsCommand.existing(control, job).state()));
+              JobsCommand.existing(control, job).state() == JobState.SUCCEEDED
+                  ? "the job has ended well: resume_from_step sends it back to one of its steps"
+                  : "the job has already ended: put it back with 'holdfast jobs retry %s', or send it back to one of its steps with resume_from_step"
+                      .formatted(job));
       case NOT_RUNNING ->
           new CommandException(
               ExitCode.REFUSED,

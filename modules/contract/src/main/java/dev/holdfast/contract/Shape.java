@@ -114,7 +114,9 @@ public final class Shape {
    */
   public static ObjectNode control(LiveControl control, List<String> drops) {
     ObjectNode node = control(control);
-    drops.forEach(node.putArray("drops")::add);
+    if (!drops.isEmpty()) {
+      drops.forEach(node.putArray("drops")::add);
+    }
     return node;
   }
 

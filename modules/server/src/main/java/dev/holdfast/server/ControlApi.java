@@ -80,8 +80,10 @@ final class ControlApi {
         throw new Problem(
                 409,
                 "job_already_terminal",
-                "the job has already ended: %s; resume_from_step sends it back to one of its steps"
-                    .formatted(state))
+                state == JobState.SUCCEEDED
+                    ? "the job has ended well; resume_from_step sends it back to one of its steps"
+                    : "the job has already ended: %s; put it back with POST /v1/jobs/%s/retry, or send it back to one of its steps with resume_from_step"
+                        .formatted(state, id))
             .with("state", state.name());
       }
       case NOT_RUNNING ->

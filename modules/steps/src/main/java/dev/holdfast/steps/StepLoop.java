@@ -101,8 +101,7 @@ public final class StepLoop {
     T run() throws InterruptedException {
       while (true) {
         LiveControl asked = released();
-        Recovery accepted =
-            opening(asked) == Decision.Opening.ACCEPT ? asked.recovery() : null;
+        Recovery accepted = opening(asked) == Decision.Opening.ACCEPT ? asked.recovery() : null;
         begin(asked);
         Instant from = Instant.now();
         long begun = System.nanoTime();

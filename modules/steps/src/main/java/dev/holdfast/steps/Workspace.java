@@ -1,6 +1,5 @@
 package dev.holdfast.steps;
 
-import dev.holdfast.model.Limits;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.process.Trees;
@@ -23,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * <p>One process at a time. Long calls end soon after an interrupt, or when the git's hook says so.
  */
 public final class Workspace {
-  public static final long MOST_PATCH_BYTES = Limits.PATCH_BYTES;
+  public static final int PATCH_BYTES = 20 << 20;
 
   private static final int NAMES_SHOWN = 10;
 
@@ -170,7 +169,7 @@ public final class Workspace {
   }
 
   public Changes changes() throws IOException {
-    return changes(MOST_PATCH_BYTES);
+    return changes(PATCH_BYTES);
   }
 
   /** Since the last step; throws {@link PatchTooLargeException} when the patch is larger. */

@@ -49,6 +49,7 @@ public final class WorkspaceRun {
    * @param cache mirrors of repositories, for all jobs of this machine
    * @param environment what every runtime may see
    * @param grace for a runtime that was asked to end
+   * @param patchBytes how large what one step has changed may be
    */
   public record Site(
       Path folder,
@@ -56,7 +57,8 @@ public final class WorkspaceRun {
       Git git,
       Map<String, RuntimeCommand> runtimes,
       Map<String, String> environment,
-      Duration grace) {}
+      Duration grace,
+      int patchBytes) {}
 
   private final WorkspaceJob job;
   private final Site site;
@@ -352,7 +354,7 @@ public final class WorkspaceRun {
             "the program has deleted the workspace it was working in");
       }
       try {
-        Changes changes = open.changes();
+        Changes changes = open.changes(site.patchBytes());
         scrubber.check(changes.patch());
         return changes;
       } catch (PatchTooLargeException tooLarge) {
@@ -423,7 +425,7 @@ public final class WorkspaceRun {
         return new Left(null, List.of());
       }
       try {
-        Changes changes = open.changes();
+        Changes changes = open.changes(site.patchBytes());
         lastTree = changes.tree();
         return new Left(changes.diffHash(), changes.changedFiles());
       } catch (IOException | CancellationException unknown) {

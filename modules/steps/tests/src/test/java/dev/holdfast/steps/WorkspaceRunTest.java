@@ -128,7 +128,8 @@ class WorkspaceRunTest {
                     new RuntimeCommand(
                         List.of("/bin/sh", "-ec", script), Map.of("MARKS", folder.toString()))),
                 Map.of("PATH", "/usr/bin:/bin"),
-                Duration.ofSeconds(1)),
+                Duration.ofSeconds(1),
+                Workspace.PATCH_BYTES),
             TestCodec.CODEC,
             Scrubber.knowing(List.of()),
             loop,
