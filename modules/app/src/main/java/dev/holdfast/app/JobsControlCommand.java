@@ -17,7 +17,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -31,7 +33,8 @@ import picocli.CommandLine.Parameters;
       "Ask something of a job that runs in steps; its worker hears it with the next heartbeat.",
       "pause lets no further attempt of a step begin, takeover stops the work at once; both last"
           + " until resume. retry_step does a step again, hard_reset_step in a new workspace,"
-          + " resume_from_step with all after it."
+          + " resume_from_step with all after it; these put a job that has ended back into its"
+          + " queue. accept_step says that a step is done as you, who took the job over, left it."
     })
 final class JobsControlCommand implements Callable<Integer> {
   private static final int LOOKS = 12;
@@ -82,12 +85,32 @@ final class JobsControlCommand implements Callable<Integer> {
         Shown.print(Shape.control(now));
       } else {
         System.out.println(job + "  " + String.join("; ", lines(now)));
+        if (command.action().dropsCheckpoints()) {
+          drops(control.timeline(job), command.action())
+              .ifPresent(
+                  steps -> System.out.println("these are done, and will be done again: " + steps));
+        }
         if (command.action() == ControlAction.TAKEOVER) {
           System.out.println(handedOver(control, job));
         }
       }
       return ExitCode.OK;
     }
+  }
+
+  /** What the request that was just made will drop. */
+  private static Optional<String> drops(List<JobEvent> timeline, ControlAction action) {
+    return timeline.reversed().stream()
+        .filter(event -> event.type().equals(EventType.CONTROL + action.text()))
+        .findFirst()
+        .map(event -> Wire.tree(event.data()))
+        .map(data -> data.path("drops"))
+        .filter(drops -> !drops.isEmpty())
+        .map(
+            drops ->
+                StreamSupport.stream(drops.spliterator(), false)
+                    .map(JsonNode::asText)
+                    .collect(Collectors.joining(", ")));
   }
 
   private ControlCommand command() {
@@ -159,8 +182,8 @@ final class JobsControlCommand implements Callable<Integer> {
           new CommandException(
               ExitCode.REFUSED,
               JobsCommand.existing(control, job).state() == JobState.SUCCEEDED
-                  ? "the job has ended well: there is nothing left to ask of it"
-                  : "the job has already ended: put it back with 'holdfast jobs retry %s' first"
+                  ? "the job has ended well: resume_from_step sends it back to one of its steps"
+                  : "the job has already ended: put it back with 'holdfast jobs retry %s', or send it back to one of its steps with resume_from_step"
                       .formatted(job));
       case NOT_RUNNING ->
           new CommandException(
@@ -180,6 +203,16 @@ final class JobsControlCommand implements Callable<Integer> {
           new CommandException(
               ExitCode.REFUSED,
               "step '%s' is done: to do it and all after it again, use resume_from_step"
+                  .formatted(step));
+      case NOT_TAKEN_OVER ->
+          new CommandException(
+              ExitCode.REFUSED,
+              "nobody has taken the job over, so its worker decides whether step '%s' is done: use takeover first"
+                  .formatted(step));
+      case NO_WORKSPACE ->
+          new CommandException(
+              ExitCode.REFUSED,
+              "step '%s' is code: what it leaves is its result, which nobody else can make"
                   .formatted(step));
     };
   }

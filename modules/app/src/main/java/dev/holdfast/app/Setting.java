@@ -192,6 +192,16 @@ enum Setting {
       "HOLDFAST_CACHE_FOLDER",
       "",
       "holds mirrors of repositories; 'cache' in the folder unless given"),
+  GIT_TIMEOUT_SECONDS(
+      "workspace.gitTimeoutSeconds",
+      "HOLDFAST_GIT_TIMEOUT_SECONDS",
+      "7200",
+      "how long one call of git may take that is not a step's own"),
+  PATCH_MEGABYTES(
+      "workspace.patchMegabytes",
+      "HOLDFAST_PATCH_MEGABYTES",
+      "20",
+      "how large what one step changes may be; 64 at most"),
 
   MAX_ATTEMPTS(
       "jobs.maxAttempts",

@@ -173,14 +173,16 @@ final class WorkerProcess implements AutoCloseable {
         .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
   }
 
-  private static Workspaces workspaces(Settings settings) {
+  static Workspaces workspaces(Settings settings) {
     return new Workspaces(
         settings.runtimes().stream()
             .collect(
                 Collectors.toMap(
                     RuntimeSettings::name, runtime -> runtime.toCommand(System::getenv))),
         settings.folder(Setting.CACHE_FOLDER, "cache"),
-        gitEnvironment());
+        gitEnvironment(),
+        WorkerSettings.gitTimeout(settings),
+        WorkerSettings.patchBytes(settings));
   }
 
   /** Until a signal comes. */

@@ -1,5 +1,6 @@
 package dev.holdfast.app;
 
+import dev.holdfast.model.Limits;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Timings;
 import dev.holdfast.steps.Budgets;
@@ -23,6 +24,8 @@ final class WorkerSettings {
           WorkerSettings::timings,
           WorkerSettings::backpressure,
           WorkerSettings::budgets,
+          WorkerSettings::gitTimeout,
+          WorkerSettings::patchBytes,
           settings -> settings.flag(Setting.KEEP_SCRATCH_ON_SUCCESS),
           refused(settings -> WorkerOptions.checkQueues(settings.list(Setting.QUEUES))),
           refused(
@@ -32,6 +35,8 @@ final class WorkerSettings {
               settings ->
                   WorkerOptions.checkShutdownTimeout(
                       settings.seconds(Setting.SHUTDOWN_TIMEOUT_SEC))));
+
+  private static final int MEGABYTE = 1 << 20;
 
   private WorkerSettings() {}
 
@@ -110,6 +115,15 @@ final class WorkerSettings {
       }
     }
     return new Healing(budgets(settings), Scrubber.knowing(secrets));
+  }
+
+  static Duration gitTimeout(Settings settings) {
+    return Duration.ofSeconds(
+        settings.within(Setting.GIT_TIMEOUT_SECONDS, 1, (int) Duration.ofDays(7).toSeconds()));
+  }
+
+  static int patchBytes(Settings settings) {
+    return settings.within(Setting.PATCH_MEGABYTES, 1, Limits.PATCH_BYTES / MEGABYTE) * MEGABYTE;
   }
 
   private static Budgets budgets(Settings settings) {

@@ -142,6 +142,8 @@ public final class RemoteControl implements Control {
       case "no_such_step" -> ControlCommand.Answer.NO_SUCH_STEP;
       case "step_not_reached" -> ControlCommand.Answer.STEP_NOT_REACHED;
       case "step_done" -> ControlCommand.Answer.STEP_DONE;
+      case "job_not_taken_over" -> ControlCommand.Answer.NOT_TAKEN_OVER;
+      case "step_without_workspace" -> ControlCommand.Answer.NO_WORKSPACE;
       default -> {
         server.ok(reply);
         yield ControlCommand.Answer.ACCEPTED;

@@ -109,6 +109,17 @@ public final class Shape {
     return node;
   }
 
+  /**
+   * @param drops steps that are done and will not be, once it is honoured
+   */
+  public static ObjectNode control(LiveControl control, List<String> drops) {
+    ObjectNode node = control(control);
+    if (!drops.isEmpty()) {
+      drops.forEach(node.putArray("drops")::add);
+    }
+    return node;
+  }
+
   public static ObjectNode event(JobEvent event) {
     ObjectNode node =
         Wire.object()

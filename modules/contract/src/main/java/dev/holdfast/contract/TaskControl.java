@@ -16,7 +16,7 @@ public record TaskControl(boolean paused, boolean takeover, @Nullable Recovery r
   /**
    * A step to be done again, once.
    *
-   * @param strategy in the same workspace, or in a new one
+   * @param strategy in the same workspace, or in a new one; null for one that was done by hand
    * @param updatedAt names this very request: whoever has honoured it says so with this
    */
   public record Recovery(
@@ -30,10 +30,17 @@ public record TaskControl(boolean paused, boolean takeover, @Nullable Recovery r
       return new Recovery(
           asked.action().text(),
           asked.stepId(),
-          asked.action() == ControlAction.RETRY_STEP ? "soft_reset" : "hard_reset",
+          strategy(asked.action()),
           asked.requestedBy(),
           asked.reason(),
           asked.updatedAt());
+    }
+
+    private static @Nullable String strategy(ControlAction action) {
+      if (action.dropsCheckpoints()) {
+        return "hard_reset";
+      }
+      return action == ControlAction.RETRY_STEP ? "soft_reset" : null;
     }
 
     /** A server may be newer than its workers: what they cannot do, they leave alone. */

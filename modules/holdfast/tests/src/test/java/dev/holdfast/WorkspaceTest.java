@@ -20,8 +20,10 @@ import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.StepStatus;
 import dev.holdfast.model.Timings;
 import dev.holdfast.steps.Budgets;
+import dev.holdfast.steps.Git;
 import dev.holdfast.steps.RuntimeCommand;
 import dev.holdfast.steps.Scrubber;
+import dev.holdfast.steps.Workspace;
 import dev.holdfast.steps.WorkspaceJob;
 import dev.holdfast.worker.FolderStore;
 import dev.holdfast.worker.Healing;
@@ -56,6 +58,7 @@ class WorkspaceTest extends LibraryTest {
   @TempDir Path folder;
   private final Map<String, String> runtimes = new HashMap<>();
   private final List<String> known = new ArrayList<>(List.of(SECRET));
+  private int patchBytes = Workspace.PATCH_BYTES;
   private Budgets budgets = new Budgets(3, LONG, LONG, 2, 1);
 
   @BeforeEach
@@ -116,7 +119,7 @@ class WorkspaceTest extends LibraryTest {
             .artifacts(new FolderStore(folder.resolve("artifacts")))
             .healing(new Healing(budgets, Scrubber.knowing(known)))
             .handle(
-                new Workspaces(commands, folder.resolve("cache"), Map.of())
+                new Workspaces(commands, folder.resolve("cache"), Map.of(), Git.TIMEOUT, patchBytes)
                     .kind(new JacksonCodec())
                     .retry(AT_ONCE)));
   }
@@ -204,6 +207,39 @@ class WorkspaceTest extends LibraryTest {
     assertThat(steps(id)).contains("self_heal.exhausted").endsWith("started", "finished");
     assertThat(patch(id, "three")).contains("three").doesNotContain("/one");
     assertThat(Files.exists(scratch(id, 1).resolve("logs/step-0003-attempt-1.log"))).isTrue();
+  }
+
+  // ---- who is left behind
+
+  /**
+   * Without environment, session and parent, it used to go on writing where the next step works.
+   */
+  @Test
+  void nobody_of_one_step_is_at_work_in_the_workspace_of_the_next() throws Exception {
+    runtimes.put(
+        "escape",
+        """
+        (env -i setsid /bin/sh -c \
+           'echo $$ > '$MARKS'/pid; while :; do echo stray > stray-$$; sleep 0.05; done' \
+           >/dev/null 2>&1 &)
+        while [ ! -s $MARKS/pid ]; do sleep 0.05; done
+        echo 1 > one
+        """);
+    runtimes.put("next", "rm -f stray-*; sleep 0.5; ls stray-* && exit 64; echo 2 > two");
+    JobId id = enqueued("escape", "next");
+    working();
+    await(id, JobState.SUCCEEDED);
+    assertGone("pid");
+  }
+
+  @Test
+  void how_large_a_patch_may_be_is_a_setting() throws Exception {
+    patchBytes = 10_000;
+    runtimes.put("large", "head -c 100000 /dev/urandom > large");
+    JobId id = enqueued("large");
+    working();
+    await(id, JobState.FAILED);
+    assertThat(failure(id).message()).contains("larger than 10,000 bytes", "patchMegabytes");
   }
 
   // ---- healing
@@ -464,6 +500,49 @@ class WorkspaceTest extends LibraryTest {
     ask(id, ControlAction.RESUME, null);
     await(id, JobState.SUCCEEDED);
     assertThat(patch(id, "edit")).contains("by-hand");
+  }
+
+  @Test
+  void who_has_taken_a_job_over_says_that_the_step_is_done_and_it_goes_on() throws Exception {
+    runtimes.put("edit", "echo agent > agent; echo x >> $MARKS/ran; while :; do sleep 0.1; done");
+    runtimes.put("look", "cat by-hand; echo seen > seen");
+    JobId id = enqueued("edit", "look");
+    working();
+    until(() -> scratch(id, 1).resolve("workspace-1/work/agent").toFile().exists());
+    ask(id, ControlAction.TAKEOVER, null);
+    until(() -> steps(id).contains("control.recovery.ack"));
+    Files.writeString(scratch(id, 1).resolve("workspace-1/work/by-hand"), "ada\n");
+    ask(id, ControlAction.ACCEPT_STEP, "edit");
+    await(id, JobState.SUCCEEDED);
+    assertThat(patch(id, "edit")).contains("by-hand", "agent");
+    assertThat(checkpoint(id, "edit")).contains("accepted by ada: test");
+    assertThat(patch(id, "look")).contains("seen").doesNotContain("by-hand");
+    assertThat(Files.readAllLines(folder.resolve("ran"))).as("the agent ran once").hasSize(1);
+    assertThat(steps(id))
+        .endsWith(
+            "control.accept_step",
+            "control.recovery.ack",
+            "started",
+            "finished",
+            "started",
+            "finished");
+  }
+
+  @Test
+  void a_job_that_has_succeeded_is_sent_back_to_a_step() throws Exception {
+    runtimes.put("one", "echo 1 > one; echo one >> $MARKS/ran");
+    runtimes.put("two", "cat one; [ ! -e $MARKS/ran2 ] || echo 2 > two; echo two >> $MARKS/ran2");
+    JobId id = enqueued("one", "two");
+    working();
+    await(id, JobState.SUCCEEDED);
+    assertThat(patch(id, "two")).isEmpty();
+    ask(id, ControlAction.RESUME_FROM_STEP, "two");
+    until(() -> job(id).attempt() == 2 && job(id).state() == JobState.SUCCEEDED);
+    assertThat(Files.readAllLines(folder.resolve("ran"))).hasSize(1);
+    assertThat(Files.readAllLines(folder.resolve("ran2"))).hasSize(2);
+    assertThat(patch(id, "two")).contains("+2");
+    assertThat(result(id)).contains("\"changedFiles\": [\"one\", \"two\"]");
+    assertThat(timeline(id)).containsSubsequence("done", "retried", "processing", "done");
   }
 
   @Test

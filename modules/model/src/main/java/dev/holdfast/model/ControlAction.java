@@ -15,7 +15,9 @@ public enum ControlAction {
   /** Once more in a new workspace. */
   HARD_RESET_STEP,
   /** Everything from this step on, in a new workspace. */
-  RESUME_FROM_STEP;
+  RESUME_FROM_STEP,
+  /** What the operator who took the job over has made of the step is its outcome; go on. */
+  ACCEPT_STEP;
 
   /** The name on the wire and in the timeline. */
   public String text() {
@@ -24,7 +26,12 @@ public enum ControlAction {
 
   /** Whether it names a step and is done once; the others are states that last. */
   public boolean isRecovery() {
-    return this == RETRY_STEP || this == HARD_RESET_STEP || this == RESUME_FROM_STEP;
+    return this == ACCEPT_STEP || this == RETRY_STEP || dropsCheckpoints();
+  }
+
+  /** Whether the step and all after it, should they be done, are done no longer. */
+  public boolean dropsCheckpoints() {
+    return this == HARD_RESET_STEP || this == RESUME_FROM_STEP;
   }
 
   public static ControlAction of(String text) {
@@ -35,7 +42,7 @@ public enum ControlAction {
     }
     throw new RefusedException(
         Refusal.BAD_NAME,
-        "action '%s' is none of pause, resume, takeover, retry_step, hard_reset_step, resume_from_step"
+        "action '%s' is none of pause, resume, takeover, retry_step, hard_reset_step, resume_from_step, accept_step"
             .formatted(Text.excerpt(text, 60)));
   }
 }

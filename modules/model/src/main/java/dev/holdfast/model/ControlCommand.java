@@ -32,6 +32,10 @@ public record ControlCommand(
     /** There is no checkpoint to go on from. */
     STEP_NOT_REACHED,
     /** To do it again, everything from it on has to be done again. */
-    STEP_DONE
+    STEP_DONE,
+    /** Only who has taken a job over can say that a step of it is done. */
+    NOT_TAKEN_OVER,
+    /** What a step of code leaves is its result, which nobody else can make. */
+    NO_WORKSPACE
   }
 }

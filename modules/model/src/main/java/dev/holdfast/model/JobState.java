@@ -29,8 +29,9 @@ public enum JobState {
     NEXT.put(PENDING, EnumSet.of(RUNNING, FAILED, CANCELLED));
     NEXT.put(RUNNING, EnumSet.of(PENDING, RETRYING, SUCCEEDED, FAILED, CANCELLED));
     NEXT.put(RETRYING, EnumSet.of(PENDING, FAILED, CANCELLED));
-    NEXT.put(SUCCEEDED, EnumSet.noneOf(JobState.class));
-    // Only by an operator's retry.
+    // Only by an operator, who sends it back to one of its steps.
+    NEXT.put(SUCCEEDED, EnumSet.of(PENDING));
+    // Only by an operator's retry, or the same.
     NEXT.put(FAILED, EnumSet.of(PENDING));
     NEXT.put(CANCELLED, EnumSet.of(PENDING));
   }

@@ -16,7 +16,10 @@ public final class Limits {
   public static final int DEPENDENCIES = 1_000;
   public static final int ARTIFACTS = 1_000;
   public static final int STEPS = 1_000;
-  public static final int PATCH_BYTES = 20 << 20;
+
+  /** What the database takes; workers are set to less. */
+  public static final int PATCH_BYTES = 64 << 20;
+
   public static final int ARTIFACT_NAME_BYTES = 200;
   public static final int NAME_CHARS = 100;
 

@@ -24,7 +24,7 @@ class JobStateTest {
           PENDING, Set.of(RUNNING, FAILED, CANCELLED),
           RUNNING, Set.of(PENDING, RETRYING, SUCCEEDED, FAILED, CANCELLED),
           RETRYING, Set.of(PENDING, FAILED, CANCELLED),
-          SUCCEEDED, Set.of(),
+          SUCCEEDED, Set.of(PENDING),
           FAILED, Set.of(PENDING),
           CANCELLED, Set.of(PENDING));
 

@@ -9,13 +9,15 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who belongs to a program: all that lives in its session, carries its mark in the environment, or
- * descends from one who does. A child that forks twice loses its parent, one that calls setsid
- * leaves the session; the mark stays with both.
+ * Who belongs to a program: all that lives in its session, carries one of its marks, or descends
+ * from one who does. A child that forks twice loses its parent, one that calls setsid leaves the
+ * session; the marks stay with both. One is in the environment, which a child may clear; the other
+ * is a limit, which the kernel hands down.
  */
 final class Kin {
   static final String MARK = "HOLDFAST_MARK";
@@ -28,7 +30,14 @@ final class Kin {
   /**
    * @param started in ticks since the machine was started
    */
-  private record Seen(long pid, long parent, long session, boolean dead, long started) {}
+  private record Seen(
+      long pid, long parent, long group, long session, boolean dead, long started) {}
+
+  /**
+   * @param variable the value of {@link #MARK}
+   * @param limit see {@link LimitMark}
+   */
+  record Marks(String variable, long limit) {}
 
   private Kin() {}
 
@@ -50,17 +59,28 @@ final class Kin {
    *
    * @param since when none of them was there yet
    */
-  static Set<Long> of(Process leader, String mark, long since) {
+  static Set<Long> of(Process leader, Marks marks, long since) {
+    return living(leader, marks, since, any -> true);
+  }
+
+  /** Those of them that a signal to the leader's group does not reach. */
+  static Set<Long> outsideItsGroup(Process leader, Marks marks, long since) {
+    return living(leader, marks, since, seen -> seen.group() != leader.pid());
+  }
+
+  private static Set<Long> living(
+      Process leader, Marks marks, long since, Predicate<Seen> wantedOnes) {
     if (!Files.isReadable(PROC.resolve("self/stat"))) {
       return leader.toHandle().descendants().map(ProcessHandle::pid).collect(Collectors.toSet());
     }
     List<Seen> all = all(lowest(leader.pid(), since));
-    byte[] wanted = (MARK + "=" + mark + "\0").getBytes(StandardCharsets.UTF_8);
+    byte[] wanted = (MARK + "=" + marks.variable() + "\0").getBytes(StandardCharsets.UTF_8);
     Set<Long> kin = new HashSet<>();
     for (Seen seen : all) {
       if (seen.pid() == leader.pid()
           || seen.session() == leader.pid()
-          || (seen.started() >= since && carries(seen, wanted))) {
+          || (seen.started() >= since
+              && (carries(seen, wanted) || LimitMark.isOf(marks.limit(), folder(seen))))) {
         kin.add(seen.pid());
       }
     }
@@ -71,15 +91,17 @@ final class Kin {
         grew |= kin.contains(seen.parent()) && kin.add(seen.pid());
       }
     }
-    all.stream().filter(Seen::dead).map(Seen::pid).forEach(kin::remove);
-    return kin;
+    return all.stream()
+        .filter(seen -> kin.contains(seen.pid()) && !seen.dead() && wantedOnes.test(seen))
+        .map(Seen::pid)
+        .collect(Collectors.toSet());
   }
 
   /** Certainly none of them lives: none was seen, and none was born while we looked. */
-  static boolean isNobody(Process leader, String mark, long since) {
+  static boolean isNobody(Process leader, Marks marks, long since) {
     for (int look = 1; look <= LOOKS; look++) {
       long before = lastBorn();
-      if (before == UNKNOWN || !of(leader, mark, since).isEmpty()) {
+      if (before == UNKNOWN || !of(leader, marks, since).isEmpty()) {
         return false;
       }
       if (before == lastBorn()) {
@@ -135,6 +157,7 @@ final class Kin {
       return new Seen(
           Long.parseLong(pid),
           Long.parseLong(fields[1]),
+          Long.parseLong(fields[2]),
           Long.parseLong(fields[3]),
           state == 'Z' || state == 'X',
           Long.parseLong(fields[19]));
@@ -145,11 +168,14 @@ final class Kin {
 
   private static boolean carries(Seen seen, byte[] wanted) {
     try {
-      return contains(
-          Files.readAllBytes(PROC.resolve(Long.toString(seen.pid())).resolve("environ")), wanted);
+      return contains(Files.readAllBytes(folder(seen).resolve("environ")), wanted);
     } catch (IOException goneOrNotOurs) {
       return false;
     }
+  }
+
+  private static Path folder(Seen seen) {
+    return PROC.resolve(Long.toString(seen.pid()));
   }
 
   private static boolean contains(byte[] environment, byte[] wanted) {

@@ -7,4 +7,7 @@ public interface LineListener {
    * @param cut how many bytes of the line were dropped because it was too long
    */
   void line(String text, long cut);
+
+  /** Something was read, be it no whole line yet. */
+  default void heard() {}
 }

@@ -76,6 +76,7 @@ final class LineReader {
     try (stream) {
       int read;
       while ((read = readDespiteExit(chunk)) >= 0) {
+        guarded(listener::heard);
         take(chunk, read);
       }
     } catch (IOException closed) {
@@ -148,8 +149,12 @@ final class LineReader {
     long dropped = cut;
     length = 0;
     cut = 0;
+    guarded(() -> listener.line(text, dropped));
+  }
+
+  private static void guarded(Runnable taking) {
     try {
-      listener.line(text, dropped);
+      taking.run();
     } catch (RuntimeException trouble) {
       // The program must not block on a full pipe because nobody wants its words.
       log.log(Level.WARNING, "a line of output could not be taken", trouble);

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ProcessTree {
   private static final Logger log = System.getLogger(ProcessTree.class.getName());
-  private static final File NOTHING = new File("/dev/null");
+  static final File NOTHING = new File("/dev/null");
   private static final Duration DYING = Duration.ofSeconds(5);
   private static final Duration LAST_WORDS = Duration.ofSeconds(5);
   private static final long PAUSE_MILLIS = 10;
@@ -36,16 +36,16 @@ public final class ProcessTree {
 
   private final String name;
   private final Process process;
-  private final String mark;
+  private final Kin.Marks marks;
   private final long since;
   private final LineReader out;
   private final LineReader err;
 
   private ProcessTree(
-      String name, Process process, String mark, long since, LineReader out, LineReader err) {
+      String name, Process process, Kin.Marks marks, long since, LineReader out, LineReader err) {
     this.name = name;
     this.process = process;
-    this.mark = mark;
+    this.marks = marks;
     this.since = since;
     this.out = out;
     this.err = err;
@@ -69,21 +69,21 @@ public final class ProcessTree {
         Programs.find(command.program(), command.folder(), command.environment().get("PATH"));
     List<String> arguments = new ArrayList<>(command.arguments());
     arguments.set(0, program.toString());
-    String mark = Warden.mark();
+    Kin.Marks marks = Warden.marks();
     ProcessBuilder builder =
-        new ProcessBuilder(inOwnSession(arguments))
+        new ProcessBuilder(inOwnSession(LimitMark.marked(marks.limit(), arguments)))
             .directory(command.folder().toFile())
             .redirectInput(NOTHING);
     builder.environment().clear();
     builder.environment().putAll(command.environment());
-    builder.environment().put(Kin.MARK, mark);
+    builder.environment().put(Kin.MARK, marks.variable());
     long since = Kin.now();
     Process process = builder.start();
     String name = program.getFileName() + "-" + process.pid();
     return new ProcessTree(
         name,
         process,
-        mark,
+        marks,
         since,
         LineReader.start(name + "-out", process.getInputStream(), mostPerLine, out),
         LineReader.start(name + "-err", process.getErrorStream(), mostPerLine, err));
@@ -104,17 +104,17 @@ public final class ProcessTree {
     return process.isAlive();
   }
 
-  /** Asks all of them to end. */
+  /** Asks all of them to end, each once: a second signal would come into the first one's trap. */
   public void terminate() {
     signal("TERM");
-    each(ProcessHandle::destroy, Kin.of(process, mark, since));
+    each(ProcessHandle::destroy, Kin.outsideItsGroup(process, marks, since));
   }
 
   /** Ends all of them, and returns when none is left; false when some would not die. */
   public boolean kill() {
     signal("KILL");
     long until = System.nanoTime() + DYING.toNanos();
-    Set<Long> living = Kin.of(process, mark, since);
+    Set<Long> living = Kin.of(process, marks, since);
     while (!living.isEmpty() && System.nanoTime() < until) {
       // Again and again: one of them may have started another while we looked.
       each(ProcessHandle::destroyForcibly, living);
@@ -123,7 +123,7 @@ public final class ProcessTree {
             TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
             return true;
           });
-      living = Kin.of(process, mark, since);
+      living = Kin.of(process, marks, since);
     }
     if (!living.isEmpty()) {
       log.log(Level.WARNING, "processes of {0} do not die: {1}", name, living);
@@ -138,7 +138,7 @@ public final class ProcessTree {
   public int await() {
     int exit = uninterruptibly(process::waitFor);
     // Most leave nobody, and to tell a whole group takes a process of its own.
-    if (!Kin.isNobody(process, mark, since)) {
+    if (!Kin.isNobody(process, marks, since)) {
       kill();
     }
     out.finish(LAST_WORDS);

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A small process beside this one that outlives it: when this one is gone, however it went, the
- * warden's standard input ends, and it kills every program that carries our mark. So kill -9 of a
- * worker leaves nothing running.
+ * warden's standard input ends, and it kills every program that carries a mark of ours. So kill -9
+ * of a worker leaves nothing running.
  */
 final class Warden {
   private static final Logger log = System.getLogger(Warden.class.getName());
@@ -23,15 +23,17 @@ final class Warden {
       while read -r line; do :; done
       round=0
       while [ $round -lt 100 ]; do
-        found=$(grep -alF "$2=$1." /proc/[1-9]*/environ 2>/dev/null)
+        found=$(
+          grep -alF "$2=$1." /proc/[1-9]*/environ 2>/dev/null
+          [ -z "$3" ] || grep -lE "^Max file locks +$3[0-9]{9} " /proc/[1-9]*/limits 2>/dev/null)
         [ -n "$found" ] || exit 0
         for file in $found; do
           pid=${file#/proc/}
-          pid=${pid%/environ}
+          pid=${pid%/*}
           stat=$(cat "/proc/$pid/stat" 2>/dev/null) || continue
           stat=${stat##*) }
-          set -- "$1" "$2" $stat
-          [ "$5" -le 1 ] || kill -s KILL -- "-$5" 2>/dev/null
+          set -- "$1" "$2" "$3" $stat
+          [ "$6" -le 1 ] || kill -s KILL -- "-$6" 2>/dev/null
           kill -s KILL "$pid" 2>/dev/null
         done
         sleep 0.1
@@ -45,10 +47,10 @@ final class Warden {
 
   private Warden() {}
 
-  /** A mark for one more program. The warden is there before the program is. */
-  static String mark() {
+  /** Those of one more program. The warden is there before the program is. */
+  static Kin.Marks marks() {
     ensure();
-    return OURS + "." + NEXT.incrementAndGet();
+    return new Kin.Marks(OURS + "." + NEXT.incrementAndGet(), LimitMark.next());
   }
 
   private static synchronized void ensure() {
@@ -57,7 +59,8 @@ final class Warden {
     }
     ProcessBuilder builder =
         new ProcessBuilder(
-                ProcessTree.inOwnSession(List.of("/bin/sh", "-c", SCRIPT, "sh", OURS, Kin.MARK)))
+                ProcessTree.inOwnSession(
+                    List.of("/bin/sh", "-c", SCRIPT, "sh", OURS, Kin.MARK, LimitMark.prefix())))
             .directory(new File("/"))
             .redirectOutput(ProcessBuilder.Redirect.DISCARD)
             .redirectError(ProcessBuilder.Redirect.DISCARD);

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What operators ask of jobs that run in steps; their workers hear it with their heartbeats. */
@@ -32,6 +33,7 @@ final class Control {
   private static final String STEP =
       """
       SELECT coalesce(s.step_index, p.place) AS place, coalesce(s.state, '') AS state,
+             p.place IS NOT NULL AS has_workspace,
              (SELECT count(*) FROM holdfast.step d
                WHERE d.job_id = j.id AND d.state = 'DONE'
                  AND d.step_index < coalesce(s.step_index, p.place)) AS done_before
@@ -64,6 +66,31 @@ final class Control {
              requested_at = excluded.requested_at
       """;
 
+  private static final String ACCEPT =
+      """
+      UPDATE holdfast.control
+         SET takeover = false, action = ?, step_id = ?, requested_by = ?, reason = ?,
+             requested_at = clock_timestamp()
+       WHERE job_id = ?
+      """;
+
+  private static final String DONE_FROM =
+      """
+      SELECT step_id FROM holdfast.step
+       WHERE job_id = ? AND step_index >= ? AND state = 'DONE'
+       ORDER BY step_index
+      """;
+
+  private static final String DROPS =
+      """
+      SELECT d.step_id
+        FROM holdfast.control c
+        JOIN holdfast.step s ON s.job_id = c.job_id AND s.step_id = c.step_id
+        JOIN holdfast.step d ON d.job_id = c.job_id AND d.step_index >= s.step_index
+       WHERE c.job_id = ? AND c.action = ANY (?::text[]) AND d.state = 'DONE'
+       ORDER BY d.step_index
+      """;
+
   private static final String RESUME =
       """
       WITH gone AS (
@@ -90,13 +117,21 @@ final class Control {
         INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
         SELECT id, events + 1, ?, attempt, clock_timestamp(),
                jsonb_strip_nulls(jsonb_build_object(
-                 'action', ?::text, 'stepId', ?::text, 'requestedBy', ?::text, 'reason', ?::text))
+                 'action', ?::text, 'stepId', ?::text, 'requestedBy', ?::text, 'reason', ?::text,
+                 'drops', nullif(to_jsonb(?::text[]), '[]')))
           FROM holdfast.job WHERE id = ?
       )
       UPDATE holdfast.job SET events = events + 1 WHERE id = ?
       """;
 
-  private record Step(int index, String state, int doneBefore) {}
+  private record Step(int index, String state, int doneBefore, boolean hasWorkspace) {}
+
+  /**
+   * What became of a command.
+   *
+   * @param queue that of a job which was put back for it
+   */
+  record Commanded(Answer answer, @Nullable String queue) {}
 
   private Control() {}
 
@@ -105,7 +140,7 @@ final class Control {
    *
    * @param tenant whose jobs may be controlled; null is everybody's
    */
-  static Answer command(
+  static Commanded command(
       Connection connection, JobId job, ControlCommand command, @Nullable String tenant)
       throws SQLException {
     Optional<JobState> state =
@@ -120,7 +155,12 @@ final class Control {
             .findFirst();
     Answer answer =
         state.isEmpty() ? Answer.NO_SUCH_JOB : checked(connection, job, state.get(), command);
+    String queue = null;
     if (answer == Answer.ACCEPTED) {
+      if (state.get().isTerminal()) {
+        queue = Retry.toStep(connection, job).getFirst().queue();
+      }
+      List<String> drops = drops(connection, job, command);
       carryOut(connection, job, command);
       Rows.update(
           connection,
@@ -130,16 +170,58 @@ final class Control {
           command.stepId(),
           command.requestedBy(),
           command.reason(),
+          Rows.array(connection, "text", drops, id -> id),
           job,
           job);
     }
-    return answer;
+    return new Commanded(answer, queue);
+  }
+
+  private static List<String> drops(Connection connection, JobId job, ControlCommand command)
+      throws SQLException {
+    if (!command.action().dropsCheckpoints()) {
+      return List.of();
+    }
+    int from = step(connection, job, command).getFirst().index();
+    return Rows.list(connection, row -> row.getString("step_id"), DONE_FROM, job, from);
+  }
+
+  /** Steps that are done and will not be, once what is asked of the job has been honoured. */
+  static List<String> drops(Connection connection, JobId job) throws SQLException {
+    List<String> dropping =
+        Stream.of(ControlAction.values())
+            .filter(ControlAction::dropsCheckpoints)
+            .map(ControlAction::text)
+            .toList();
+    return Rows.list(
+        connection,
+        row -> row.getString("step_id"),
+        DROPS,
+        job,
+        Rows.array(connection, "text", dropping, text -> text));
+  }
+
+  private static List<Step> step(Connection connection, JobId job, ControlCommand command)
+      throws SQLException {
+    return Rows.list(
+        connection,
+        row ->
+            new Step(
+                row.getInt("place"),
+                row.getString("state"),
+                row.getInt("done_before"),
+                row.getBoolean("has_workspace")),
+        STEP,
+        command.stepId(),
+        command.stepId(),
+        job);
   }
 
   private static Answer checked(
       Connection connection, JobId job, JobState state, ControlCommand command)
       throws SQLException {
-    if (state.isTerminal()) {
+    boolean accepts = command.action() == ControlAction.ACCEPT_STEP;
+    if (state.isTerminal() && (accepts || !command.action().isRecovery())) {
       return Answer.ALREADY_TERMINAL;
     }
     if (command.action() == ControlAction.TAKEOVER && state != JobState.RUNNING) {
@@ -148,14 +230,7 @@ final class Control {
     if (!command.action().isRecovery()) {
       return Answer.ACCEPTED;
     }
-    List<Step> found =
-        Rows.list(
-            connection,
-            row -> new Step(row.getInt("place"), row.getString("state"), row.getInt("done_before")),
-            STEP,
-            command.stepId(),
-            command.stepId(),
-            job);
+    List<Step> found = step(connection, job, command);
     if (found.isEmpty()) {
       return Answer.NO_SUCH_STEP;
     }
@@ -163,9 +238,13 @@ final class Control {
     if (step.doneBefore() < step.index() - 1) {
       return Answer.STEP_NOT_REACHED;
     }
-    return command.action() == ControlAction.RETRY_STEP && step.state().equals("DONE")
-        ? Answer.STEP_DONE
-        : Answer.ACCEPTED;
+    if (step.state().equals("DONE") && !command.action().dropsCheckpoints()) {
+      return Answer.STEP_DONE;
+    }
+    if (accepts && !step.hasWorkspace()) {
+      return Answer.NO_WORKSPACE;
+    }
+    return accepts && !of(connection, job).takeover() ? Answer.NOT_TAKEN_OVER : Answer.ACCEPTED;
   }
 
   private static void carryOut(Connection connection, JobId job, ControlCommand command)
@@ -174,6 +253,15 @@ final class Control {
       case PAUSE -> Rows.update(connection, HOLD_UP, job, true, false);
       case TAKEOVER -> Rows.update(connection, HOLD_UP, job, false, true);
       case RESUME -> Rows.update(connection, RESUME, job, job);
+      case ACCEPT_STEP ->
+          Rows.update(
+              connection,
+              ACCEPT,
+              command.action().text(),
+              command.stepId(),
+              command.requestedBy(),
+              command.reason(),
+              job);
       case RETRY_STEP, HARD_RESET_STEP, RESUME_FROM_STEP ->
           Rows.update(
               connection,

@@ -55,6 +55,13 @@ final class JobReader {
       UNION ALL
       SELECT attempt, state, worker_id, started_at, finished_at, NULL
         FROM holdfast.job WHERE id = ? AND state IN ('RUNNING', 'SUCCEEDED')
+      UNION ALL
+      -- Succeeded once, and was sent back.
+      SELECT d.attempt, 'SUCCEEDED', p.data ->> 'worker', p.at, d.at, NULL
+        FROM holdfast.event d
+        JOIN holdfast.event p
+          ON p.job_id = d.job_id AND p.attempt = d.attempt AND p.type = 'processing'
+       WHERE d.job_id = ? AND d.type = 'done'
        ORDER BY attempt
       """;
 
@@ -133,6 +140,7 @@ final class JobReader {
                 Rows.instantOrNull(row, "ended_at"),
                 FailureJson.read(row.getString("failure"))),
         ATTEMPTS,
+        job,
         job,
         job);
   }

@@ -224,8 +224,18 @@ public final class Queue implements AutoCloseable {
    * @param tenant whose job it must be; null is everybody's
    */
   public ControlCommand.Answer control(JobId job, ControlCommand command, @Nullable String tenant) {
-    return database.transact(
-        "control", connection -> Control.command(connection, job, command, tenant));
+    Control.Commanded commanded =
+        database.transact(
+            "control", connection -> Control.command(connection, job, command, tenant));
+    if (commanded.queue() != null) {
+      doorbell.ring(List.of(commanded.queue()));
+    }
+    return commanded.answer();
+  }
+
+  /** Steps whose checkpoints what is asked of a job will drop. */
+  public List<String> drops(JobId job) {
+    return database.run("drops", connection -> Control.drops(connection, job));
   }
 
   /** What is asked of a job at this moment. */

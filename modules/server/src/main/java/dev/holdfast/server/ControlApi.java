@@ -81,8 +81,8 @@ final class ControlApi {
                 409,
                 "job_already_terminal",
                 state == JobState.SUCCEEDED
-                    ? "the job has ended well: there is nothing left to ask of it"
-                    : "the job has already ended: %s; put it back with POST /v1/jobs/%s/retry first"
+                    ? "the job has ended well; resume_from_step sends it back to one of its steps"
+                    : "the job has already ended: %s; put it back with POST /v1/jobs/%s/retry, or send it back to one of its steps with resume_from_step"
                         .formatted(state, id))
             .with("state", state.name());
       }
@@ -107,7 +107,19 @@ final class ControlApi {
               409,
               "step_done",
               step + " is done: to do it and all after it again, ask for resume_from_step");
+      case NOT_TAKEN_OVER ->
+          throw new Problem(
+              409,
+              "job_not_taken_over",
+              "nobody has taken the job over, so its worker decides whether "
+                  + step
+                  + " is done: ask for takeover first");
+      case NO_WORKSPACE ->
+          throw new Problem(
+              409,
+              "step_without_workspace",
+              step + " is code: what it leaves is its result, which nobody else can make");
     }
-    return Answer.ok(Shape.control(queue.control(id)));
+    return Answer.ok(Shape.control(queue.control(id), queue.drops(id)));
   }
 }

@@ -1,9 +1,13 @@
 package dev.holdfast.steps;
 
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,22 +33,33 @@ final class Attempt<T extends @Nullable Object> {
     OPERATOR
   }
 
+  /** Work of Holdfast's own, in the middle of an attempt. */
+  @FunctionalInterface
+  interface Own<T extends @Nullable Object, E extends Exception> {
+    T done() throws E, InterruptedException;
+  }
+
   private final Budgets budgets;
+  private final Supplier<Optional<Instant>> lastChange;
   private final Vitals vitals = new Vitals(System::nanoTime);
-  private final long begun = System.nanoTime();
   private final CountDownLatch ended = new CountDownLatch(1);
   private final CountDownLatch wanted = new CountDownLatch(1);
   private final AtomicReference<@Nullable End<T>> end = new AtomicReference<>();
   private final Thread thread;
 
-  private Attempt(String name, Callable<T> body, Budgets budgets) {
+  private Attempt(
+      String name, Callable<T> body, Budgets budgets, Supplier<Optional<Instant>> lastChange) {
     this.budgets = budgets;
+    this.lastChange = lastChange;
     this.thread = Thread.ofVirtual().name(name).unstarted(() -> run(body));
   }
 
+  /**
+   * @param lastChange when the attempt last changed something; asked before it counts as silent
+   */
   static <T extends @Nullable Object> Attempt<T> start(
-      String name, Callable<T> body, Budgets budgets) {
-    Attempt<T> attempt = new Attempt<>(name, body, budgets);
+      String name, Callable<T> body, Budgets budgets, Supplier<Optional<Instant>> lastChange) {
+    Attempt<T> attempt = new Attempt<>(name, body, budgets, lastChange);
     attempt.thread.start();
     return attempt;
   }
@@ -56,6 +71,21 @@ final class Attempt<T extends @Nullable Object> {
       own.alive();
     }
     return own != null;
+  }
+
+  /** The clocks of the attempt that the calling thread runs stand still meanwhile. */
+  static <T extends @Nullable Object, E extends Exception> T withoutClocks(Own<T, E> work)
+      throws E, InterruptedException {
+    Vitals own = OWN.get();
+    if (own == null) {
+      return work.done();
+    }
+    own.stop();
+    try {
+      return work.done();
+    } finally {
+      own.go();
+    }
   }
 
   void alive() {
@@ -94,14 +124,14 @@ final class Attempt<T extends @Nullable Object> {
   End<T> await(long graceNanos) throws InterruptedException {
     try {
       while (end.get() == null) {
-        long left = budgets.stepTimeout().toNanos() - (System.nanoTime() - begun);
+        long left = budgets.stepTimeout().toNanos() - vitals.ranFor();
         long idle = budgets.stepIdleTimeout().toNanos() - vitals.silentFor();
         if (left <= 0) {
           stop(Stop.WALL_TIMEOUT);
-        } else if (idle <= 0) {
+        } else if (idle <= 0 && !hasChangedSomething()) {
           stop(Stop.IDLE_TIMEOUT);
         } else {
-          boolean unused = wanted.await(Math.min(left, idle), TimeUnit.NANOSECONDS);
+          boolean unused = wanted.await(Math.min(left, Math.max(1, idle)), TimeUnit.NANOSECONDS);
         }
       }
       boolean unused = ended.await(graceNanos, TimeUnit.NANOSECONDS);
@@ -115,6 +145,16 @@ final class Attempt<T extends @Nullable Object> {
       throw new IllegalStateException("an attempt ended without an end");
     }
     return how;
+  }
+
+  /** Looked for only when nothing else was heard: it means to look at every file. */
+  private boolean hasChangedSomething() {
+    Optional<Instant> change = lastChange.get();
+    if (change.isPresent()) {
+      Duration age = Duration.between(change.get(), Instant.now());
+      vitals.aliveBefore(age.isNegative() ? Duration.ZERO : age);
+    }
+    return vitals.silentFor() < budgets.stepIdleTimeout().toNanos();
   }
 
   private void awaitUninterruptibly(long graceNanos) {

@@ -26,6 +26,8 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
     RETRY,
     /** For an operator, from a clean start. */
     RESET,
+    /** Not at all: an operator has done the step by hand. */
+    ACCEPT,
     /** An operator wants to go on at an earlier step. */
     ELSEWHERE
   }
@@ -45,7 +47,9 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
       return Opening.BEGIN;
     }
     if (recovery.stepId().equals(step)) {
-      return recovery.action() == ControlAction.RETRY_STEP ? Opening.RETRY : Opening.RESET;
+      return recovery.action() == ControlAction.ACCEPT_STEP
+          ? Opening.ACCEPT
+          : recovery.action() == ControlAction.RETRY_STEP ? Opening.RETRY : Opening.RESET;
     }
     return isEarlier.test(recovery.stepId()) ? Opening.ELSEWHERE : Opening.BEGIN;
   }
@@ -81,6 +85,13 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
         budgets.stepMaxAttempts() == 1
             ? "the only attempt failed"
             : "all %d attempts failed".formatted(budgets.stepMaxAttempts()));
+  }
+
+  /** After an attempt that has left no workspace: there is nothing to try it again in. */
+  public static Decision withoutWorkspace(FailedAttempt last, int resets, Budgets budgets) {
+    return last.failureClass().isRetryable()
+        ? within(resets, budgets, last.failureClass(), "the workspace is gone")
+        : after(List.of(last), resets, budgets);
   }
 
   private static Decision within(int resets, Budgets budgets, FailureClass kind, String why) {

@@ -20,6 +20,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
@@ -31,7 +32,18 @@ import java.util.regex.Pattern;
  * the hook says so, git ends with all it started, and a {@link CancellationException} is thrown.
  */
 public final class Git {
-  public static final Duration TIMEOUT = Duration.ofMinutes(10);
+  /** How long one call may take, unless somebody wants it otherwise. */
+  public static final Duration TIMEOUT = Duration.ofHours(2);
+
+  /** How long a server may say nothing while it sends what we asked for. */
+  private static final Duration SILENCE = Duration.ofMinutes(10);
+
+  private static final String WITH_PROGRESS = "--progress";
+
+  // "Receiving objects:  45% (450/1000), 1.2 MiB | 300 KiB/s", and what else is said on the way.
+  private static final Pattern ON_THE_WAY =
+      Pattern.compile(
+          "(?:remote: )?[A-Z][a-z]+ [a-z ]+: +[0-9]+.*|remote: Total .*|Cloning into .*");
 
   private static final Pattern VERSION = Pattern.compile("git version (\\d+)\\.(\\d+).*");
   private static final int LAST_LINES = 20;
@@ -71,20 +83,30 @@ public final class Git {
           Map.entry("core.splitIndex", "false"),
           Map.entry("init.defaultBranch", "main"),
           Map.entry("advice.detachedHead", "false"),
-          // A server that falls silent is given up.
-          Map.entry("http.lowSpeedLimit", "100"),
-          Map.entry("http.lowSpeedTime", "60"));
+          // A server that falls silent is given up; one that still counts its objects says little.
+          Map.entry("http.lowSpeedLimit", "1"),
+          Map.entry("http.lowSpeedTime", "300"));
 
   private final Path home;
   private final Map<String, String> allowed;
   private final Duration timeout;
+  private final Duration silence;
   private final BooleanSupplier cancelled;
+  private final Consumer<String> progress;
 
-  private Git(Path home, Map<String, String> allowed, Duration timeout, BooleanSupplier cancelled) {
+  private Git(
+      Path home,
+      Map<String, String> allowed,
+      Duration timeout,
+      Duration silence,
+      BooleanSupplier cancelled,
+      Consumer<String> progress) {
     this.home = home.toAbsolutePath();
     this.allowed = Map.copyOf(allowed);
     this.timeout = timeout;
+    this.silence = silence;
     this.cancelled = cancelled;
+    this.progress = progress;
   }
 
   /**
@@ -94,7 +116,8 @@ public final class Git {
    * @param allowed variables the operator lets through: PATH, SSH_AUTH_SOCK, proxies
    */
   public static Git installed(Path home, Map<String, String> allowed) throws IOException {
-    Git git = new Git(Files.createDirectories(home), allowed, TIMEOUT, () -> false);
+    Git git =
+        new Git(Files.createDirectories(home), allowed, TIMEOUT, SILENCE, () -> false, line -> {});
     String said = String.join(" ", git.run(Place.of(home), "version"));
     Matcher version = VERSION.matcher(said);
     if (!version.matches() || !isEnough(version)) {
@@ -111,12 +134,22 @@ public final class Git {
 
   /** The same git, whose calls end when the hook says so. */
   public Git cancelledBy(BooleanSupplier hook) {
-    return new Git(home, allowed, timeout, hook);
+    return new Git(home, allowed, timeout, silence, hook, progress);
   }
 
   /** The same git, each of whose calls may take so long. */
   public Git within(Duration time) {
-    return new Git(home, allowed, time, cancelled);
+    return new Git(home, allowed, time, silence, cancelled, progress);
+  }
+
+  /** The same git, whose servers may be silent for so long. */
+  Git silentFor(Duration time) {
+    return new Git(home, allowed, timeout, time, cancelled, progress);
+  }
+
+  /** The same git, which tells how far a clone or a fetch has come. */
+  public Git telling(Consumer<String> listener) {
+    return new Git(home, allowed, timeout, silence, cancelled, listener);
   }
 
   /** Where git works: a folder, variables and settings for this place alone. */
@@ -190,6 +223,7 @@ public final class Git {
       throws IOException {
     checkCancelled();
     boolean[] cut = new boolean[1];
+    AtomicLong heardAt = new AtomicLong(System.nanoTime());
     LineListener taking =
         (line, dropped) -> {
           cut[0] |= dropped > 0;
@@ -203,11 +237,31 @@ public final class Git {
                   commandLine(arguments), place.folder(), environment(place, home, allowed)),
               MOST_PER_LINE,
               taking,
-              (line, dropped) -> keep(lastLines, line));
+              new LineListener() {
+                @Override
+                public void line(String line, long dropped) {
+                  said(lastLines, line);
+                }
+
+                @Override
+                public void heard() {
+                  heardAt.set(System.nanoTime());
+                }
+              });
     } catch (NoSuchProgramException missing) {
       throw GitException.unusable("install git: " + missing.getMessage(), missing);
     }
-    int exit = ended(tree, onlooker, arguments[0]);
+    boolean shows = List.of(arguments).contains(WITH_PROGRESS);
+    int exit =
+        ended(
+            tree,
+            () -> {
+              onlooker.look();
+              if (shows && System.nanoTime() - heardAt.get() > silence.toNanos()) {
+                throw GitException.silent(arguments[0], silence.toSeconds());
+              }
+            },
+            arguments[0]);
     if (cut[0]) {
       throw GitException.unusable("git " + arguments[0] + " printed a line that is too long", null);
     }
@@ -249,10 +303,15 @@ public final class Git {
     onlooker.look();
   }
 
-  private static void keep(Deque<String> lastLines, String line) {
-    if (line.isBlank()) {
-      return;
+  private void said(Deque<String> lastLines, String line) {
+    if (ON_THE_WAY.matcher(line).matches()) {
+      progress.accept(line.strip());
+    } else if (!line.isBlank()) {
+      keep(lastLines, line);
     }
+  }
+
+  private static void keep(Deque<String> lastLines, String line) {
     if (lastLines.size() == LAST_LINES) {
       lastLines.removeFirst();
     }

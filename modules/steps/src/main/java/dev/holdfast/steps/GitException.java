@@ -50,6 +50,14 @@ public final class GitException extends IOException {
         null);
   }
 
+  static GitException silent(String verb, long seconds) {
+    return new GitException(
+        "git %s heard nothing from the server for %d s and was ended".formatted(verb, seconds),
+        FailureClass.TRANSIENT_RUNTIME,
+        NONE,
+        null);
+  }
+
   static GitException repository(String message) {
     return new GitException(message, FailureClass.DETERMINISTIC_REPO, NONE, null);
   }

@@ -158,7 +158,7 @@ final class Mirror {
     git.run(
         remote(Git.Place.of(cache)),
         "clone",
-        "--quiet",
+        "--progress",
         "--bare",
         "--no-local",
         "--template=",
@@ -173,7 +173,7 @@ final class Mirror {
         new ArrayList<>(
             List.of(
                 "fetch",
-                "--quiet",
+                "--progress",
                 "--force",
                 "--prune",
                 "--no-tags",

@@ -12,8 +12,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * A runtime at work. What it prints is a sign of life, is scrubbed and goes to a bounded log. When
- * its thread is interrupted it is asked to end, and killed with all it started if it does not.
+ * A runtime at work. Every byte it prints is a sign of life; its lines are scrubbed and go to a
+ * bounded log. When its thread is interrupted it is asked to end, and killed with all it started if
+ * it does not.
  */
 final class RuntimeProcess {
   private static final int LINE_BYTES = 64 << 10;
@@ -58,9 +59,16 @@ final class RuntimeProcess {
   }
 
   private LineListener taking(ScrubbingStream stream) {
-    return (line, cut) -> {
-      host.alive();
-      stream.write(cut > 0 ? line + " (" + cut + " more)\n" : line + "\n");
+    return new LineListener() {
+      @Override
+      public void line(String line, long cut) {
+        stream.write(cut > 0 ? line + " (" + cut + " more)\n" : line + "\n");
+      }
+
+      @Override
+      public void heard() {
+        host.alive();
+      }
     };
   }
 

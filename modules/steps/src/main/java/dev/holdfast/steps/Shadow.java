@@ -45,6 +45,10 @@ final class Shadow {
     this.git = git;
   }
 
+  Path gitDir() {
+    return gitDir;
+  }
+
   void prepare() throws IOException {
     Path info = Files.createDirectories(gitDir.resolve("info"));
     Files.writeString(info.resolve("attributes"), ATTRIBUTES);

@@ -1,8 +1,10 @@
 package dev.holdfast.steps;
 
 import dev.holdfast.model.Json;
+import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.Patch;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -23,12 +25,32 @@ public interface Step<T extends @Nullable Object> {
   /** Runs on a thread of its own, which is interrupted when it should stop. */
   T attempt(Retry retry) throws Exception;
 
+  /** What an operator has made of it, in place of an attempt. Runs where an attempt would. */
+  default T accept(LiveControl.Recovery by) throws Exception {
+    throw new StepException(
+        FailureClass.DETERMINISTIC_CONTRACT,
+        "step '%s' has no workspace in which somebody could have done it".formatted(id()));
+  }
+
   Checkpoint checkpoint(T result, int attempt);
 
   /** What a failed attempt left in the workspace; nothing where there is none. */
   default Left left() {
     return new Left(null, List.of());
   }
+
+  /** When the attempt under way last changed a file; nothing where that cannot be told. */
+  default Optional<Instant> lastChange() {
+    return Optional.empty();
+  }
+
+  /** Whether an attempt has left nothing in which it could be tried again. */
+  default boolean isWorkspaceLost() {
+    return false;
+  }
+
+  /** Told that an operator now works where the attempts did. */
+  default void handedOver() {}
 
   /** Told of a failed attempt, before anything is done about it. */
   default void failed(FailedAttempt failure, String summary, Strategy next) {}

@@ -100,14 +100,20 @@ public final class StepLoop {
 
     T run() throws InterruptedException {
       while (true) {
-        begin(released());
+        LiveControl asked = released();
+        Recovery accepted = opening(asked) == Decision.Opening.ACCEPT ? asked.recovery() : null;
+        begin(asked);
         Instant from = Instant.now();
         long begun = System.nanoTime();
         Attempt<T> trial =
             Attempt.start(
                 "step-" + step.id() + "-" + attempt,
-                () -> step.attempt(new Step.Retry(attempt, last)),
-                budgets);
+                () ->
+                    accepted == null
+                        ? step.attempt(new Step.Retry(attempt, last))
+                        : step.accept(accepted),
+                budgets,
+                step::lastChange);
         Attempt.End<T> end = await(trial, begun);
         Duration took = Duration.ofNanos(System.nanoTime() - begun);
         switch (end) {
@@ -151,6 +157,7 @@ public final class StepLoop {
         Map<String, Object> data = about(null, null, null);
         data.put("action", told.text());
         if (told == ControlAction.TAKEOVER) {
+          step.handedOver();
           step.place().ifPresent(path -> data.put("workspace", path.toString()));
         }
         journal.tell(event(EventType.RECOVERY_ACK, data));
@@ -307,7 +314,10 @@ public final class StepLoop {
       FailedAttempt failure =
           new FailedAttempt(attempt, kind, Signature.of(scrub.apply(text)), left.diffHash());
       failed.add(failure);
-      Decision decision = Decision.after(failed, resets, budgets);
+      Decision decision =
+          step.isWorkspaceLost()
+              ? Decision.withoutWorkspace(failure, resets, budgets)
+              : Decision.after(failed, resets, budgets);
       String scrubbed = Text.excerpt(scrub.apply(summary), SUMMARY_CHARS);
       step.failed(failure, scrubbed, decision.strategy());
       told(failure, decision, scrubbed, took);

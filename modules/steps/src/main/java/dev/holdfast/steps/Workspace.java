@@ -1,12 +1,12 @@
 package dev.holdfast.steps;
 
-import dev.holdfast.model.Limits;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.process.Trees;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * <p>One process at a time. Long calls end soon after an interrupt, or when the git's hook says so.
  */
 public final class Workspace {
-  public static final long MOST_PATCH_BYTES = Limits.PATCH_BYTES;
+  public static final int PATCH_BYTES = 20 << 20;
 
   private static final int NAMES_SHOWN = 10;
 
@@ -146,13 +146,30 @@ public final class Workspace {
     Wreckage.clear(work.resolve(".git"), git::checkCancelled);
   }
 
+  /** Whether all of it is there; a program may have deleted its own folder, and ours beside it. */
+  boolean isWhole() {
+    return Files.isDirectory(work, LinkOption.NOFOLLOW_LINKS)
+        && Files.isDirectory(shadow.gitDir(), LinkOption.NOFOLLOW_LINKS)
+        && State.isIn(folder);
+  }
+
+  /** Of the files as they are now; those that git ignores do not count. */
+  synchronized String tree() throws IOException {
+    return shadow.snapshot(state.tree());
+  }
+
+  /** What differs between two trees, for people. */
+  synchronized String difference(String before, String after) throws IOException {
+    return shown(before, after);
+  }
+
   /** How many steps were accepted or replayed since. */
   public synchronized int steps() {
     return state.steps();
   }
 
   public Changes changes() throws IOException {
-    return changes(MOST_PATCH_BYTES);
+    return changes(PATCH_BYTES);
   }
 
   /** Since the last step; throws {@link PatchTooLargeException} when the patch is larger. */

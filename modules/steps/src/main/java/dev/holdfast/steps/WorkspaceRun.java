@@ -2,10 +2,12 @@ package dev.holdfast.steps;
 
 import dev.holdfast.model.Codec;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.Limits;
 import dev.holdfast.model.LiveControl.Recovery;
 import dev.holdfast.model.Patch;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.StepStatus;
+import dev.holdfast.model.Text;
 import dev.holdfast.process.Trees;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -47,6 +49,7 @@ public final class WorkspaceRun {
    * @param cache mirrors of repositories, for all jobs of this machine
    * @param environment what every runtime may see
    * @param grace for a runtime that was asked to end
+   * @param patchBytes how large what one step has changed may be
    */
   public record Site(
       Path folder,
@@ -54,7 +57,8 @@ public final class WorkspaceRun {
       Git git,
       Map<String, RuntimeCommand> runtimes,
       Map<String, String> environment,
-      Duration grace) {}
+      Duration grace,
+      int patchBytes) {}
 
   private final WorkspaceJob job;
   private final Site site;
@@ -69,6 +73,9 @@ public final class WorkspaceRun {
   private @Nullable Workspace workspace;
   private @Nullable String baseline;
   private int workspaces;
+  private @Nullable String lastTree;
+  private boolean handedOver;
+  private int percent;
 
   public WorkspaceRun(
       WorkspaceJob job,
@@ -106,7 +113,8 @@ public final class WorkspaceRun {
     }
     while (index <= job.steps().size()) {
       WorkspaceJob.Task task = job.steps().get(index - 1);
-      host.progress(100 * (index - 1) / job.steps().size(), title(task));
+      percent = 100 * (index - 1) / job.steps().size();
+      host.progress(percent, title(task));
       try {
         loop.run(new WorkspaceStep(task, index), budgets);
         index++;
@@ -158,13 +166,60 @@ public final class WorkspaceRun {
 
   // ---- the workspace
 
-  /** With the steps before this one in it; made, and made anew, when it is needed. */
-  private Workspace prepared(int index) throws IOException {
+  /** The workspace for an attempt that is about to begin. */
+  private Workspace ready(int index, String title) throws IOException {
     Workspace open = workspace;
-    if (open != null) {
-      return open;
+    if (open == null || hasChangedAlone(open)) {
+      open = built(index, title);
     }
-    Git git = site.git().cancelledBy(this::isPaused);
+    open.clearAway();
+    // From here on whatever changes may be the program's doing.
+    lastTree = null;
+    handedOver = false;
+    return open;
+  }
+
+  /**
+   * Whether somebody was at work in it since the last attempt has ended: a process of that attempt
+   * that nobody could find, say. Whatever it wrote is in no step's patch, and would be taken for
+   * the next one's.
+   */
+  private boolean hasChangedAlone(Workspace open) throws IOException {
+    String before = lastTree;
+    if (before == null) {
+      return false;
+    }
+    if (!open.isWhole()) {
+      host.log("── the workspace is gone; it is built anew");
+      return true;
+    }
+    try {
+      String now = open.tree();
+      if (now.equals(before)) {
+        return false;
+      }
+      String what = scrubber.scrub(open.difference(before, now));
+      log.warn("a workspace has changed while no step was at work, and is built anew: {}", what);
+      host.log(
+          "── the workspace has changed while no step was at work, and is built anew: " + what);
+      return true;
+    } catch (GitException trouble) {
+      throw new StepException(
+          trouble.failureClass(), String.valueOf(trouble.getMessage()), trouble);
+    }
+  }
+
+  /** A new one, with the steps before this one in it. */
+  private Workspace built(int index, String title) throws IOException {
+    Git git =
+        site.git()
+            .cancelledBy(this::isPaused)
+            .telling(
+                line ->
+                    host.progress(
+                        percent,
+                        Text.excerpt(
+                            title + ": " + scrubber.scrub(line), Limits.PROGRESS_MESSAGE_CHARS)));
     Path folder = site.folder().resolve("workspace-" + ++workspaces);
     try {
       Workspace fresh =
@@ -172,11 +227,11 @@ public final class WorkspaceRun {
       baseline = fresh.baseline();
       for (int before = 1; before < index; before++) {
         replay(fresh, before);
-        host.alive();
       }
-      workspace = Workspace.open(folder, site.git());
+      Workspace open = Workspace.open(folder, site.git());
+      workspace = open;
       forgetOlder(workspaces);
-      return workspace;
+      return open;
     } catch (CancellationException stopped) {
       if (isPaused() && !Thread.currentThread().isInterrupted()) {
         throw new HeldUpException();
@@ -268,16 +323,38 @@ public final class WorkspaceRun {
     public Outcome attempt(Retry retry) throws IOException, InterruptedException {
       begun.put(task.id(), retry.attempt());
       StepRuntime runtime = new StepRuntime(job, task, index, site, codec, scrubber, host);
-      Workspace open = prepared(index);
-      open.clearAway();
+      Workspace open = Attempt.withoutClocks(() -> ready(index, title(task)));
       Instant startedAt = Instant.now();
       String summary = runtime.run(open.work(), retry);
-      return new Outcome(changes(open), summary, startedAt);
+      Changes changes = Attempt.withoutClocks(() -> changes(open));
+      return new Outcome(changes, summary, startedAt);
+    }
+
+    @Override
+    public Outcome accept(Recovery by) throws IOException, InterruptedException {
+      begun.merge(task.id(), 1, Integer::sum);
+      Workspace open = workspace;
+      if (open == null || !handedOver) {
+        // Its worker is gone, and with it the folder; nothing at all would be taken for the work.
+        throw new StepException(
+            FailureClass.TRANSIENT_RUNTIME,
+            "what was accepted is not here: it lies where the job was taken over");
+      }
+      Instant startedAt = Instant.now();
+      Changes changes = Attempt.withoutClocks(() -> changes(open));
+      String summary = "accepted by %s: %s".formatted(by.requestedBy(), by.reason());
+      host.log("── step %s, %s".formatted(task.id(), scrubber.scrub(summary)));
+      return new Outcome(changes, scrubber.scrub(summary), startedAt);
     }
 
     private Changes changes(Workspace open) throws IOException {
+      if (!open.isWhole()) {
+        throw new StepException(
+            FailureClass.TRANSIENT_RUNTIME,
+            "the program has deleted the workspace it was working in");
+      }
       try {
-        Changes changes = open.changes();
+        Changes changes = open.changes(site.patchBytes());
         scrubber.check(changes.patch());
         return changes;
       } catch (PatchTooLargeException tooLarge) {
@@ -311,6 +388,7 @@ public final class WorkspaceRun {
         Workspace open = workspace;
         if (open != null) {
           open.accept(changes);
+          lastTree = changes.tree();
         }
         done.keySet().removeIf(later -> later > index);
         done.put(index, kept);
@@ -323,13 +401,32 @@ public final class WorkspaceRun {
     }
 
     @Override
+    public Optional<Instant> lastChange() {
+      return place().flatMap(LastChange::in);
+    }
+
+    @Override
+    public boolean isWorkspaceLost() {
+      Workspace open = workspace;
+      return open != null && !open.isWhole();
+    }
+
+    /** What an operator does counts. */
+    @Override
+    public void handedOver() {
+      lastTree = null;
+      handedOver = true;
+    }
+
+    @Override
     public Left left() {
       Workspace open = workspace;
-      if (open == null) {
+      if (open == null || !open.isWhole()) {
         return new Left(null, List.of());
       }
       try {
-        Changes changes = open.changes();
+        Changes changes = open.changes(site.patchBytes());
+        lastTree = changes.tree();
         return new Left(changes.diffHash(), changes.changedFiles());
       } catch (IOException | CancellationException unknown) {
         log.info("step {}: what it changed is unknown: {}", task.id(), unknown.toString());
@@ -372,7 +469,7 @@ public final class WorkspaceRun {
 
     @Override
     public void hardReset() {
-      // Rebuilt when the next attempt begins, under its clock; until then the old one stays.
+      // Rebuilt when the next attempt begins; until then the old one stays.
       workspace = null;
     }
   }

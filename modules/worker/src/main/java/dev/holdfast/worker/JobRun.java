@@ -158,7 +158,10 @@ final class JobRun {
   }
 
   private <T> Outcome handled(Kind<T> how) throws Exception {
-    Optional<Publisher.Finished> finished = host.finished(lease(), how.artifacts());
+    Optional<Publisher.Finished> finished =
+        how.artifacts().isEmpty() || context.isSentBack()
+            ? Optional.empty()
+            : host.finished(lease(), how.artifacts());
     if (finished.isPresent()) {
       log.info("{} {} finds its artifacts whole and does not run again", job.kind(), lease());
       return new Outcome.Succeeded(resultOf(finished.get()));

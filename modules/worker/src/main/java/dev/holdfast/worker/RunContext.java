@@ -320,6 +320,14 @@ final class RunContext implements JobContext {
     return stop == null && steps.beginsAgain();
   }
 
+  /** Whether an operator wants a step done again, so that what it once led to does not count. */
+  boolean isSentBack() {
+    if (job.lease().attempt() > 1) {
+      CodeSteps.Opened unused = steps.open();
+    }
+    return interventions.pending().isPresent();
+  }
+
   void heard(LiveControl control) {
     interventions.heard(control);
   }

@@ -47,7 +47,8 @@ final class WorkspaceHandler implements Handler<WorkspaceJob> {
                 git(folder),
                 workspaces.runtimes(),
                 HarmlessEnvironment.of(System.getenv()),
-                grace.compareTo(GRACE) < 0 ? grace : GRACE),
+                grace.compareTo(GRACE) < 0 ? grace : GRACE,
+                workspaces.patchBytes()),
             codec,
             healer.healing().scrubber(),
             steps.loop(),
@@ -71,7 +72,8 @@ final class WorkspaceHandler implements Handler<WorkspaceJob> {
       visible.putIfAbsent("PATH", path);
     }
     try {
-      return Git.installed(folder.resolve(Scratch.OURS).resolve("git"), visible);
+      return Git.installed(folder.resolve(Scratch.OURS).resolve("git"), visible)
+          .within(workspaces.gitTimeout());
     } catch (IOException unusable) {
       throw FailedException.of(
           FailureCategory.CONFIGURATION, "GIT_UNUSABLE", String.valueOf(unusable.getMessage()));

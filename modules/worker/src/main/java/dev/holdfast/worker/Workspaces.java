@@ -1,9 +1,13 @@
 package dev.holdfast.worker;
 
 import dev.holdfast.model.Codec;
+import dev.holdfast.model.Limits;
+import dev.holdfast.steps.Git;
 import dev.holdfast.steps.RuntimeCommand;
+import dev.holdfast.steps.Workspace;
 import dev.holdfast.steps.WorkspaceJob;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 
 /**
@@ -12,12 +16,31 @@ import java.util.Map;
  * @param runtimes by the names that steps call them by
  * @param cache mirrors of repositories
  * @param gitEnvironment what git may see besides the usual, such as SSH_AUTH_SOCK
+ * @param gitTimeout how long one call of git may take
+ * @param patchBytes how large what one step has changed may be; {@link Limits#PATCH_BYTES} at most
  */
 public record Workspaces(
-    Map<String, RuntimeCommand> runtimes, Path cache, Map<String, String> gitEnvironment) {
+    Map<String, RuntimeCommand> runtimes,
+    Path cache,
+    Map<String, String> gitEnvironment,
+    Duration gitTimeout,
+    int patchBytes) {
   public Workspaces {
+    if (gitTimeout.isNegative() || gitTimeout.isZero()) {
+      throw new IllegalArgumentException("gitTimeout " + gitTimeout + " must be positive");
+    }
+    if (patchBytes < 1 || patchBytes > Limits.PATCH_BYTES) {
+      throw new IllegalArgumentException(
+          "patchBytes %,d must be 1 to %,d".formatted(patchBytes, Limits.PATCH_BYTES));
+    }
     runtimes = Map.copyOf(runtimes);
     gitEnvironment = Map.copyOf(gitEnvironment);
+  }
+
+  /** With the usual limits. */
+  public Workspaces(
+      Map<String, RuntimeCommand> runtimes, Path cache, Map<String, String> gitEnvironment) {
+    this(runtimes, cache, gitEnvironment, Git.TIMEOUT, Workspace.PATCH_BYTES);
   }
 
   public Kind<WorkspaceJob> kind(Codec codec) {

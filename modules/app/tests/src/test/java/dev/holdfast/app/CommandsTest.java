@@ -348,6 +348,9 @@ class CommandsTest {
     assertThat(run("jobs", "control", job, "resume_from_step", "--step", "s1", "--json")).isZero();
     assertThat(json().get("recovery").get("strategy").asText()).isEqualTo("hard_reset");
     assertThat(json().get("recovery").get("requestedBy").asText()).isEqualTo(asker());
+    holdfast.queue().settle(new Settlement.Succeed(lease, null));
+    assertThat(run("jobs", "control", job, "resume_from_step", "--step", "s1")).isZero();
+    assertThat(said()).contains("these are done, and will be done again: s1");
   }
 
   @Test
@@ -371,7 +374,7 @@ class CommandsTest {
         .isEqualTo(ExitCode.NOT_FOUND);
     holdfast.queue().settle(new Settlement.Succeed(lease, null));
     assertThat(run("jobs", "control", job, "pause")).isEqualTo(ExitCode.REFUSED);
-    assertThat(complained()).contains("ended well").doesNotContain("retry");
+    assertThat(complained()).contains("ended well", "resume_from_step").doesNotContain("retry");
     String cancelled = holdfast.enqueue(Job.of("build")).id().toString();
     run("jobs", "cancel", cancelled);
     assertThat(run("jobs", "control", cancelled, "pause")).isEqualTo(ExitCode.REFUSED);

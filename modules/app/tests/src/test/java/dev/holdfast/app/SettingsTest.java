@@ -80,6 +80,8 @@ class SettingsTest {
     "STEP_NO_PROGRESS_LIMIT, 2",
     "JOB_SELF_HEAL_MAX_RESETS, 1",
     "CACHE_FOLDER, ''",
+    "GIT_TIMEOUT_SECONDS, 7200",
+    "PATCH_MEGABYTES, 20",
     "MAX_ATTEMPTS, 3",
     "RETRY_DELAY, 10s",
     "RETRY_FACTOR, 12",

@@ -195,12 +195,27 @@ class ProcessTreeTest {
     assertThat(pids(1)).noneMatch(Living::is);
   }
 
-  /** No mark, no session, no parent: nobody knows it any more. */
+  /** No environment, no session, no parent: the kernel still knows whose it is. */
+  @Test
+  void nobody_escapes_by_clearing_his_environment_as_well() throws Exception {
+    assumeTrue(!LimitMark.prefix().isEmpty(), "the limit cannot be set here");
+    ProcessTree tree =
+        start(
+            "(env -i setsid sh -c 'trap \"\" TERM HUP; echo $$ > pids; while :; do sleep 0.1; done'"
+                + " >/dev/null 2>&1 &); until [ -s pids ]; do :; done");
+    assertThat(tree.await()).isZero();
+    assertThat(pids(1)).noneMatch(Living::is);
+  }
+
+  /** Out of session, environment and limit on purpose: nobody knows it any more. */
   @ParameterizedTest
   @ValueSource(strings = {"exec sleep 1000", "while :; do echo x; sleep 0.1; done"})
   void nor_does_one_whom_nobody_can_find(String then) throws Exception {
     ProcessTree tree =
-        start("(env -i setsid sh -c 'echo $$ > pids; " + then + "' &); sleep 0.2; echo end");
+        start(
+            "(env -i setsid prlimit --locks=7 sh -c 'echo $$ > pids; "
+                + then
+                + "' &); until [ -s pids ]; do :; done; echo end");
     assertThat(tree.await()).isZero();
     assertThat(out).contains("end");
     ProcessHandle escaped = ProcessHandle.of(pids(1).getFirst()).orElseThrow();

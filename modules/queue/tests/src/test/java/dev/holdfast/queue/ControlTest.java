@@ -2,6 +2,8 @@ package dev.holdfast.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.Attempt;
+import dev.holdfast.model.AttemptOutcome;
 import dev.holdfast.model.ControlAction;
 import dev.holdfast.model.ControlCommand;
 import dev.holdfast.model.ControlCommand.Answer;
@@ -9,7 +11,10 @@ import dev.holdfast.model.EventType;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.Job;
+import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.Pulse;
@@ -19,6 +24,7 @@ import dev.holdfast.model.StepState;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -144,6 +150,77 @@ class ControlTest extends QueueFixture {
     assertThat(ask(lease.job(), ControlAction.RESUME_FROM_STEP, "s2")).isEqualTo(Answer.ACCEPTED);
     assertThat(ask(lease.job(), ControlAction.RESUME_FROM_STEP, "s1")).isEqualTo(Answer.ACCEPTED);
     assertThat(ask(lease.job(), ControlAction.RETRY_STEP, "s1")).isEqualTo(Answer.STEP_DONE);
+  }
+
+  @Test
+  void a_job_that_has_ended_however_it_did_is_sent_back_to_a_step() {
+    for (boolean well : List.of(true, false)) {
+      Lease lease = running();
+      step(lease, 1, StepState.DONE);
+      step(lease, 2, StepState.DONE);
+      queue.settle(
+          well
+              ? succeed(lease)
+              : fail(lease, Failure.of(FailureCategory.CONFIGURATION, "BROKEN", "for good")));
+      List<String> before = events(lease.job());
+      assertThat(ask(lease.job(), ControlAction.RETRY_STEP, "s2")).isEqualTo(Answer.STEP_DONE);
+      assertThat(ask(lease.job(), ControlAction.RESUME_FROM_STEP, "s2")).isEqualTo(Answer.ACCEPTED);
+      JobStatus job = queue.find(lease.job()).orElseThrow();
+      assertThat(job.state()).isEqualTo(JobState.PENDING);
+      assertThat(job.result()).isNull();
+      assertThat(Objects.requireNonNull(queue.control(lease.job()).recovery()).stepId())
+          .isEqualTo("s2");
+      assertThat(events(lease.job()))
+          .startsWith(before.toArray(String[]::new))
+          .endsWith(EventType.RETRIED, EventType.CONTROL + "resume_from_step");
+      Lease again = claimOne();
+      assertThat(again).isEqualTo(new Lease(lease.job(), 2));
+      queue.settle(succeed(again));
+      assertThat(queue.attempts(lease.job()))
+          .extracting(Attempt::outcome)
+          .containsExactly(
+              well ? AttemptOutcome.SUCCEEDED : AttemptOutcome.FAILED, AttemptOutcome.SUCCEEDED);
+      assertThat(queue.timeline(lease.job()).stream().map(JobEvent::number))
+          .containsExactlyElementsOf(
+              IntStream.rangeClosed(1, queue.timeline(lease.job()).size()).boxed().toList());
+    }
+  }
+
+  @Test
+  void what_a_reset_will_drop_is_said_before_it_is_done() {
+    Lease lease = running();
+    step(lease, 1, StepState.DONE);
+    step(lease, 2, StepState.DONE);
+    step(lease, 3, StepState.DONE);
+    step(lease, 4, StepState.FAILED);
+    ask(lease.job(), ControlAction.HARD_RESET_STEP, "s4");
+    assertThat(queue.drops(lease.job())).isEmpty();
+    assertThat(queue.timeline(lease.job()).getLast().data().text()).doesNotContain("drops");
+    ask(lease.job(), ControlAction.HARD_RESET_STEP, "s2");
+    assertThat(queue.drops(lease.job())).containsExactly("s2", "s3");
+    assertThat(queue.timeline(lease.job()).getLast().data().text())
+        .contains("\"drops\": [\"s2\", \"s3\"]");
+  }
+
+  @Test
+  void only_who_has_taken_a_job_over_may_say_that_its_step_is_done() {
+    Lease lease =
+        addAndClaim(
+            Job.of("test", Map.of("steps", List.of(Map.of("id", "s1"), Map.of("id", "s2")))));
+    step(lease, 1, StepState.FAILED);
+    assertThat(ask(lease.job(), ControlAction.ACCEPT_STEP, "s1")).isEqualTo(Answer.NOT_TAKEN_OVER);
+    ask(lease.job(), ControlAction.TAKEOVER, null);
+    assertThat(ask(lease.job(), ControlAction.ACCEPT_STEP, "s2"))
+        .isEqualTo(Answer.STEP_NOT_REACHED);
+    assertThat(ask(lease.job(), ControlAction.ACCEPT_STEP, "s1")).isEqualTo(Answer.ACCEPTED);
+    LiveControl heard = heard(lease);
+    assertThat(heard.takeover()).as("the takeover ends with it").isFalse();
+    assertThat(Objects.requireNonNull(heard.recovery()).action())
+        .isEqualTo(ControlAction.ACCEPT_STEP);
+    Lease code = running();
+    step(code, 1, StepState.FAILED);
+    ask(code.job(), ControlAction.TAKEOVER, null);
+    assertThat(ask(code.job(), ControlAction.ACCEPT_STEP, "s1")).isEqualTo(Answer.NO_WORKSPACE);
   }
 
   @Test

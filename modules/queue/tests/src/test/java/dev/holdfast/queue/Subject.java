@@ -55,6 +55,14 @@ record Subject(Queue queue, TestDatabase db, Job before, Job job, Lease lease) {
     db.sql("UPDATE holdfast.job SET " + assignments + " WHERE id = ?", id().value());
   }
 
+  void hasStep(String step) {
+    db.sql(
+        "INSERT INTO holdfast.step (job_id, step_id, step_index, state, attempt, job_attempt,"
+            + " started_at) VALUES (?, ?, 1, 'DONE', 1, 1, now())",
+        id().value(),
+        step);
+  }
+
   void setIfRunning(String assignments) {
     db.sql(
         "UPDATE holdfast.job SET " + assignments + " WHERE id = ? AND state = 'RUNNING'",

@@ -50,6 +50,9 @@ class TransitionsTest {
           entry(Verb.RELEASE_WHILE_CANCELLING, Map.of(RUNNING, CANCELLED)),
           entry(Verb.SNOOZE, Map.of(RUNNING, PENDING)),
           entry(Verb.RETRY, Map.of(FAILED, PENDING, CANCELLED, PENDING)),
+          entry(
+              Verb.SEND_BACK_TO_A_STEP,
+              Map.of(SUCCEEDED, PENDING, FAILED, PENDING, CANCELLED, PENDING)),
           entry(Verb.REAP, Map.of(RUNNING, PENDING)),
           entry(Verb.REAP_TOXIC, Map.of(RUNNING, FAILED)),
           entry(Verb.REAP_WHILE_CANCELLING, Map.of(RUNNING, CANCELLED)),

@@ -1,5 +1,7 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.ControlAction;
+import dev.holdfast.model.ControlCommand;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
@@ -107,6 +109,17 @@ enum Verb {
     @Override
     void on(Subject job) {
       job.queue().retry(List.of(job.id()));
+    }
+  },
+  SEND_BACK_TO_A_STEP {
+    @Override
+    void on(Subject job) {
+      job.hasStep("s1");
+      job.queue()
+          .control(
+              job.id(),
+              new ControlCommand(ControlAction.RESUME_FROM_STEP, "s1", "ada", "once more"),
+              null);
     }
   },
   REAP {

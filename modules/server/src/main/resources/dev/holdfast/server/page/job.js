@@ -20,6 +20,7 @@ const CONTROLS = {
   resume: ['Resume', 'Ends the pause or the takeover.'],
   retry_step: ['Retry a step', 'Once more in the same workspace, now. No budget is used.'],
   hard_reset_step: ['Reset a step', 'Once more in a new workspace, now, from the checkpoints before it.'],
+  accept_step: ['Accept a step', 'The step is done, as you have left it in the workspace; the job goes on with the next one.'],
   resume_from_step: ['Go back to a step', 'This step and all after it are done again, in a new workspace.'],
 };
 
@@ -242,7 +243,8 @@ class JobView extends View {
   }
 
   #stepTable(job) {
-    const may = this.mayOperate && ACTIVE.includes(job.state);
+    const active = ACTIVE.includes(job.state);
+    const may = this.mayOperate;
     return html`<section aria-labelledby="steps"><h2 id="steps">Steps</h2>
       <div class="scroll"><table><thead><tr><th class="r">#</th><th>Step</th><th>State</th><th class="r">Attempt</th><th class="r">Resets</th><th class="r">Started</th><th class="r">Took</th><th>Patch</th>
         ${may ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
@@ -251,7 +253,8 @@ class JobView extends View {
           <td class="r num">${time(step.startedAt)}</td><td class="r num">${span((millis(step.finishedAt) ?? (step.state === 'RUNNING' ? now() : millis(step.startedAt))) - millis(step.startedAt))}</td>
           <td>${step.patchBytes ? html`<a href=${jobPath(job.id, `/steps/${encodeURIComponent(step.stepId)}/patch`)} download>${bytes(step.patchBytes)}</a>` : html`<span class="dim">–</span>`}</td>
           ${may ? html`<td class="r"><span class="buttons">
-            ${step.state === 'DONE' ? nothing : html`<button type="button" class="small" @click=${() => this.#control('retry_step', step.stepId)}>Retry</button>
+            ${active && step.state !== 'DONE' && job.liveControl?.takeover && job.kind === 'workspace' ? html`<button type="button" class="small" @click=${() => this.#control('accept_step', step.stepId)}>Accept</button>` : nothing}
+            ${step.state === 'DONE' || !active ? nothing : html`<button type="button" class="small" @click=${() => this.#control('retry_step', step.stepId)}>Retry</button>
               <button type="button" class="small" @click=${() => this.#control('hard_reset_step', step.stepId)}>Reset</button>`}
             <button type="button" class="small" @click=${() => this.#control('resume_from_step', step.stepId)}>From here</button></span></td>` : nothing}</tr>`)}</tbody></table></div></section>`;
   }

@@ -199,6 +199,36 @@ class ControlTest extends ServerTest {
     assertThat(client.get("/v1/jobs/" + job, null).ok().has("liveControl")).isFalse();
   }
 
+  @Test
+  void a_reset_says_which_steps_it_drops_also_of_a_job_that_has_ended() {
+    Lease lease = running();
+    JobId job = lease.job();
+    step(lease, "a", 1, StepState.DONE);
+    step(lease, "b/1", 2, StepState.DONE);
+    assertThat(ask(job, ControlAction.HARD_RESET_STEP, "b/1").ok().get("drops"))
+        .extracting(JsonNode::asText)
+        .containsExactly("b/1");
+    holdfast.queue().settle(new Settlement.Succeed(lease, null));
+    assertThat(ask(job, ControlAction.RESUME_FROM_STEP, "a").ok().get("drops"))
+        .extracting(JsonNode::asText)
+        .containsExactly("a", "b/1");
+    assertThat(client.get("/v1/jobs/" + job, null).ok().get("state").asText()).isEqualTo("PENDING");
+  }
+
+  @Test
+  void a_step_is_accepted_from_whoever_has_taken_its_job_over() {
+    Lease lease = running();
+    JobId job = lease.job();
+    step(lease, "a", 1, StepState.FAILED);
+    assertThat(message(ask(job, ControlAction.ACCEPT_STEP, "a").is(409, "job_not_taken_over")))
+        .contains("takeover");
+    ask(job, ControlAction.TAKEOVER, null).ok();
+    JsonNode accepted = ask(job, ControlAction.ACCEPT_STEP, "a").ok();
+    assertThat(accepted.get("takeover").asBoolean()).isFalse();
+    assertThat(accepted.get("recovery").get("action").asText()).isEqualTo("accept_step");
+    assertThat(accepted.get("recovery").get("strategy").isNull()).isTrue();
+  }
+
   private static String message(Client.Reply reply) {
     return reply.body().get("message").asText();
   }

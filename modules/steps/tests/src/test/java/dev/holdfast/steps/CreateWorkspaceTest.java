@@ -170,6 +170,18 @@ class CreateWorkspaceTest {
     }
   }
 
+  @Test
+  void a_server_that_falls_silent_is_given_up_long_before_that() throws Exception {
+    try (StaticServer server = new StaticServer(folder, true, null)) {
+      Repository silent = new Repository("http://" + server.address() + "/a.git", "main");
+      assertThatThrownBy(() -> create("w", silent, null, git.silentFor(Duration.ofMillis(300))))
+          .isInstanceOfSatisfying(
+              GitException.class,
+              e -> assertThat(e.failureClass()).isEqualTo(FailureClass.TRANSIENT_RUNTIME))
+          .hasMessageContaining("git clone heard nothing from the server");
+    }
+  }
+
   // ---- over the network
 
   private void bare() throws Exception {

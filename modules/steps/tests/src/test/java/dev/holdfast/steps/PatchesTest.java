@@ -73,6 +73,19 @@ class PatchesTest {
     assertThat(patches().read()).containsExactly(first);
   }
 
+  /** Whoever dies between the two leaves a patch that does not count, never a step without one. */
+  @Test
+  void a_state_is_written_only_when_its_patch_is_there() throws IOException {
+    Checkpoint first = write(1, "one");
+    write(2, "two");
+    // No file can take the place of a folder that is not empty.
+    Files.delete(patches().patch(2));
+    Files.createFile(Files.createDirectory(patches().patch(2)).resolve("in-the-way"));
+    assertThatThrownBy(() -> write(2, "two again")).isInstanceOf(IOException.class);
+    assertThat(patches().state(2)).doesNotExist();
+    assertThat(patches().read()).containsExactly(first);
+  }
+
   @Test
   void a_gap_and_a_damaged_file_are_named() throws IOException {
     write(1, "one");

@@ -8,9 +8,12 @@ import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.Patch;
 import dev.holdfast.model.StepState;
 import dev.holdfast.model.StepStatus;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -22,11 +25,14 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** What reaches a job while its workspace is being rebuilt. */
+/** Workspaces that are built and rebuilt while things happen to them, and whose time that is. */
 class WorkspaceRunTest {
   private static final int STEPS = 5;
   private static final Budgets CALM =
@@ -38,7 +44,13 @@ class WorkspaceRunTest {
   private final List<String> events = new CopyOnWriteArrayList<>();
   private final List<String> logged = new CopyOnWriteArrayList<>();
   private final Interventions interventions = new Interventions();
+  private final List<String> counted = new CopyOnWriteArrayList<>();
+  private final List<String> progress = new CopyOnWriteArrayList<>();
+  private Budgets budgets = CALM;
+  private Map<String, String> gitSees = Map.of();
+  private Runnable beforeThirdStep = () -> {};
   private Runnable beforeThirdPatch = () -> {};
+  private @Nullable StepLoop loop;
   private int rebuilt;
 
   @BeforeEach
@@ -70,7 +82,9 @@ class WorkspaceRunTest {
     }
 
     @Override
-    public void count(String metric, Map<String, String> tags) {}
+    public void count(String metric, Map<String, String> tags) {
+      counted.add(metric);
+    }
 
     @Override
     public void time(String metric, Map<String, String> tags, Duration took) {}
@@ -102,24 +116,26 @@ class WorkspaceRunTest {
                     Instant.EPOCH,
                     null)));
     Path place = folder.resolve(name);
+    loop = new StepLoop(Duration.ofSeconds(5), 0, new Memory(), interventions, text -> text);
     return new WorkspaceRun(
             job,
             new WorkspaceRun.Site(
                 place,
                 folder.resolve("cache"),
-                Git.installed(folder.resolve("home"), Map.of()),
+                Git.installed(folder.resolve("home"), gitSees),
                 Map.of(
                     "edit",
                     new RuntimeCommand(
                         List.of("/bin/sh", "-ec", script), Map.of("MARKS", folder.toString()))),
                 Map.of("PATH", "/usr/bin:/bin"),
-                Duration.ofSeconds(1)),
+                Duration.ofSeconds(1),
+                Workspace.PATCH_BYTES),
             TestCodec.CODEC,
             Scrubber.knowing(List.of()),
-            new StepLoop(Duration.ofSeconds(5), 0, new Memory(), interventions, text -> text),
+            loop,
             interventions,
             new Host())
-        .run(known, CALM);
+        .run(known, budgets);
   }
 
   private final class Host implements WorkspaceRun.Host {
@@ -135,7 +151,9 @@ class WorkspaceRunTest {
     }
 
     @Override
-    public void alive() {}
+    public void alive() {
+      Objects.requireNonNull(loop).alive();
+    }
 
     @Override
     public void log(String line) {
@@ -143,7 +161,105 @@ class WorkspaceRunTest {
     }
 
     @Override
-    public void progress(int percent, String message) {}
+    public void progress(int percent, String message) {
+      progress.add(message);
+      if (message.equals("s3")) {
+        beforeThirdStep.run();
+      }
+    }
+  }
+
+  // ---- whose time it is
+
+  /** A git that takes its time: for the first clone, and for the first look at what has changed. */
+  private void slowGit(int seconds) throws Exception {
+    Path bin = Files.createDirectories(folder.resolve("bin"));
+    Path git =
+        Files.writeString(
+            bin.resolve("git"),
+            """
+            #!/bin/sh
+            case " $* " in
+              *" clone --progress "*) printf 'Receiving objects:  45%%%% (9/20)\r' >&2; slow=clone ;;
+              *" diff-tree "*) slow=diff ;;
+            esac
+            if [ -n "$slow" ] && [ ! -e %1$s/$slow ]; then
+              touch %1$s/$slow
+              sleep %2$d
+            fi
+            exec /usr/bin/git "$@"
+            """
+                .formatted(folder, seconds));
+    Files.setPosixFilePermissions(git, PosixFilePermissions.fromString("rwxr-xr-x"));
+    gitSees = Map.of("PATH", bin + ":/usr/bin:/bin");
+  }
+
+  @Test
+  void no_clock_of_the_program_runs_while_we_clone_and_look_at_what_it_did() throws Exception {
+    slowGit(4);
+    budgets = new Budgets(3, Duration.ofSeconds(3), Duration.ofSeconds(3), 2, 1);
+    assertThat(run("one", "echo $HOLDFAST_STEP_INDEX >> log").steps()).isEqualTo(STEPS);
+    assertThat(folder.resolve("clone")).exists();
+    assertThat(folder.resolve("diff")).exists();
+    assertThat(progress).contains("s1: Receiving objects:  45% (9/20)");
+    assertThat(counted).doesNotContain(StepLoop.IDLE_TIMEOUTS, StepLoop.WALL_TIMEOUTS);
+  }
+
+  @Test
+  void bytes_without_a_newline_and_changed_files_are_signs_of_life() throws Exception {
+    budgets = new Budgets(3, Duration.ofMinutes(1), Duration.ofSeconds(3), 2, 1);
+    String script =
+        """
+        for i in 1 2 3 4 5 6 7 8 9 10; do
+          case $HOLDFAST_STEP_INDEX in
+            1) printf .; sleep 0.4 ;;
+            2) echo $i > busy; touch -d '2 days ago' busy; sleep 0.4 ;;
+          esac
+        done
+        echo $HOLDFAST_STEP_INDEX >> log
+        """;
+    assertThat(run("one", script).steps()).isEqualTo(STEPS);
+    assertThat(counted).doesNotContain(StepLoop.IDLE_TIMEOUTS);
+  }
+
+  // ---- workspaces that are not what they were
+
+  @Test
+  void a_workspace_that_changed_while_no_step_was_at_work_is_built_anew() throws Exception {
+    beforeThirdStep =
+        () -> {
+          try {
+            Files.writeString(folder.resolve("one/workspace-1/work/stray"), "not of any step");
+          } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+          }
+        };
+    WorkspaceRun.Result result = run("one", "echo $HOLDFAST_STEP_INDEX >> log");
+    assertThat(result.tree()).isEqualTo(undisturbedTree());
+    assertThat(result.changedFiles()).containsExactly("log");
+    assertThat(logged)
+        .contains(
+            "── the workspace has changed while no step was at work, and is built anew: stray");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"rm -rf \"$PWD\"", "rm -rf \"$PWD\"; exit 1", "rm -rf ../../workspace-1"})
+  void a_program_that_deletes_its_own_folder_is_cured_by_a_hard_reset(String deletion)
+      throws Exception {
+    WorkspaceRun.Result result =
+        run(
+            "one",
+            """
+            if [ $HOLDFAST_STEP_INDEX = 2 ] && [ $HOLDFAST_STEP_ATTEMPT = 1 ]; then
+              %s
+            else
+              echo $HOLDFAST_STEP_INDEX >> log
+            fi
+            """
+                .formatted(deletion));
+    assertThat(result.tree()).isEqualTo(undisturbedTree());
+    assertThat(events).containsOnlyOnce(EventType.STEP_FAILED, EventType.HEAL_ESCALATED);
+    assertThat(events).doesNotContain(EventType.HEAL_TRIGGERED);
   }
 
   /** The git of a program dies with it, and what it was about to write stays locked. */
