@@ -96,12 +96,13 @@ final class ProgramOutput {
     }
   }
 
-  private static Failure failure(SaidFailure said) {
+  private Failure failure(SaidFailure said) {
     FailureCategory category =
         said.category() == null ? FailureCategory.USER_CODE : said.category();
     String code = said.code() == null ? Failure.HANDLER_FAILED : said.code();
     String message = said.message() == null ? "the program said that it failed" : said.message();
-    Failure failure = Failure.of(category, code, message);
+    // Before it is cut to what a failure may hold.
+    Failure failure = Failure.of(category, code, context.scrubber().scrub(message));
     return said.retryable() == null ? failure : failure.withRetryable(said.retryable());
   }
 
