@@ -76,10 +76,11 @@ public final class Shape {
   public static ObjectNode step(StepStatus step) {
     ObjectNode node = listed(step);
     node.set("checkpoint", Wire.tree(step.checkpoint()));
+    node.set("failure", Wire.tree(step.failure()));
     return node;
   }
 
-  /** As one of many: without its checkpoint. */
+  /** As one of many: without its checkpoint, and without how it failed. */
   public static ObjectNode listed(StepStatus step) {
     return Wire.object()
         .put("stepId", step.id())

@@ -145,7 +145,8 @@ final class Shaped {
         json(node, "checkpoint"),
         wholeOrNull(node, "patchBytes"),
         instant(node, "startedAt"),
-        instantOrNull(node, "finishedAt"));
+        instantOrNull(node, "finishedAt"),
+        json(node, "failure"));
   }
 
   /** Nothing is asked of a job that has none. */

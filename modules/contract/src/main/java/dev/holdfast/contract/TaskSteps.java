@@ -18,6 +18,7 @@ public record TaskSteps(List<Entry> steps) {
    *
    * @param attempt how often it was begun, on whatever worker
    * @param checkpoint what it left when it was done
+   * @param failure how its last attempt failed
    */
   public record Entry(
       String stepId,
@@ -28,7 +29,8 @@ public record TaskSteps(List<Entry> steps) {
       @Nullable Json checkpoint,
       @Nullable Integer patchBytes,
       Instant startedAt,
-      @Nullable Instant finishedAt) {
+      @Nullable Instant finishedAt,
+      @Nullable Json failure) {
     private static Entry of(StepStatus step) {
       return new Entry(
           step.id(),
@@ -39,12 +41,22 @@ public record TaskSteps(List<Entry> steps) {
           step.checkpoint(),
           step.patchBytes(),
           step.startedAt(),
-          step.finishedAt());
+          step.finishedAt(),
+          step.failure());
     }
 
     StepStatus status() {
       return new StepStatus(
-          stepId, stepIndex, state, attempt, resets, checkpoint, patchBytes, startedAt, finishedAt);
+          stepId,
+          stepIndex,
+          state,
+          attempt,
+          resets,
+          checkpoint,
+          patchBytes,
+          startedAt,
+          finishedAt,
+          failure);
     }
   }
 }

@@ -89,6 +89,29 @@ class ProgramTest extends WorkplaceTest {
     }
   }
 
+  @Test
+  void tells_no_secret_in_colours_or_in_its_messages() throws IOException {
+    JobId id =
+        ran(
+            "echo 'holdfast: {\"progress\": 5, \"message\": \"password=hunter22\"}';"
+                + " echo 'holdfast: {\"event\": {\"type\": \"a:b\", \"data\": [\"password=hunter22\"]}}';"
+                + " printf 'bad \\033[1mpass\\033[0mword=\\033[31mhunter\\033[0m22\\n'; exit 3");
+    Failure failure = failure(id);
+    assertThat(failure.message()).endsWith("bad password=***");
+    assertThat(failure.stackTrace()).isEqualTo("bad password=***");
+    assertThat(log(id)).isEqualTo("bad password=***\n");
+    assertThat(
+            db.queryOne(
+                String.class,
+                "SELECT string_agg(data::text, '') FROM holdfast.event WHERE job_id = ?",
+                id.value()))
+        .contains("password=***")
+        .doesNotContain("hunter");
+    for (String file : files(scratchRoot())) {
+      assertThat(Files.readString(scratchRoot().resolve(file))).doesNotContain("hunter");
+    }
+  }
+
   private String log(JobId id) {
     return holdfast.queue().log(id, LogCursor.START).parts().stream()
         .map(LogTail.Part::text)

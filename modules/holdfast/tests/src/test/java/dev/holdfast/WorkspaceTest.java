@@ -197,7 +197,7 @@ class WorkspaceTest extends LibraryTest {
     runtimes.put("two", "cat one; echo 2 > two; echo x >> $MARKS/ran");
     runtimes.put(
         "three",
-        "cat one two; [ -e $MARKS/failed ] || { touch $MARKS/failed; echo 'disk full'; exit 1; };"
+        "cat one two; cp $HOLDFAST_RETRY_CONTEXT $MARKS/context.json; [ -e $MARKS/failed ] || { touch $MARKS/failed; echo 'disk full'; exit 1; };"
             + " echo 3 > three");
     JobId id = enqueued("one", "two", "three");
     working();
@@ -207,6 +207,8 @@ class WorkspaceTest extends LibraryTest {
     assertThat(steps(id)).contains("self_heal.exhausted").endsWith("started", "finished");
     assertThat(patch(id, "three")).contains("three").doesNotContain("/one");
     assertThat(Files.exists(scratch(id, 1).resolve("logs/step-0003-attempt-1.log"))).isTrue();
+    assertThat(Files.readString(folder.resolve("context.json")))
+        .contains("\"strategy\":\"queue_retry\"", "three exited with 1: disk full");
   }
 
   // ---- who is left behind
@@ -608,12 +610,33 @@ class WorkspaceTest extends LibraryTest {
         echo "done with $API_TOKEN"; echo x > x
         """);
     runtimes.put("leak", "echo $API_TOKEN > config");
+    runtimes.put(
+        "hide", "{ printf '\\0\\1\\2'; printf %s $API_TOKEN | sed 's/./&\\x0/g'; } > config");
+    runtimes.put(
+        "draw",
+        """
+        colour() { printf %s "$API_TOKEN" | sed "s/./\\x1b[3&m&\\x1b[0m/g; s/3[^0-9]m/31m/g"; }
+        colour; echo " is refused"; printf '%s\\n' "$API_TOKEN" | sed 's/./&\\x8&/g'
+        printf '{"failureClass": "deterministic_policy", "message": "no %s"}' \\
+          "$(colour | sed 's/\\x1b/\\\\u001b/g')" > $HOLDFAST_STEP_RESULT
+        exit 1
+        """);
     JobId talks = enqueued("talk");
-    JobId leaks = enqueued("leak");
+    JobId draws = enqueued("draw");
+    List<JobId> leaks = List.of(enqueued("leak"), enqueued("hide"));
     working();
     await(talks, JobState.SUCCEEDED);
-    await(leaks, JobState.FAILED);
-    assertThat(failure(leaks).code()).isEqualTo("DETERMINISTIC_POLICY");
+    await(draws, JobState.FAILED);
+    assertThat(failure(draws).message()).endsWith("draw exited with 1: no ***");
+    assertThat(failure(draws).stackTrace()).isEqualTo("*** is refused\n***");
+    assertThat(data(draws, EventType.STEP_FAILED)).contains("no *** #", "*** is refused");
+    for (JobId leak : leaks) {
+      await(leak, JobState.FAILED);
+      assertThat(failure(leak).code()).isEqualTo("DETERMINISTIC_POLICY");
+    }
+    assertThat(
+            sh("grep -rlaP 'c.{0,9}o.{0,9}r.{0,9}r.{0,9}e' scratch/" + draws + "/1/logs || true"))
+        .isEmpty();
     for (String table : List.of("job", "event", "step", "attempt")) {
       assertThat(
               db.count(

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param resets how often the job was reset for its sake
  * @param checkpoint what it left when it was done, for those who go on from there
  * @param patchBytes how large its patch is; null when it has none
+ * @param failure how its last attempt failed, as the timeline has it; null when it did not
  */
 public record StepStatus(
     String id,
@@ -21,7 +22,8 @@ public record StepStatus(
     @Nullable Json checkpoint,
     @Nullable Integer patchBytes,
     Instant startedAt,
-    @Nullable Instant finishedAt) {
+    @Nullable Instant finishedAt,
+    @Nullable Json failure) {
 
   public boolean isDone() {
     return state == StepState.DONE;

@@ -69,17 +69,30 @@ final class Steps {
       UPDATE holdfast.job SET events = events + (SELECT count(*) FROM entry) WHERE id = ?
       """;
 
+  // Only a failure that something was decided about: one that was stopped has not failed by itself.
+  private static final String FAILURE =
+      """
+      (SELECT CASE e.type WHEN 'task.step.attempt.failed' THEN e.data END
+         FROM holdfast.event e
+        WHERE e.job_id = s.job_id AND e.data ->> 'stepId' = s.step_id AND s.state <> 'DONE'
+          AND (e.type = 'task.step.attempt.finished'
+               OR (e.type = 'task.step.attempt.failed' AND e.data ->> 'strategy' IS NOT NULL))
+        ORDER BY e.number DESC LIMIT 1)
+      """;
+
   private static final String LIST =
       """
       SELECT step_id, step_index, state, attempt, resets, checkpoint, length(patch) AS patch_bytes,
-             started_at, finished_at
-        FROM holdfast.step
+             started_at, finished_at, %s AS failure
+        FROM holdfast.step s
        WHERE job_id = ? AND (?::text IS NULL OR step_id = ?::text)
        ORDER BY step_index
-      """;
+      """
+          .formatted(FAILURE.strip());
 
   // A thousand checkpoints of a megabyte each are nothing to look through.
-  private static final String OVERVIEW = LIST.replace("checkpoint,", "NULL AS checkpoint,");
+  private static final String OVERVIEW =
+      LIST.replace("checkpoint,", "NULL AS checkpoint,").replace(FAILURE.strip(), "NULL");
 
   // A worker that died, or was given up, leaves its step running; whoever recovers the job ends it.
   private static final String CUT_OFF =
@@ -187,7 +200,8 @@ final class Steps {
                 Rows.jsonOrNull(row, "checkpoint"),
                 Rows.intOrNull(row, "patch_bytes"),
                 Rows.instant(row, "started_at"),
-                Rows.instantOrNull(row, "finished_at")),
+                Rows.instantOrNull(row, "finished_at"),
+                Rows.jsonOrNull(row, "failure")),
         sql,
         job,
         step,

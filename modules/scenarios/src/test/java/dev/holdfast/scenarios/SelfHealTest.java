@@ -123,7 +123,7 @@ class SelfHealTest {
                       .map(name -> new WorkspaceJob.Task(name, null, null, "edit"))
                       .toList(),
                   null,
-                  new WorkspaceJob.Spending(null, 30.0, 20.0, null, null)));
+                  new WorkspaceJob.Spending(null, 30.0, 20.0, null, null).given()));
       String heal = "task.self_heal.";
       Map<String, Double> expected =
           Map.of(

@@ -8,7 +8,10 @@ import dev.holdfast.model.FailureCategory;
 final class Exhausted {
   private Exhausted() {}
 
-  static FailedException of(String step, Decision decision, String summary) {
+  /**
+   * @param lastLines what it printed last, kept where other failures have their stack trace
+   */
+  static FailedException of(String step, Decision decision, String message, String lastLines) {
     FailureCategory category =
         switch (decision.failureClass()) {
           case TRANSIENT_RUNTIME -> FailureCategory.USER_CODE;
@@ -20,8 +23,8 @@ final class Exhausted {
         new Failure(
             category,
             decision.failureClass().name(),
-            "step '%s': %s: %s".formatted(step, decision.because(), summary),
-            null,
+            "step '%s': %s: %s".formatted(step, decision.because(), message),
+            lastLines.isEmpty() ? null : lastLines,
             decision.strategy() == Strategy.QUEUE_RETRY));
   }
 }

@@ -1,8 +1,12 @@
 package dev.holdfast.steps;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_16BE;
+import static java.nio.charset.StandardCharsets.UTF_16LE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.net.URLEncoder;
+import java.nio.charset.Charset;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Collection;
@@ -14,13 +18,14 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/** Finds secrets whose value is known, as they are and in the usual encodings. */
+/** Finds secrets whose value is known, as they are and in the usual encodings of text and bytes. */
 final class KnownValues implements Rule {
   private static final int SHORTEST = 6;
   private static final int SHORTEST_NUMBER = 8;
   private static final int TRIGGER = 8;
   private static final int PIECE = Line.AHEAD / 2;
   private static final int[] BASE64_LINES = {64, 76};
+  private static final int LONG_LINE = 20;
   private static final Set<String> COMMON =
       Set.of(
           "changeit",
@@ -47,6 +52,10 @@ final class KnownValues implements Rule {
   private record Variant(String text, boolean base64) {}
 
   static List<Rule> rules(Collection<String> values) {
+    return rules(variants(values));
+  }
+
+  private static Set<Variant> variants(Collection<String> values) {
     Set<Variant> variants = new LinkedHashSet<>();
     for (String value : values) {
       for (String line : value.split("[\r\n]+", -1)) {
@@ -54,6 +63,46 @@ final class KnownValues implements Rule {
       }
       addAll(variants, value);
     }
+    return variants;
+  }
+
+  /**
+   * For bytes, each taken for a character. Of values of several lines only those lines count that
+   * nobody else would write: other files have a line {@code apiVersion: v1} too.
+   */
+  static List<Rule> byteRules(Collection<String> values) {
+    Set<Variant> inText = new LinkedHashSet<>();
+    Set<Variant> inBytes = new LinkedHashSet<>();
+    for (String value : values) {
+      List<String> lines = value.strip().lines().toList();
+      for (String line : lines) {
+        if (lines.size() == 1 || (line.length() >= LONG_LINE && SecretValue.looksRandom(line))) {
+          addAll(inText, line.strip());
+          addUtf16(inBytes, line.strip());
+        }
+      }
+    }
+    for (Variant variant : inText) {
+      String bytes = new String(variant.text.getBytes(UTF_8), ISO_8859_1);
+      inBytes.add(new Variant(bytes, variant.base64));
+    }
+    return rules(inBytes);
+  }
+
+  private static void addUtf16(Set<Variant> variants, String value) {
+    if (!isTrivial(value)) {
+      for (Charset charset : List.of(UTF_16LE, UTF_16BE)) {
+        add(variants, new String(value.getBytes(charset), ISO_8859_1), false);
+      }
+    }
+  }
+
+  /** How the values are written: where a text was cut, its end may be the beginning of one. */
+  static List<String> written(Collection<String> values) {
+    return variants(values).stream().map(Variant::text).toList();
+  }
+
+  private static List<Rule> rules(Set<Variant> variants) {
     Map<String, KnownValues> byTrigger = new LinkedHashMap<>();
     for (Variant variant : variants) {
       String start = variant.text.substring(0, Math.min(TRIGGER, variant.text.length()));
@@ -70,15 +119,30 @@ final class KnownValues implements Rule {
     String percent = percentEncoded(value, "-_.~");
     String component = percentEncoded(value, "-_.~!'()*");
     String form = URLEncoder.encode(value, UTF_8);
-    for (String text : List.of(value, json, json.replace("/", "\\/"), percent, component, form)) {
+    for (String text :
+        List.of(
+            value,
+            json,
+            value.replace("/", "\\/"),
+            json.replace("/", "\\/"),
+            percent,
+            component,
+            form,
+            unicodeEscaped(json),
+            shellEscaped(value),
+            xmlEscaped(value))) {
       add(variants, text);
       add(variants, lowerHex(text));
     }
     byte[] bytes = value.getBytes(UTF_8);
-    for (int offset = 0; offset < 3; offset++) {
-      String inside = base64Inside(bytes, offset);
-      add(variants, inside, true);
-      add(variants, inside.replace('+', '-').replace('/', '_'), true);
+    for (byte[] encoded : List.of(bytes, value.getBytes(UTF_16LE), value.getBytes(UTF_16BE))) {
+      for (int offset = 0; offset < 3; offset++) {
+        String inside = base64Inside(encoded, offset);
+        add(variants, inside, true);
+        add(variants, inside.replace('+', '-').replace('/', '_'), true);
+      }
+      add(variants, HexFormat.of().formatHex(encoded), false);
+      add(variants, HexFormat.of().withUpperCase().formatHex(encoded), false);
     }
     String whole = Base64.getEncoder().encodeToString(bytes);
     for (int width : BASE64_LINES) {
@@ -158,6 +222,38 @@ final class KnownValues implements Rule {
       }
     }
     return escaped.toString();
+  }
+
+  /** As encoders do that trust neither browsers nor character sets. */
+  private static String unicodeEscaped(String json) {
+    StringBuilder escaped = new StringBuilder();
+    for (int i = 0; i < json.length(); i++) {
+      char c = json.charAt(i);
+      if (c >= 128 || "<>&'".indexOf(c) >= 0) {
+        escaped.append("\\u").append(HexFormat.of().toHexDigits(c));
+      } else {
+        escaped.append(c);
+      }
+    }
+    return escaped.toString();
+  }
+
+  private static String shellEscaped(String value) {
+    StringBuilder escaped = new StringBuilder();
+    for (int i = 0; i < value.length(); i++) {
+      char c = value.charAt(i);
+      boolean plain = c >= 128 || Alphabet.ALNUM.has(c) || "-_./:=@%+,".indexOf(c) >= 0;
+      escaped.append(plain ? "" : "\\").append(c);
+    }
+    return escaped.toString();
+  }
+
+  private static String xmlEscaped(String value) {
+    return value
+        .replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+        .replace("\"", "&quot;");
   }
 
   @Override

@@ -70,6 +70,10 @@ record NamedSecret(String trigger) implements Rule {
     int value = valueStart(line, join, next);
     if (kind == SecretName.AUTHORIZATION) {
       authorization(line, value);
+    } else if (kind == SecretName.COOKIE) {
+      if (join != Join.SPACED_EQUALS && join != Join.QUOTE && join != Join.ELEMENT) {
+        Cookies.hide(line, value);
+      }
     } else {
       hide(line, kind, join, start, name, value);
     }

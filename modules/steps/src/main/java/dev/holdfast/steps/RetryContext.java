@@ -2,11 +2,18 @@ package dev.holdfast.steps;
 
 import dev.holdfast.model.Text;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a runtime is told of its step, and, when it is tried again, of what went wrong. Small, and
  * never the transcript: an attempt that reads all that its predecessor said makes its mistakes.
+ *
+ * <p>What whoever wrote the job says, and what operators say, is passed on as it was written. What
+ * comes of an attempt before is scrubbed, text by text: scrubbed as a whole this would not stay
+ * JSON.
+ *
+ * @param operator the last who asked for an attempt of this step, or worked in its workspace
  */
 record RetryContext(
     String objective,
@@ -14,13 +21,12 @@ record RetryContext(
     List<String> constraints,
     int attempt,
     @Nullable FailureInfo failure,
+    @Nullable OperatorInfo operator,
     List<String> changedFiles,
     @Nullable String diffHash) {
 
-  private static final int MOST_TEXT = 8_000;
   private static final int MOST_LINE = 500;
   private static final int MOST_FILES = 200;
-  private static final int MOST_CONSTRAINTS = 50;
 
   record StepInfo(
       String id, int index, int of, @Nullable String title, @Nullable String instructions) {}
@@ -28,35 +34,52 @@ record RetryContext(
   record FailureInfo(
       String failureClass, String failureSignature, String summary, String strategy) {}
 
-  static RetryContext of(WorkspaceJob job, WorkspaceJob.Task task, int index, Step.Retry retry) {
+  record OperatorInfo(
+      String action,
+      @Nullable String requestedBy,
+      @Nullable String reason,
+      List<String> changedFiles) {}
+
+  static RetryContext of(
+      WorkspaceJob job,
+      WorkspaceJob.Task task,
+      int index,
+      Step.Retry retry,
+      UnaryOperator<String> scrub) {
     Step.Failed last = retry.last();
-    List<String> constraints = job.constraints() == null ? List.of() : job.constraints();
-    List<String> files = last == null ? List.of() : last.changedFiles();
+    List<String> constraints = job.constraints();
     return new RetryContext(
-        Text.excerpt(job.objective(), MOST_TEXT),
-        new StepInfo(
-            task.id(),
-            index,
-            job.steps().size(),
-            excerpt(task.title(), MOST_LINE),
-            excerpt(task.instructions(), MOST_TEXT)),
-        constraints.stream()
-            .limit(MOST_CONSTRAINTS)
-            .map(one -> Text.excerpt(one, MOST_LINE))
-            .toList(),
+        job.objective(),
+        new StepInfo(task.id(), index, job.steps().size(), task.title(), task.instructions()),
+        constraints == null ? List.of() : constraints,
         retry.attempt(),
         last == null
             ? null
             : new FailureInfo(
                 last.attempt().failureClass().text(),
-                last.attempt().signature(),
-                last.summary(),
+                scrub.apply(last.attempt().signature()),
+                scrub.apply(last.summary()),
                 last.next().text()),
-        files.stream().limit(MOST_FILES).map(one -> Text.excerpt(one, MOST_LINE)).toList(),
+        operator(retry.operator(), scrub),
+        last == null ? List.of() : files(last.changedFiles(), scrub),
         last == null ? null : last.attempt().diffHash());
   }
 
-  private static @Nullable String excerpt(@Nullable String text, int most) {
-    return text == null ? null : Text.excerpt(text, most);
+  private static @Nullable OperatorInfo operator(
+      Step.@Nullable Operator operator, UnaryOperator<String> scrub) {
+    return operator == null
+        ? null
+        : new OperatorInfo(
+            operator.action().text(),
+            operator.requestedBy(),
+            operator.reason(),
+            files(operator.changedFiles(), scrub));
+  }
+
+  private static List<String> files(List<String> names, UnaryOperator<String> scrub) {
+    return names.stream()
+        .limit(MOST_FILES)
+        .map(name -> Text.excerpt(scrub.apply(name), MOST_LINE))
+        .toList();
   }
 }

@@ -1,24 +1,29 @@
 package dev.holdfast.steps;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Hides secrets in text before it is kept anywhere: those whose value is known, those of a known
  * form, and those whose name says it. What it replaces by {@code ***} is the secret alone, so that
  * a reader still sees what stood there.
  *
- * <p>Known values are found as they are, in base64 (also within a longer text), percent-encoded and
- * escaped as in JSON; those of several lines line by line. Values shorter than six characters,
- * numbers shorter than eight, one character repeated and everyday words are not looked for: a log
- * in which each "true" is hidden cannot be read.
+ * <p>Text is made {@link TerminalText plain} first: a colour within a secret would hide it from
+ * here and from nobody else. What comes out has no escape sequences and is to be kept as it is;
+ * whoever shortens it does so afterwards.
+ *
+ * <p>Known values are found as they are, in base64 (also within a longer text), in hexadecimal, in
+ * these two also of UTF-16, percent-encoded and escaped as in JSON, XML and shells; those of
+ * several lines line by line. Values shorter than six characters, numbers shorter than eight, one
+ * character repeated and everyday words are not looked for: a log in which each "true" is hidden
+ * cannot be read.
  *
  * <p>Its time is linear in the text's length. To scrub what is scrubbed changes nothing, except
  * perhaps in lines of more than 16 Ki characters.
@@ -26,18 +31,17 @@ import java.util.function.Consumer;
 public final class Scrubber {
   private static final int MOST_PASSES = 4;
 
-  private static final int SHORTEST = 6;
+  private static final int SHORTEST_CUT = 4;
+  private static final String CUT = "…";
 
   private final Triggers triggers;
-  private final List<byte[]> known;
+  private final PatchSearch known;
+  private final List<String> written;
 
   private Scrubber(Triggers triggers, Collection<String> secrets) {
     this.triggers = triggers;
-    this.known =
-        secrets.stream()
-            .filter(secret -> secret.length() >= SHORTEST)
-            .map(secret -> secret.getBytes(StandardCharsets.UTF_8))
-            .toList();
+    this.known = new PatchSearch(secrets);
+    this.written = KnownValues.written(secrets);
   }
 
   public static Scrubber knowing(Collection<String> secrets) {
@@ -49,32 +53,35 @@ public final class Scrubber {
 
   /** Changes cannot be scrubbed and stay what they are: with a known secret they are refused. */
   void check(Path patch) throws IOException {
-    for (byte[] secret : known) {
-      if (contains(patch, secret)) {
-        throw new StepException(
-            FailureClass.DETERMINISTIC_POLICY,
-            "the changes hold a secret of this worker: take it out of the files");
-      }
+    if (known.isIn(patch)) {
+      throw new StepException(
+          FailureClass.DETERMINISTIC_POLICY,
+          "the changes hold a secret of this worker: take it out of the files");
     }
-  }
-
-  private static boolean contains(Path file, byte[] wanted) throws IOException {
-    byte[] bytes = Files.readAllBytes(file);
-    for (int at = 0; at <= bytes.length - wanted.length; at++) {
-      if (Arrays.equals(bytes, at, at + wanted.length, wanted, 0, wanted.length)) {
-        return true;
-      }
-    }
-    return false;
   }
 
   public String scrub(String text) {
     StringBuilder scrubbed = new StringBuilder(text.length());
     try (ScrubbingStream stream =
         new ScrubbingStream(this, triggers, scrubbed::append, text.length())) {
-      stream.write(text);
+      stream.write(text.endsWith(CUT) ? withoutHalfASecret(text) : text);
     }
     return scrubbed.toString();
+  }
+
+  /** Of a text that was cut before it came here the last word may be the half of a known value. */
+  private String withoutHalfASecret(String text) {
+    int end = text.length() - CUT.length();
+    int start = end;
+    for (String value : written) {
+      for (int length = Math.min(value.length() - 1, end); length >= SHORTEST_CUT; length--) {
+        if (text.startsWith(value.substring(0, length), end - length)) {
+          start = Math.min(start, end - length);
+          break;
+        }
+      }
+    }
+    return start == end ? text : text.substring(0, start) + Line.MASK + CUT;
   }
 
   /**
@@ -82,6 +89,20 @@ public final class Scrubber {
    */
   public ScrubbingStream stream(Consumer<String> sink) {
     return new ScrubbingStream(this, triggers, sink, Integer.MAX_VALUE);
+  }
+
+  /** The texts in what was read from JSON; names stay. */
+  public Object scrubTexts(Object value) {
+    return switch (value) {
+      case String text -> scrub(text);
+      case List<?> list -> list.stream().map(one -> one == null ? null : scrubTexts(one)).toList();
+      case Map<?, ?> map -> {
+        Map<Object, @Nullable Object> scrubbed = new LinkedHashMap<>();
+        map.forEach((name, one) -> scrubbed.put(name, one == null ? null : scrubTexts(one)));
+        yield scrubbed;
+      }
+      default -> value;
+    };
   }
 
   Rule rule(int index) {

@@ -4,8 +4,9 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 
 /**
- * Scrubs text that comes in pieces, cut anywhere. Whole lines are handed out as soon as they are
- * complete, several at a time if they came together; of a line without end, all but the last 16 Ki
+ * Scrubs text that comes in pieces, cut anywhere. It is made {@link TerminalText plain} first, and
+ * not changed any more once it is scrubbed. Whole lines are handed out as soon as they are
+ * complete, several at a time if they came together; of a line without end, all but the last 18 Ki
  * characters. For one thread.
  */
 public final class ScrubbingStream implements AutoCloseable {
@@ -18,6 +19,7 @@ public final class ScrubbingStream implements AutoCloseable {
     PRIVATE_KEY
   }
 
+  private final TerminalText plain = new TerminalText(this::take);
   private final Scrubber scrubber;
   private final Triggers.Walk walk;
   private final Consumer<String> sink;
@@ -44,6 +46,11 @@ public final class ScrubbingStream implements AutoCloseable {
   }
 
   public void write(String text) {
+    plain.write(text);
+    handOut();
+  }
+
+  private void take(String text) {
     int from = 0;
     while (from < text.length()) {
       // A piece is cut when it has exactly this length, so that the outcome does not depend on how
@@ -61,11 +68,11 @@ public final class ScrubbingStream implements AutoCloseable {
         cut();
       }
     }
-    handOut();
   }
 
   @Override
   public void close() {
+    plain.end();
     scan();
     while (piece < length) {
       settle(length, length);
@@ -107,7 +114,7 @@ public final class ScrubbingStream implements AutoCloseable {
     switch (mode) {
       case TEXT -> {
         Line line = new Line(buffer, begin, piece, end);
-        judge(line, end);
+        judge(line, 0, end);
         if (line.privateKey() >= 0) {
           enterPrivateKey(line);
           settle(end, next);
@@ -138,13 +145,19 @@ public final class ScrubbingStream implements AutoCloseable {
       case TEXT -> {
         int limit = length - Line.AHEAD;
         Line line = new Line(buffer, begin, piece, length);
-        judge(line, limit);
+        judge(line, 0, limit);
+        int settled = limit;
+        // A program's name may stand far before its password: what lies between is judged too.
+        while (line.privateKey() < 0 && line.maskedTo() > settled) {
+          int from = settled;
+          settled = line.maskedTo();
+          judge(line, from, settled);
+        }
         if (line.privateKey() >= 0) {
           enterPrivateKey(line);
           cut();
           return;
         }
-        int settled = Math.max(limit, line.maskedTo());
         replace(line.scrubbed(settled), settled);
         if (settled == length) {
           // So long a secret is not taken apart any more.
@@ -166,10 +179,10 @@ public final class ScrubbingStream implements AutoCloseable {
     }
   }
 
-  private void judge(Line line, int limit) {
+  private void judge(Line line, int from, int limit) {
     for (int i = 0; i < hitCount && line.privateKey() < 0; i++) {
       int at = piece + (int) (hits[i] >>> 32);
-      if (at < limit) {
+      if (at >= from && at < limit) {
         scrubber.rule((int) hits[i]).apply(line, at);
       }
     }

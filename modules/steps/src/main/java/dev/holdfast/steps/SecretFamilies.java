@@ -29,6 +29,8 @@ final class SecretFamilies {
     rules.add(new TelegramToken());
     rules.add(new DiscordToken());
     rules.add(new BearerToken());
+    rules.add(new NetrcPassword());
+    rules.addAll(ProgramPassword.rules());
     return rules;
   }
 
@@ -89,5 +91,26 @@ final class SecretFamilies {
     rules.add(Prefixed.atLeast("shpat_", HEX, 32));
     rules.add(Prefixed.atLeast("glsa_", WORD, 32));
     rules.add(Prefixed.atLeast("xkeysib-", DASH, 32));
+    offices(rules);
+  }
+
+  /** Atlassian, Linear, Notion, Figma, Supabase. */
+  private static void offices(List<Rule> rules) {
+    for (String prefix : List.of("ATATT3x", "ATCTT3x", "ATSTT3x")) {
+      rules.add(Prefixed.atLeast(prefix, QUERY, 20));
+    }
+    rules.add(Prefixed.atLeast("ATBB", ALNUM, 28).ifRandom());
+    for (String prefix : List.of("lin_api_", "lin_oauth_", "lin_wh_")) {
+      rules.add(Prefixed.atLeast(prefix, ALNUM, 30));
+    }
+    rules.add(Prefixed.atLeast("ntn_", ALNUM, 30));
+    rules.add(Prefixed.atLeast("secret_", ALNUM, 40));
+    for (String prefix : List.of("figd_", "figo_", "figu_", "figor_", "figur_")) {
+      rules.add(Prefixed.atLeast(prefix, WORD_DASH, 20).ifRandom());
+    }
+    for (String prefix : List.of("sbp_", "sbp_v0_", "sbp_oauth_")) {
+      rules.add(Prefixed.atLeast(prefix, HEX, 32));
+    }
+    rules.add(Prefixed.atLeast("sb_secret_", WORD_DASH, 20));
   }
 }

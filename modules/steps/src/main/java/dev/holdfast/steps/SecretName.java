@@ -14,11 +14,13 @@ enum SecretName {
   /** The value is secret if it looks like that: {@code auth}, {@code pass}. */
   MAYBE,
   /** The header: a scheme, then the secret. */
-  AUTHORIZATION;
+  AUTHORIZATION,
+  /** The header: names with values, and all of these are secret. */
+  COOKIE;
 
   /** Parts of words, in lower case: whatever is secret contains one of them. */
   static final List<String> TRIGGERS =
-      List.of("pass", "pwd", "secret", "token", "cred", "auth", "key");
+      List.of("pass", "pwd", "secret", "token", "cred", "auth", "key", "cookie");
 
   private static final List<String> PASSWORDS =
       List.of("password", "passwd", "passphrase", "passcode", "pwd");
@@ -47,13 +49,16 @@ enum SecretName {
           "client");
   private static final List<String> MAYBES = List.of("pass", "auth", "cred", "creds");
   private static final List<String> MEANINGLESS_ENDS =
-      List.of("_value", "_base64", "_b64", "_old", "_new", "_plain", "_text");
+      List.of("_value", "_base64", "_b64", "_old", "_new", "_plain", "_text", "_data");
 
   /** Judged by its last words: a token_count is a count. */
   static SecretName of(CharSequence name) {
     String words = essence(words(name));
     if (words.endsWith("authorization")) {
       return AUTHORIZATION;
+    }
+    if (words.endsWith("cookie")) {
+      return COOKIE;
     }
     if (endsWithAny(words, PASSWORDS)) {
       return PASSWORD;

@@ -8,12 +8,14 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 
 /**
  * What a failure says, without what differs each time: two failures are alike if their signatures
- * are equal. Looks at the last 40 lines, at most 8 Ki characters. To be made of scrubbed text: it
- * keeps words.
+ * are equal. Looks at the last 40 lines, at most 8 Ki characters. It keeps words: they are scrubbed
+ * before they are normalised, when secrets still have their form, and again when nothing is changed
+ * any more.
  */
 public final class Signature {
   private static final int MOST_LINES = 40;
@@ -92,9 +94,10 @@ public final class Signature {
   private Signature() {}
 
   /** Its last telling line, readable, and a hash of all of it. */
-  public static String of(String failureText) {
-    List<String> lines = List.copyOf(lines(failureText));
-    return title(lines) + " #" + hash(String.join("\n", lines));
+  public static String of(String failureText, UnaryOperator<String> scrub) {
+    String normalised = String.join("\n", lines(scrub.apply(failureText)));
+    String scrubbed = scrub.apply(normalised);
+    return title(scrubbed.lines().toList()) + " #" + hash(scrubbed);
   }
 
   private static Deque<String> lines(String text) {

@@ -1,5 +1,6 @@
 package dev.holdfast.steps;
 
+import dev.holdfast.model.ControlAction;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.Patch;
@@ -52,6 +53,21 @@ public interface Step<T extends @Nullable Object> {
   /** Told that an operator now works where the attempts did. */
   default void handedOver() {}
 
+  /** How the last attempt failed, when that was before this worker had the job. */
+  default @Nullable Failed before() {
+    return null;
+  }
+
+  /** What is in the workspace now, to be compared later; empty where there is none. */
+  default Optional<String> snapshot() {
+    return Optional.empty();
+  }
+
+  /** The files that have been changed since. */
+  default List<String> changedSince(String snapshot) {
+    return List.of();
+  }
+
   /** Told of a failed attempt, before anything is done about it. */
   default void failed(FailedAttempt failure, String summary, Strategy next) {}
 
@@ -74,8 +90,21 @@ public interface Step<T extends @Nullable Object> {
    *
    * @param attempt which one begins now
    * @param last null when none has failed in this workspace
+   * @param operator the last who has stepped in
    */
-  record Retry(int attempt, @Nullable Failed last) {}
+  record Retry(int attempt, @Nullable Failed last, @Nullable Operator operator) {}
+
+  /**
+   * An operator who stepped in.
+   *
+   * @param reason in the operator's words
+   * @param changedFiles during a takeover
+   */
+  record Operator(
+      ControlAction action,
+      @Nullable String requestedBy,
+      @Nullable String reason,
+      List<String> changedFiles) {}
 
   /** A failed attempt, with what the next one should know of it. */
   record Failed(FailedAttempt attempt, String summary, List<String> changedFiles, Strategy next) {}

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +36,6 @@ public final class StepLoop {
   public static final String NO_PROGRESS = "task.step.no_progress_total";
 
   private static final Logger log = LoggerFactory.getLogger(StepLoop.class);
-  private static final int SUMMARY_CHARS = 2_000;
 
   private final Duration grace;
   private final Journal journal;
@@ -88,6 +88,8 @@ public final class StepLoop {
     final Budgets budgets;
     final List<FailedAttempt> failed = new ArrayList<>();
     Step.@Nullable Failed last;
+    Step.@Nullable Failed before;
+    Step.@Nullable Operator operator;
     int attempt;
 
     Course(Step<T> step, Budgets budgets) {
@@ -96,6 +98,11 @@ public final class StepLoop {
       this.attempt = step.begun();
       // A reset may have begun the step anew, and then this is what it is to be healed of.
       this.last = lastOf.get(step.id());
+      this.before = step.before();
+    }
+
+    private Step.Retry retry() {
+      return new Step.Retry(attempt, last == null ? before : last, operator);
     }
 
     T run() throws InterruptedException {
@@ -105,12 +112,13 @@ public final class StepLoop {
         begin(asked);
         Instant from = Instant.now();
         long begun = System.nanoTime();
+        Step.Retry retry = retry();
         Attempt<T> trial =
             Attempt.start(
                 "step-" + step.id() + "-" + attempt,
                 () ->
                     accepted == null
-                        ? step.attempt(new Step.Retry(attempt, last))
+                        ? step.attempt(retry)
                         : step.accept(accepted),
                 budgets,
                 step::lastChange);
@@ -145,6 +153,7 @@ public final class StepLoop {
     /** Waits while an operator holds the job up, and tells him that nothing runs any more. */
     private LiveControl released() throws InterruptedException {
       ControlAction told = null;
+      Optional<String> untouched = Optional.empty();
       while (true) {
         ControlAction known = told;
         LiveControl asked =
@@ -152,16 +161,24 @@ public final class StepLoop {
                 now -> opening(now) != Decision.Opening.WAIT || now.hold() != known);
         told = asked.hold();
         if (told == null) {
+          untouched.ifPresent(this::takenOver);
           return asked;
         }
         Map<String, Object> data = about(null, null, null);
         data.put("action", told.text());
         if (told == ControlAction.TAKEOVER) {
+          // Before anybody is told where it lies: what is changed from here on is the operator's.
+          untouched = untouched.or(step::snapshot);
           step.handedOver();
           step.place().ifPresent(path -> data.put("workspace", path.toString()));
         }
         journal.tell(event(EventType.RECOVERY_ACK, data));
       }
+    }
+
+    private void takenOver(String untouched) {
+      operator =
+          new Step.Operator(ControlAction.TAKEOVER, null, null, step.changedSince(untouched));
     }
 
     private Decision.Opening opening(LiveControl asked) {
@@ -181,9 +198,17 @@ public final class StepLoop {
         if (opening == Decision.Opening.RESET) {
           step.hardReset();
           last = null;
+          before = null;
+          operator = null;
           lastOf.remove(step.id());
           events.add(event(EventType.RESUME_FROM_STEP, about(null, null, Strategy.HARD_RESET)));
         }
+        operator =
+            new Step.Operator(
+                recovery.action(),
+                recovery.requestedBy(),
+                recovery.reason(),
+                operator == null ? List.of() : operator.changedFiles());
         interventions.honour(recovery);
         events.add(acknowledged(recovery));
       }
@@ -281,6 +306,7 @@ public final class StepLoop {
       failed(
           FailureClass.STUCK_NO_PROGRESS,
           text + (leftBehind ? " and ignored being stopped" : ""),
+          "",
           text,
           took);
     }
@@ -292,54 +318,78 @@ public final class StepLoop {
       }
       Failure failure = Failure.from(thrown);
       String trace = failure.stackTrace();
-      failed(
-          Classifier.of(thrown),
-          summary(thrown, failure),
-          thrown instanceof RuntimeFailedException runtime
-              ? runtime.getMessage() + "\n" + runtime.lastLines()
-              : trace == null ? failure.message() : trace,
-          took);
+      if (thrown instanceof RuntimeFailedException runtime) {
+        // What else it printed is not part of what it is known by: some never say anything twice.
+        String message = String.valueOf(runtime.getMessage());
+        failed(runtime.failureClass(), message, runtime.lastLines(), message, took);
+      } else {
+        String message = message(thrown, failure);
+        String text = trace == null ? failure.message() : trace;
+        failed(Classifier.of(thrown), message, "", text, took);
+      }
     }
 
     /** What we say ourselves needs no exception's name in front. */
-    private static String summary(Throwable thrown, Failure failure) {
-      return thrown instanceof RuntimeFailedException || thrown instanceof StepException
+    private static String message(Throwable thrown, Failure failure) {
+      return thrown instanceof StepException
           ? String.valueOf(thrown.getMessage())
           : failure.message();
     }
 
-    private void failed(FailureClass kind, String summary, String text, Duration took)
+    /**
+     * @param lastLines what it printed last
+     * @param text what the failure is known by
+     */
+    private void failed(
+        FailureClass kind, String message, String lastLines, String text, Duration took)
         throws InterruptedException {
       Step.Left left = step.left();
       FailedAttempt failure =
-          new FailedAttempt(attempt, kind, Signature.of(scrub.apply(text)), left.diffHash());
+          new FailedAttempt(attempt, kind, Signature.of(text, scrub), left.diffHash());
       failed.add(failure);
       Decision decision =
           step.isWorkspaceLost()
               ? Decision.withoutWorkspace(failure, resets, budgets)
               : Decision.after(failed, resets, budgets);
-      String scrubbed = Text.excerpt(scrub.apply(summary), SUMMARY_CHARS);
-      step.failed(failure, scrubbed, decision.strategy());
-      told(failure, decision, scrubbed, took);
-      last = new Step.Failed(failure, scrubbed, left.changedFiles(), decision.strategy());
+      String said = scrub.apply(message);
+      String summary = Summary.of(said, scrub.apply(lastLines));
+      step.failed(failure, summary, decision.strategy());
+      told(failure, decision, said, summary, took);
+      last = new Step.Failed(failure, summary, left.changedFiles(), decision.strategy());
       lastOf.put(step.id(), last);
       switch (decision.strategy()) {
         case SOFT_RESET -> {}
         case HARD_RESET -> {
           resets++;
           failed.clear();
+          forgetChanges();
           step.hardReset();
         }
-        case QUEUE_RETRY, FAIL -> throw Exhausted.of(step.id(), decision, scrubbed);
+        case QUEUE_RETRY, FAIL ->
+            throw Exhausted.of(
+                step.id(),
+                decision,
+                Text.excerpt(said, Summary.MOST_MESSAGE),
+                scrub.apply(lastLines));
       }
     }
 
-    private void told(FailedAttempt failure, Decision decision, String summary, Duration took) {
+    /** What operators did in a workspace goes with it; what they said stays true. */
+    private void forgetChanges() {
+      Step.Operator before = operator;
+      if (before != null) {
+        operator =
+            new Step.Operator(before.action(), before.requestedBy(), before.reason(), List.of());
+      }
+    }
+
+    private void told(
+        FailedAttempt failure, Decision decision, String said, String summary, Duration took) {
       log.info(
           "step {} attempt {}: {} ({}); {}",
           step.id(),
           attempt,
-          summary,
+          Text.excerpt(said, Summary.MOST_MESSAGE),
           decision.failureClass().text(),
           decision.strategy().text());
       timed(took, "failed");

@@ -95,7 +95,7 @@ final class StepRuntime {
     all.putAll(command.environment());
     Path context = state.resolve("retry-context.json");
     Synced.write(
-        context, scrubber.scrub(codec.encode(RetryContext.of(job, task, index, retry)).text()));
+        context, codec.encode(RetryContext.of(job, task, index, retry, scrubber::scrub)).text());
     all.put("HOLDFAST_RETRY_CONTEXT", context.toString());
     all.put("HOLDFAST_STEP_ID", task.id());
     all.put("HOLDFAST_STEP_INDEX", Integer.toString(index));

@@ -3,9 +3,14 @@ package dev.holdfast.steps;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.Text;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -14,13 +19,14 @@ import org.jspecify.annotations.Nullable;
  * which steps.
  *
  * @param constraints what every attempt is told to mind
+ * @param budgets as {@link Spending#given} has them, or in snake_case; others are refused
  */
 public record WorkspaceJob(
     String objective,
     Source repository,
     List<Task> steps,
     @Nullable List<String> constraints,
-    @Nullable Spending budgets) {
+    @Nullable Map<String, @Nullable Object> budgets) {
 
   public static final String KIND = "workspace";
 
@@ -47,6 +53,9 @@ public record WorkspaceJob(
     }
     steps = List.copyOf(steps);
     constraints = constraints == null ? List.of() : List.copyOf(constraints);
+    if (budgets != null) {
+      budgets = Spending.of(budgets).given();
+    }
   }
 
   private static RefusedException wrong(String what) {
@@ -78,6 +87,78 @@ public record WorkspaceJob(
       @Nullable Integer stepNoProgressLimit,
       @Nullable Integer jobSelfHealMaxResets) {
 
+    private static final List<String> KEYS =
+        List.of(
+            "stepMaxAttempts",
+            "stepTimeoutSeconds",
+            "stepIdleTimeoutSeconds",
+            "stepNoProgressLimit",
+            "jobSelfHealMaxResets");
+
+    /** As a payload has it: in camelCase or snake_case, and nothing else beside it. */
+    static Spending of(Map<String, @Nullable Object> given) {
+      Map<String, Number> values = new HashMap<>();
+      given.forEach(
+          (key, value) -> {
+            String name = name(key);
+            if (value != null && values.put(name, number(key, value)) != null) {
+              throw wrong("the budget '%s' is given twice".formatted(name));
+            }
+          });
+      return new Spending(
+          whole(values, KEYS.get(0)),
+          fraction(values, KEYS.get(1)),
+          fraction(values, KEYS.get(2)),
+          whole(values, KEYS.get(3)),
+          whole(values, KEYS.get(4)));
+    }
+
+    private static String name(String key) {
+      return KEYS.stream()
+          .filter(known -> known.equals(key) || snakeCase(known).equals(key))
+          .findFirst()
+          .orElseThrow(
+              () ->
+                  wrong(
+                      "there is no budget '%s', only %s"
+                          .formatted(Text.excerpt(key, 50), String.join(", ", KEYS))));
+    }
+
+    private static String snakeCase(String name) {
+      return name.replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
+    }
+
+    private static Number number(String key, Object value) {
+      if (value instanceof Number number) {
+        return number;
+      }
+      throw wrong("the budget '%s' must be a number".formatted(key));
+    }
+
+    private static @Nullable Double fraction(Map<String, Number> values, String name) {
+      Number value = values.get(name);
+      return value == null ? null : value.doubleValue();
+    }
+
+    private static @Nullable Integer whole(Map<String, Number> values, String name) {
+      Number value = values.get(name);
+      if (value != null && value.doubleValue() != value.intValue()) {
+        throw wrong("the budget '%s' must be a whole number".formatted(name));
+      }
+      return value == null ? null : value.intValue();
+    }
+
+    /** As it stands in a payload. */
+    public Map<String, @Nullable Object> given() {
+      Map<String, @Nullable Object> given = new LinkedHashMap<>();
+      given.put(KEYS.get(0), stepMaxAttempts);
+      given.put(KEYS.get(1), stepTimeoutSeconds);
+      given.put(KEYS.get(2), stepIdleTimeoutSeconds);
+      given.put(KEYS.get(3), stepNoProgressLimit);
+      given.put(KEYS.get(4), jobSelfHealMaxResets);
+      return given;
+    }
+
     Budgets over(Budgets usual) {
       return new Budgets(
           stepMaxAttempts == null ? usual.stepMaxAttempts() : stepMaxAttempts,
@@ -93,6 +174,6 @@ public record WorkspaceJob(
   }
 
   Budgets budgets(Budgets usual) {
-    return budgets == null ? usual : budgets.over(usual);
+    return budgets == null ? usual : Spending.of(budgets).over(usual);
   }
 }

@@ -70,6 +70,7 @@ public final class WorkspaceRun {
   private final Patches patches;
   private final Map<Integer, Checkpoint> done = new HashMap<>();
   private final Map<String, Integer> begun = new HashMap<>();
+  private final Map<String, Step.Failed> failedBefore = new HashMap<>();
   private @Nullable Workspace workspace;
   private @Nullable String baseline;
   private int workspaces;
@@ -138,6 +139,9 @@ public final class WorkspaceRun {
         Checkpoint checkpoint = codec.decode(json, Checkpoint.class);
         done.put(step.index(), checkpoint);
         baseline = checkpoint.baseline();
+      }
+      if (!step.isDone() && step.failure() != null) {
+        PassedOn.read(codec, step.failure()).ifPresent(one -> failedBefore.put(step.id(), one));
       }
     }
   }
@@ -419,6 +423,37 @@ public final class WorkspaceRun {
     }
 
     @Override
+    public @Nullable Failed before() {
+      return failedBefore.get(task.id());
+    }
+
+    @Override
+    public Optional<String> snapshot() {
+      Workspace open = workspace;
+      try {
+        return open == null ? Optional.empty() : Optional.of(open.snapshot());
+      } catch (IOException | CancellationException unknown) {
+        log.info("step {}: how it stands is unknown: {}", task.id(), said(unknown));
+        return Optional.empty();
+      }
+    }
+
+    @Override
+    public List<String> changedSince(String snapshot) {
+      Workspace open = workspace;
+      try {
+        return open == null ? List.of() : open.changedSince(snapshot);
+      } catch (IOException | CancellationException unknown) {
+        log.info("step {}: what was changed is unknown: {}", task.id(), said(unknown));
+        return List.of();
+      }
+    }
+
+    private String said(Exception trouble) {
+      return scrubber.scrub(trouble.toString());
+    }
+
+    @Override
     public Left left() {
       Workspace open = workspace;
       if (open == null || !open.isWhole()) {
@@ -429,7 +464,7 @@ public final class WorkspaceRun {
         lastTree = changes.tree();
         return new Left(changes.diffHash(), changes.changedFiles());
       } catch (IOException | CancellationException unknown) {
-        log.info("step {}: what it changed is unknown: {}", task.id(), unknown.toString());
+        log.info("step {}: what it changed is unknown: {}", task.id(), said(unknown));
         return new Left(null, List.of());
       }
     }

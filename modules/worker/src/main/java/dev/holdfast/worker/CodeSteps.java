@@ -145,7 +145,8 @@ final class CodeSteps {
     if (last >= Limits.STEPS) {
       throw new IllegalStateException("a job has at most %,d steps".formatted(Limits.STEPS));
     }
-    return new StepStatus(id, last + 1, StepState.FAILED, 0, 0, null, null, Instant.EPOCH, null);
+    return new StepStatus(
+        id, last + 1, StepState.FAILED, 0, 0, null, null, Instant.EPOCH, null, null);
   }
 
   private void reload() {

@@ -28,6 +28,7 @@ final class ProgramOutput {
   private final LastLines last = new LastLines();
   private int percent;
   private int events;
+  private long unread;
   private volatile @Nullable Json result;
   private volatile @Nullable Failure failure;
 
@@ -81,7 +82,8 @@ final class ProgramOutput {
       percent = (int) Math.clamp(said.progress(), 0.0, 100.0);
     }
     if (said.progress() != null || said.message() != null) {
-      context.progress(percent, said.message() == null ? "" : said.message());
+      context.progress(
+          percent, said.message() == null ? "" : context.scrubber().scrub(said.message()));
     }
     if (said.output() != null) {
       result = Limits.result(codec.encode(said.output()));
@@ -94,12 +96,13 @@ final class ProgramOutput {
     }
   }
 
-  private static Failure failure(SaidFailure said) {
+  private Failure failure(SaidFailure said) {
     FailureCategory category =
         said.category() == null ? FailureCategory.USER_CODE : said.category();
     String code = said.code() == null ? Failure.HANDLER_FAILED : said.code();
     String message = said.message() == null ? "the program said that it failed" : said.message();
-    Failure failure = Failure.of(category, code, message);
+    // Before it is cut to what a failure may hold.
+    Failure failure = Failure.of(category, code, context.scrubber().scrub(message));
     return said.retryable() == null ? failure : failure.withRetryable(said.retryable());
   }
 
@@ -110,27 +113,28 @@ final class ProgramOutput {
     if (++events > MOST_EVENTS) {
       throw new IllegalArgumentException("it has had its " + MOST_EVENTS + " events");
     }
-    context.event(said.type(), said.data() == null ? Map.of() : said.data());
+    context.event(
+        said.type(), said.data() == null ? Map.of() : context.scrubber().scrubTexts(said.data()));
   }
 
   private synchronized void log(String line, long cut) {
-    String text = Text.excerpt(line, LOG_LINE_CHARS);
-    long dropped = cut + Math.max(0, line.length() - LOG_LINE_CHARS);
-    if (dropped > 0) {
-      text += " (" + dropped + " more)";
-    }
-    scrubbed.write(text + "\n");
+    unread = cut;
+    scrubbed.write(line + "\n");
+    unread = 0;
   }
 
-  /** Whole lines, several perhaps. */
+  /** Whole lines, several perhaps. Cut only here: half a secret would not be known for one. */
   private void keep(String lines) {
     lines
         .lines()
         .forEach(
             line -> {
-              log.line(line);
-              last.add(line);
-              context.log(line);
+              String text = Text.excerpt(line, LOG_LINE_CHARS);
+              long dropped = unread + Math.max(0, line.length() - LOG_LINE_CHARS);
+              String kept = dropped > 0 ? text + " (" + dropped + " more)" : text;
+              log.line(kept);
+              last.add(kept);
+              context.log(kept);
             });
   }
 

@@ -109,6 +109,34 @@ class StepsTest extends QueueFixture {
   }
 
   @Test
+  void how_a_step_failed_is_known_until_it_is_done() {
+    Lease lease = running();
+    Json why = new Json("{\"stepId\": \"step-1\", \"summary\": \"boom\", \"strategy\": \"fail\"}");
+    tell(told(lease, 1, StepState.RUNNING, 1, EventType.STEP_STARTED));
+    tell(
+        new Report.Step(
+            lease,
+            "step-1",
+            1,
+            StepState.FAILED,
+            1,
+            false,
+            null,
+            null,
+            null,
+            null,
+            List.of(
+                new Report.Entry(EventType.STEP_FAILED, why), entry(EventType.HEAL_TRIGGERED))));
+    tell(told(lease, 1, StepState.RUNNING, 2, EventType.STEP_STARTED));
+    tell(told(lease, 2, StepState.RUNNING, 1, EventType.STEP_STARTED));
+    List<StepStatus> steps = queue.steps(lease.job());
+    assertThat(steps.getFirst().failure()).isEqualTo(why);
+    assertThat(steps.getLast().failure()).isNull();
+    tell(told(lease, 1, StepState.DONE, 2, EventType.STEP_FINISHED));
+    assertThat(queue.steps(lease.job()).getFirst().failure()).isNull();
+  }
+
+  @Test
   void what_comes_late_or_out_of_order_takes_no_checkpoint_away() {
     Lease lease = running();
     Report.Step first = told(lease, 1, StepState.RUNNING, 1, EventType.STEP_STARTED);

@@ -75,7 +75,6 @@ record Planted(String template) {
           "fatal: could not read ⟦github_pat_{22}_{59}⟧",
           "git clone https://x-access-token:⟦ghs_{36}⟧@github.example.com/a/b.git",
           "git clone https://⟦ghp_{36}⟧@github.example.com/a/b.git",
-          "\u001b[32m⟦ghp_{36}⟧\u001b[0m",
           "a%3D⟦ghp_{36}⟧%26b",
           "first\\n⟦ghp_{36}⟧\\nlast",
           "⟦glpat-{20}⟧",
@@ -197,7 +196,43 @@ record Planted(String template) {
           "PGPASSWORD=⟦s3cret⟧ psql -h db",
           "user:bob password:⟦hunter2⟧ host:x",
           "generated password: ⟦Xk2-9q⟧",
-          "token: ⟦{24}⟧ for user bob");
+          "token: ⟦{24}⟧ for user bob",
+          // Arguments of programs
+          "curl -u admin:⟦hunter2⟧ https://api.example.com/",
+          "+ curl -fsSu 'admin:⟦hunter 2⟧' https://api.example.com/",
+          "curl --user admin:⟦hunter2⟧ -o x https://api.example.com/",
+          "curl --proxy-user=admin:⟦hunter2⟧ https://api.example.com/",
+          "[\"curl\", \"-u\", \"admin:⟦hunter2⟧\", \"https://api.example.com/\"]",
+          "curl -uadmin:⟦hunter2⟧ https://api.example.com/ | tee x",
+          "curl -b sid=⟦{8}⟧ https://api.example.com/",
+          "mysql -h db -u root -p⟦letmein⟧ shop",
+          "/usr/bin/mysqldump -uroot -p'⟦letmein⟧' shop",
+          "mariadb -p⟦letmein⟧",
+          "sshpass -p ⟦letmein⟧ ssh bob@example.com",
+          "sshpass -p⟦letmein⟧ ssh bob@example.com",
+          "sshpass -p \"⟦let me in⟧\" scp a bob@example.com:",
+          "redis-cli -h cache -a ⟦letmein⟧ ping",
+          "docker login -u bob -p ⟦letmein⟧ registry.example.com",
+          // Files with passwords in them
+          "machine api.example.com login bob password ⟦letmein⟧",
+          "machine api.example.com login bob password ⟦letmein⟧ account x",
+          "  password ⟦let-me-in-2⟧",
+          "    client-key-data: ⟦{200}==⟧",
+          // Cookies
+          "Cookie: sid=⟦{16}⟧; theme=⟦dark⟧",
+          "< Set-Cookie: session=⟦abcdef⟧; Path=/; Max-Age=60; HttpOnly",
+          "{\"Cookie\": \"sid=⟦abcdef⟧; b=⟦c⟧\", \"Accept\": \"*/*\"}",
+          "curl -H 'Cookie: sid=⟦abcdef⟧' https://api.example.com/",
+          "curl --cookie \"sid=⟦abcdef⟧\" https://api.example.com/",
+          // Offices
+          "jira ⟦ATATT3xFfGF0{60}={8}⟧",
+          "bitbucket ⟦ATBB{32}⟧",
+          "linear ⟦lin_api_{40}⟧",
+          "notion ⟦secret_{43}⟧",
+          "notion ⟦ntn_{46}⟧",
+          "figma ⟦figd_{20}_{19}⟧",
+          "supabase ⟦sbp_{hex40}⟧",
+          "supabase ⟦sb_secret_{22}_{8}⟧");
 
   static final List<String> ORDINARY =
       List.of(
@@ -289,5 +324,18 @@ record Planted(String template) {
           "std::auth::Token::new",
           "der Schlüssel ist ein Geheimnis: ja",
           "assertThat(token).isEqualTo(expected);",
-          "password:12");
+          "password:12",
+          "curl -u $USER:$PASSWORD https://api.example.com/",
+          "curl -u admin https://api.example.com/",
+          "curl -fsSL https://api.example.com/a:b",
+          "mysql -u root -p shop",
+          "mysql: [Warning] Using a password on the command line interface can be insecure.",
+          "docker run -p 8080:80 nginx",
+          "the login uses a password now",
+          "password authentication",
+          "Set-Cookie: the header is missing",
+          "cookie: not found",
+          "the cookie = parse(header)",
+          "certificate-authority-data: yes",
+          "👩‍👩‍👧 are here, and می‌خواهم too");
 }

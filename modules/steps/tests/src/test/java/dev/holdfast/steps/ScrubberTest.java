@@ -1,12 +1,18 @@
 package dev.holdfast.steps;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_16BE;
+import static java.nio.charset.StandardCharsets.UTF_16LE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.URLEncoder;
+import java.nio.charset.Charset;
 import java.util.Base64;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -99,11 +105,85 @@ class ScrubberTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"tr0ub4dor&3", "päss wörd/+", "a/b/c/d", "<q&uo\"te>", "plainvalue"})
+  void a_known_value_is_found_in_other_encodings(String secret) {
+    Scrubber scrubber = Scrubber.knowing(List.of(secret));
+    HexFormat hex = HexFormat.of();
+    for (Charset charset : List.of(UTF_8, UTF_16LE, UTF_16BE)) {
+      byte[] bytes = secret.getBytes(charset);
+      assertThat(scrubber.scrub("<" + hex.formatHex(bytes) + ">")).isEqualTo("<***>");
+      assertThat(scrubber.scrub("<" + hex.withUpperCase().formatHex(bytes) + ">"))
+          .isEqualTo("<***>");
+      assertThat(scrubber.scrub("<" + Base64.getEncoder().encodeToString(bytes) + ">"))
+          .isEqualTo("<***>");
+    }
+    String escaped = secret.replace("\"", "\\\"");
+    for (String written :
+        List.of(
+            secret.replace("/", "\\/"),
+            escaped
+                .replace("&", "\\u0026")
+                .replace("<", "\\u003c")
+                .replace(">", "\\u003e")
+                .replace("ä", "\\u00e4")
+                .replace("ö", "\\u00f6"),
+            secret
+                .replace("&", "&amp;")
+                .replace("<", "&lt;")
+                .replace(">", "&gt;")
+                .replace("\"", "&quot;"),
+            secret.replaceAll("([ &<>\"])", "\\\\$1"))) {
+      assertThat(scrubber.scrub("[" + written + "]")).as(written).isEqualTo("[***]");
+    }
+    // As it is read when somebody prints UTF-16.
+    String wide = new String(secret.getBytes(UTF_16LE), ISO_8859_1);
+    assertThat(Scrubber.knowing(List.of("plainvalue")).scrub(wide)).doesNotContain("plainvalue");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "\u001b[31mhunter\u001b[0m2-hunter2",
+        "\u001b[38;5;196mh\u001b[mu\u001b[1;3mnter2-hunter2",
+        "\u009b31mhunter2-\u009b0mhunter2",
+        "hunter2\u001b]8;;https://example.com\u0007-hunter2",
+        "h\bhu\bun\bnt\bter2-hunter2",
+        "_\bhunter2-hunter2",
+        "1%\r2%\rhunter2-hunter2",
+        "hunter2-\u200bhun\u00adter2",
+        "h\0u\0n\0t\0e\0r\u00002\0-\0h\0u\0n\0t\0e\0r\u00002\0"
+      })
+  void a_secret_is_found_however_it_is_drawn(String drawn) {
+    Scrubber knowing = Scrubber.knowing(List.of("hunter2-hunter2"));
+    assertThat(knowing.scrub("it is " + drawn)).matches("(it is )?\\*\\*\\*");
+    StringBuilder streamed = new StringBuilder();
+    try (ScrubbingStream stream = knowing.stream(streamed::append)) {
+      drawn.chars().forEach(c -> stream.write(String.valueOf((char) c)));
+    }
+    assertThat(streamed).hasToString("***");
+  }
+
+  @Test
+  void the_half_of_a_known_value_at_the_end_of_a_text_that_was_cut_vanishes() {
+    Scrubber scrubber = Scrubber.knowing(List.of("hunter2-hunter2"));
+    assertThat(scrubber.scrub("it is hunter2-hun…")).isEqualTo("it is ***…");
+    assertThat(scrubber.scrub("hunters…")).isEqualTo("hunters…");
+  }
+
+  @Test
+  void texts_within_a_structure_are_scrubbed_and_names_stay() {
+    assertThat(
+            KNOWING_NOTHING.scrubTexts(
+                Map.of("password", List.of("password=hunter2", 3, Map.of("a", "token=abcdef")))))
+        .isEqualTo(Map.of("password", List.of("password=***", 3, Map.of("a", "token=***"))));
+  }
+
   @Test
   void a_known_value_is_found_in_wrapped_base64() {
     String secret = "0123456789abcdefghijklmnopqrstuvwxyz".repeat(4);
     String wrapped = Base64.getMimeEncoder().encodeToString(secret.getBytes(UTF_8));
-    assertThat(Scrubber.knowing(List.of(secret)).scrub(wrapped)).isEqualTo("***\r\n***\r\n***");
+    assertThat(Scrubber.knowing(List.of(secret)).scrub(wrapped)).isEqualTo("***\n***\n***");
   }
 
   @Test

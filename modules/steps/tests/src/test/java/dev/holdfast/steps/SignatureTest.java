@@ -3,6 +3,7 @@ package dev.holdfast.steps;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,6 +14,30 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SignatureTest {
   /** What takes the square of its length would take far longer for this than it may. */
   private static final int SIZE = 1 << 17;
+
+  private static final String SECRET = "correct horse-battery";
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "correct horse-battery",
+        "\u001b[31mcorrect\u001b[0m horse-\u001b[1mbattery\u001b[0m",
+        "c\bco\bor\brr\brect horse-battery",
+        "5%\rcorrect horse-battery",
+        "correct\t horse-battery"
+      })
+  void no_secret_stands_in_it_however_it_was_drawn(String drawn) {
+    assertThat(sign("cannot log in with " + drawn)).doesNotContain("horse").doesNotContain("batt");
+  }
+
+  @Test
+  void the_hash_of_what_looks_like_a_secret_stays() {
+    assertThat(sign("no such token:")).matches("no such token: #[0-9a-f]{16}");
+  }
+
+  private static String sign(String text) {
+    return Signature.of(text, Scrubber.knowing(List.of(SECRET))::scrub);
+  }
 
   private static Arguments pair(String one, String other) {
     return Arguments.of(one, other);
@@ -95,25 +120,25 @@ class SignatureTest {
   @ParameterizedTest
   @MethodSource("alike")
   void the_same_failure_has_the_same_signature(String one, String other) {
-    assertThat(Signature.of(one)).isEqualTo(Signature.of(other));
+    assertThat(sign(one)).isEqualTo(sign(other));
   }
 
   @ParameterizedTest
   @MethodSource("different")
   void another_failure_has_another_signature(String one, String other) {
-    assertThat(Signature.of(one)).isNotEqualTo(Signature.of(other));
+    assertThat(sign(one)).isNotEqualTo(sign(other));
   }
 
   @Test
   void it_can_be_read() {
-    assertThat(Signature.of("noise\n/tmp/ws-123/src/App.java:42: error: ';' expected\n"))
+    assertThat(sign("noise\n/tmp/ws-123/src/App.java:42: error: ';' expected\n"))
         .matches("<path>/App\\.java:<n>: error: ';' expected #[0-9a-f]{16}");
   }
 
   @Test
   void of_a_trace_the_exception_is_shown() {
     assertThat(
-            Signature.of(
+            sign(
                 """
                 java.lang.IllegalStateException: 7 is odd
                 \tat a.B.c(B.java:1)
@@ -126,21 +151,21 @@ class SignatureTest {
 
   @Test
   void nothing_said_is_a_signature_too() {
-    assertThat(Signature.of("")).isEqualTo(Signature.of("100%\n...\n")).startsWith("(no words) #");
+    assertThat(sign("")).isEqualTo(sign("100%\n...\n")).startsWith("(no words) #");
   }
 
   @Test
   void a_long_line_is_shortened_where_it_can_be() {
-    assertThat(Signature.of("x😀".repeat(1_000)).length()).isLessThanOrEqualTo(120 + 18);
-    assertThat(Signature.of("x😀".repeat(1_000))).doesNotContain("\ud83d…").contains("…");
+    assertThat(sign("x😀".repeat(1_000)).length()).isLessThanOrEqualTo(120 + 18);
+    assertThat(sign("x😀".repeat(1_000))).doesNotContain("\ud83d…").contains("…");
   }
 
   @Test
   void only_the_end_is_looked_at() {
     String end = "the same words again\nand others\n".repeat(20);
-    assertThat(Signature.of("one thing\n" + end)).isEqualTo(Signature.of("another\n" + end));
+    assertThat(sign("one thing\n" + end)).isEqualTo(sign("another\n" + end));
     String long40 = ("word ".repeat(100) + "\nother\n").repeat(19);
-    assertThat(Signature.of("one thing\n" + long40)).isEqualTo(Signature.of("another\n" + long40));
+    assertThat(sign("one thing\n" + long40)).isEqualTo(sign("another\n" + long40));
   }
 
   @Test
@@ -153,7 +178,7 @@ class SignatureTest {
       other.append(line.formatted(i * 1_000_003L));
       other.append("step ").append((char) ('a' + i % 20)).append('\n');
     }
-    assertThat(Signature.of(one.toString())).isEqualTo(Signature.of(other.toString()));
+    assertThat(sign(one.toString())).isEqualTo(sign(other.toString()));
   }
 
   @ParameterizedTest
@@ -202,8 +227,8 @@ class SignatureTest {
     Effort.isBelow(
         Duration.ofSeconds(5),
         () -> {
-          assertThat(Signature.of(pattern.repeat(SIZE / pattern.length()))).contains(" #");
-          assertThat(Signature.of((pattern + "\n").repeat(SIZE >> 4))).contains(" #");
+          assertThat(sign(pattern.repeat(SIZE / pattern.length()))).contains(" #");
+          assertThat(sign((pattern + "\n").repeat(SIZE >> 4))).contains(" #");
         });
   }
 }

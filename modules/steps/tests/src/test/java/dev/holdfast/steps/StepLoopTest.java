@@ -396,6 +396,10 @@ class StepLoopTest {
             "started", "failed", "resume.from_step", "control.recovery.ack", "started", "finished");
     assertThat(journal.lines.get(2).honoured()).isEqualTo(Instant.EPOCH);
     assertThat(journal.data(EventType.RECOVERY_ACK)).containsEntry("requestedBy", "ada");
+    Step.Operator operator = Objects.requireNonNull(retries.getLast().operator());
+    assertThat(operator.action()).isEqualTo(ControlAction.HARD_RESET_STEP);
+    assertThat(operator.requestedBy()).isEqualTo("ada");
+    assertThat(operator.reason()).isEqualTo("why not");
   }
 
   @Test

@@ -1,9 +1,13 @@
 package dev.holdfast.steps;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.model.EventType;
+import dev.holdfast.model.FailedException;
+import dev.holdfast.model.Json;
 import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.Patch;
 import dev.holdfast.model.StepState;
@@ -23,7 +27,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -42,6 +50,7 @@ class WorkspaceRunTest {
   private final Map<String, Journal.Line> rows = new LinkedHashMap<>();
   private final Map<String, Patch> patches = new HashMap<>();
   private final List<String> events = new CopyOnWriteArrayList<>();
+  private final Map<String, Json> failures = new HashMap<>();
   private final List<String> logged = new CopyOnWriteArrayList<>();
   private final Interventions interventions = new Interventions();
   private final List<String> counted = new CopyOnWriteArrayList<>();
@@ -49,6 +58,9 @@ class WorkspaceRunTest {
   private Budgets budgets = CALM;
   private Map<String, String> gitSees = Map.of();
   private Runnable beforeThirdStep = () -> {};
+  private final BlockingQueue<Map<String, Object>> acknowledged = new LinkedBlockingQueue<>();
+  private List<String> secrets = List.of();
+  private @Nullable String instructions;
   private Runnable beforeThirdPatch = () -> {};
   private @Nullable StepLoop loop;
   private int rebuilt;
@@ -73,12 +85,18 @@ class WorkspaceRunTest {
       if (line.patch() != null) {
         patches.put(line.stepId(), line.patch());
       }
-      line.events().forEach(event -> events.add(event.type()));
+      for (Event event : line.events()) {
+        events.add(event.type());
+        if (event.type().equals(EventType.STEP_FAILED)) {
+          failures.put(line.stepId(), TestCodec.CODEC.encode(event.data()));
+        }
+      }
     }
 
     @Override
     public void tell(Event event) {
       events.add(event.type());
+      acknowledged.add(event.data());
     }
 
     @Override
@@ -97,7 +115,7 @@ class WorkspaceRunTest {
             "five lines",
             new WorkspaceJob.Source(folder.resolve("repo").toString(), "main"),
             IntStream.rangeClosed(1, STEPS)
-                .mapToObj(i -> new WorkspaceJob.Task("s" + i, null, null, "edit"))
+                .mapToObj(i -> new WorkspaceJob.Task("s" + i, null, instructions, "edit"))
                 .toList(),
             null,
             null);
@@ -114,7 +132,8 @@ class WorkspaceRunTest {
                     line.checkpoint(),
                     null,
                     Instant.EPOCH,
-                    null)));
+                    null,
+                    failures.get(id))));
     Path place = folder.resolve(name);
     loop = new StepLoop(Duration.ofSeconds(5), 0, new Memory(), interventions, text -> text);
     return new WorkspaceRun(
@@ -131,7 +150,7 @@ class WorkspaceRunTest {
                 Duration.ofSeconds(1),
                 Workspace.PATCH_BYTES),
             TestCodec.CODEC,
-            Scrubber.knowing(List.of()),
+            Scrubber.knowing(secrets),
             loop,
             interventions,
             new Host())
@@ -339,6 +358,125 @@ class WorkspaceRunTest {
     assertThat(logged.indexOf("out-1"))
         .isBetween(
             logged.indexOf("── step s1, attempt 1"), logged.indexOf("── step s2, attempt 1"));
+  }
+
+  // ---- what an attempt is told
+
+  private static final String TELL =
+      "cp $HOLDFAST_RETRY_CONTEXT $MARKS/$HOLDFAST_STEP_ID-$HOLDFAST_STEP_ATTEMPT.json\n";
+
+  private Map<String, Object> told(String stepAndAttempt) throws Exception {
+    return map(
+        TestCodec.CODEC.decode(
+            new Json(Files.readString(folder.resolve(stepAndAttempt + ".json"))), Map.class));
+  }
+
+  @SuppressWarnings("unchecked")
+  private static Map<String, Object> map(@Nullable Object node) {
+    return (Map<String, Object>) Objects.requireNonNull(node);
+  }
+
+  @Test
+  void instructions_arrive_as_written_and_what_was_said_arrives_scrubbed() throws Exception {
+    secrets = List.of("correct-horse-battery");
+    instructions = "log in with password=\"correct-horse-battery {\"a\": 1}";
+    run(
+        "one",
+        TELL
+            + """
+            if [ ! -e $MARKS/failed ]; then
+              touch $MARKS/failed correct-horse-battery.txt
+              echo 'assertion 7 failed'
+              printf '\\033[31mcorrect-\\033[0mhorse-battery\\nbye\\n'
+              printf '%s%s' '{"failureClass": "transient_runtime", "message":' \\
+                '"no \\u001b[31mcorrect\\u001b[0m-horse-battery"}' > $HOLDFAST_STEP_RESULT
+              exit 1
+            fi
+            rm -f correct*; echo $HOLDFAST_STEP_INDEX >> log
+            """);
+    Map<String, Object> again = told("s1-2");
+    assertThat(map(again.get("step"))).containsEntry("instructions", instructions);
+    assertThat(again).containsEntry("changedFiles", List.of("***.txt"));
+    assertThat(map(again.get("failure")))
+        .containsEntry(
+            "summary", "edit exited with 1: no ***\nIt had printed:\nassertion 7 failed\n***\nbye");
+    assertThat(String.valueOf(map(again.get("failure")).get("failureSignature")))
+        .startsWith("edit exited with <n>: no ***");
+    assertThat(Files.readString(folder.resolve("one/logs/step-0001-attempt-1.log")))
+        .contains("***\nbye")
+        .doesNotContain("\u001b");
+  }
+
+  @Test
+  void who_says_the_same_over_the_same_changes_makes_no_progress_whatever_else_is_printed()
+      throws Exception {
+    run(
+        "one",
+        """
+        case $HOLDFAST_STEP_ID$HOLDFAST_STEP_ATTEMPT in
+          s11) echo apples come to mind ;;
+          s12) echo now think of pears; echo and of plums ;;
+          *) echo $HOLDFAST_STEP_INDEX >> log; exit 0 ;;
+        esac
+        echo '{"failureClass": "transient_runtime", "message": "3 tests fail"}' \
+          > $HOLDFAST_STEP_RESULT
+        """);
+    assertThat(events.stream().filter(EventType.HEAL_ESCALATED::equals)).hasSize(1);
+    assertThat(events.stream().filter(EventType.STEP_FAILED::equals)).hasSize(2);
+  }
+
+  @Test
+  void the_next_worker_is_told_how_the_step_failed_here() throws Exception {
+    String script =
+        TELL
+            + """
+            [ -e $MARKS/go ] || { echo 'the cause'; echo bye; exit 1; }
+            echo $HOLDFAST_STEP_INDEX >> log
+            """;
+    assertThatThrownBy(() -> run("one", script)).isInstanceOf(FailedException.class);
+    int attempts = Objects.requireNonNull(rows.get("s1")).attempt();
+    Files.createFile(folder.resolve("go"));
+    assertThat(run("two", script).tree()).isEqualTo(undisturbedTree());
+    Map<String, Object> told = told("s1-" + (attempts + 1));
+    assertThat(map(told.get("failure")))
+        .containsEntry("strategy", "queue_retry")
+        .containsEntry("failureClass", "stuck_no_progress")
+        .containsEntry("summary", "edit exited with 1: bye\nIt had printed:\nthe cause\nbye");
+    assertThat(told).containsEntry("changedFiles", List.of());
+    assertThat(told("s2-1").get("failure")).isNull();
+  }
+
+  @Test
+  void the_next_attempt_is_told_what_a_takeover_changed() throws Exception {
+    CompletableFuture<WorkspaceRun.Result> result = new CompletableFuture<>();
+    Thread.ofVirtual()
+        .start(
+            () -> {
+              try {
+                result.complete(
+                    run(
+                        "one",
+                        TELL
+                            + """
+                            echo $HOLDFAST_STEP_INDEX >> log
+                            [ $HOLDFAST_STEP_ID$HOLDFAST_STEP_ATTEMPT != s11 ] || {
+                              echo waiting; exec sleep 600; }
+                            """));
+              } catch (Throwable thrown) {
+                result.completeExceptionally(thrown);
+              }
+            });
+    await().atMost(SOON).until(() -> logged.contains("waiting"));
+    interventions.heard(new LiveControl(false, true, null));
+    Map<String, Object> acked =
+        Objects.requireNonNull(acknowledged.poll(SOON.toSeconds(), TimeUnit.SECONDS));
+    Path work = Path.of(String.valueOf(acked.get("workspace")));
+    Files.writeString(work.resolve("by-hand"), "done by hand\n");
+    interventions.heard(LiveControl.NONE);
+    result.get(SOON.toSeconds(), TimeUnit.SECONDS);
+    assertThat(map(told("s1-2").get("operator")))
+        .containsEntry("action", "takeover")
+        .containsEntry("changedFiles", List.of("by-hand"));
   }
 
   private void resumeOnceItIsHeldUp() {

@@ -149,10 +149,11 @@ class JobLogTest {
     log.line("-----END PRIVATE KEY-----");
     log.line("y".repeat(1_000_000));
     log.line("\0\u0007\u202e");
+    log.line("c\0o\0r\0r\0e\0c\0t\0 \0h\bh\0o\0r\0s\0e\0 in UTF-16");
     log.end(true);
     String all = String.join("", told.stream().map(Report.Log::text).toList());
     assertThat(all).doesNotContain("horse", "hunter22", "MIIEv", "\u001b", "\0", "\u202e");
-    assertThat(all.lines()).contains("the key is ***", "password=***", "···");
+    assertThat(all.lines()).contains("the key is ***", "password=***", "", "*** in UTF-16");
     assertThat(all.lines().mapToInt(String::length).max()).hasValue(Limits.LOG_LINE_CHARS);
   }
 }

@@ -155,6 +155,7 @@ final class MemorySource implements JobSource {
                         step.checkpoint(),
                         null,
                         Instant.EPOCH,
+                        null,
                         null));
               }
             });
