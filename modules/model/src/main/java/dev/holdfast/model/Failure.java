@@ -26,6 +26,9 @@ public record Failure(
   public static final String NO_HANDLER = "NO_HANDLER";
   public static final String HANDLER_FAILED = "HANDLER_FAILED";
 
+  public static final String DISPATCH_FAILED = "DISPATCH_FAILED";
+  public static final String DISPATCH_REFUSED = "DISPATCH_REFUSED";
+
   private static final Set<String> NEVER_RETRIED =
       Set.of(INPUT_TOO_LARGE, VALIDATION, NO_HANDLER, DEADLINE_EXCEEDED, CANCEL_TIMEOUT, TOXIC_JOB);
 

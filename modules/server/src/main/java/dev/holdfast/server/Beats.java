@@ -25,6 +25,7 @@ final class Beats {
   /** One heartbeat, and how far the task is if it says so. */
   record Beat(Lease lease, Report.@Nullable Progress progress) {}
 
+  /** A percentage below zero is none so far. */
   private record Shown(int percent, long at) {}
 
   private final Queue queue;
@@ -77,10 +78,11 @@ final class Beats {
   }
 
   /** As a worker of ours has it: a percent further, or half a second later, or the end. */
-  private boolean isWorthTelling(Lease attempt, int percent) {
+  private boolean isWorthTelling(Lease attempt, @Nullable Integer given) {
     synchronized (shown) {
       long now = nanos.getAsLong();
       Shown before = shown.get(attempt);
+      int percent = given != null ? given : before != null ? before.percent() : -1;
       boolean worth =
           before == null
               || percent > before.percent()

@@ -56,7 +56,7 @@ class StatusTest extends ServerTest {
     assertThat(info.get("serverTime").asText()).endsWith("Z");
     assertThat(info.get("uptimeMs").asLong()).isNotNegative();
     assertThat(info.get("database").get("version").asText()).isNotBlank();
-    assertThat(info.get("database").get("schemaVersion").asInt()).isEqualTo(6);
+    assertThat(info.get("database").get("schemaVersion").asInt()).isEqualTo(7);
     assertThat(info.get("counts").get("due").asInt()).isEqualTo(1);
     assertThat(info.get("timings").get("heartbeatIntervalMs").asLong()).isEqualTo(30_000);
     assertThat(info.get("problems")).isEmpty();
@@ -133,7 +133,7 @@ class StatusTest extends ServerTest {
   @Test
   void a_schema_that_does_not_fit_is_not_ready() {
     client.get("/ready", null).ok();
-    db.sql("UPDATE holdfast.flyway_schema_history SET version = '999' WHERE version = '6'");
+    db.sql("UPDATE holdfast.flyway_schema_history SET version = '999' WHERE version = '7'");
     client.get("/ready", null).is(503, "not_ready");
   }
 
