@@ -147,17 +147,18 @@ final class Push {
             .withRetryable(false);
     if (answer.isSecretRefused()) {
       breaker.failed(job.id());
-      trouble(DispatchTrouble.Kind.SECRET_REFUSED, "status " + answer.status());
+      trouble(DispatchTrouble.Kind.SECRET_REFUSED, cause(answer));
     } else {
       // Whoever refuses one task may well take the next.
       breaker.undecided();
     }
     if (with.queue().undelivered(job.lease(), failure, Duration.ZERO)) {
+      // Not what was said with it: a worker may repeat the payload there.
       log.warn(
-          "task {} was refused by {}: {}",
+          "task {} was refused by {} with status {}",
           job.id(),
           dispatch.url().getAuthority(),
-          failure.message());
+          answer.status());
     }
   }
 
@@ -175,18 +176,24 @@ final class Push {
       return;
     }
     breaker.failed(job.id());
-    // What a worker says in its answer is for those who may see the task.
-    if (reply instanceof DispatchReply.Answered answer) {
-      trouble(DispatchTrouble.Kind.FAILING, "status " + answer.status());
-    } else {
-      trouble(DispatchTrouble.Kind.UNREACHABLE, reply.shown());
-    }
+    DispatchTrouble.Kind kind =
+        reply instanceof DispatchReply.Answered
+            ? DispatchTrouble.Kind.FAILING
+            : DispatchTrouble.Kind.UNREACHABLE;
+    trouble(kind, cause(reply));
     log.warn(
         "task {} could not be pushed to {} ({}): it goes back to queue {}",
         job.id(),
         dispatch.url().getAuthority(),
-        reply.shown(),
+        cause(reply),
         dispatch.queue());
+  }
+
+  /** Without what a worker said with its answer, which is for those who may see the task. */
+  private static String cause(DispatchReply reply) {
+    return reply instanceof DispatchReply.Answered answer
+        ? "status " + answer.status()
+        : reply.shown();
   }
 
   private void trouble(DispatchTrouble.Kind kind, String cause) {

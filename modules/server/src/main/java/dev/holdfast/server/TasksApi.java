@@ -67,10 +67,10 @@ final class TasksApi {
         Route.post("/v1/tasks/{taskId}/completed", Guard.TASK, this::completed));
   }
 
-  private Answer started(Call call) {
+  private Answer started(Call call) throws InterruptedException {
     TaskStarted started = call.callback(TaskStarted.class);
     Lease lease = fence.guarded(call.token(), started.attempt(), started.attemptId());
-    Pulse pulse = beats.beat(new Beats.Beat(lease, null));
+    Pulse pulse = beats.start(lease);
     if (pulse.ack() == Ack.LEASE_LOST) {
       throw fence.lost("started", lease);
     }
