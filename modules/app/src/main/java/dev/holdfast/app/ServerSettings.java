@@ -33,6 +33,7 @@ final class ServerSettings {
           ServerSettings::tokens,
           ServerSettings::requestsPerSecond,
           ServerSettings::dispatchTo,
+          ServerSettings::dispatchTimeout,
           ServerSettings::statsd);
 
   private ServerSettings() {}
@@ -48,6 +49,7 @@ final class ServerSettings {
         .tokens(tokens(settings))
         .requestsPerSecond(requestsPerSecond(settings))
         .dispatchTo(dispatchTo(settings))
+        .dispatchTimeout(dispatchTimeout(settings))
         .artifacts(settings.folder(Setting.ARTIFACTS_FOLDER, ""))
         .statsd(statsd(settings))
         .settings(settings.shown());
@@ -75,6 +77,21 @@ final class ServerSettings {
 
   private static Set<String> dispatchTo(Settings settings) {
     return hosts(settings, Setting.DISPATCH_ALLOW, true);
+  }
+
+  private static @Nullable Duration dispatchTimeout(Settings settings) {
+    if (!settings.isGiven(Setting.DISPATCH_TIMEOUT_MS)) {
+      return null;
+    }
+    long value = millis(settings, Setting.DISPATCH_TIMEOUT_MS);
+    long lease = timings(settings).lease().toMillis();
+    // The task is leased meanwhile, and must be given back before the lease has run out.
+    if (value > lease / 2) {
+      throw settings.wrong(
+          Setting.DISPATCH_TIMEOUT_MS,
+          "at most half of HEARTBEAT_TIMEOUT_MS (%d)".formatted(lease));
+    }
+    return Duration.ofMillis(value);
   }
 
   static Timings timings(Settings settings) {

@@ -275,6 +275,12 @@ enum Setting {
       "HOLDFAST_DISPATCH_ALLOW",
       "",
       "hosts that tasks may be pushed to, as host or host:port"),
+  DISPATCH_TIMEOUT_MS(
+      "dispatch.timeoutMs",
+      "HOLDFAST_DISPATCH_TIMEOUT_MS",
+      "",
+      "how long to wait for the answer to a push; 10000 unless given, half of"
+          + " tasks.heartbeatTimeoutMs at most"),
   STATSD("metrics.statsd", "HOLDFAST_STATSD", "", "where StatsD listens, as host:port"),
 
   SERVER_URL(

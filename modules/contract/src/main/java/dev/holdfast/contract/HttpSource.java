@@ -4,6 +4,7 @@ import dev.holdfast.model.Ack;
 import dev.holdfast.model.Claimed;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Patch;
 import dev.holdfast.model.Publication;
 import dev.holdfast.model.PublishedArtifact;
@@ -21,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -45,6 +47,7 @@ public final class HttpSource implements JobSource, AutoCloseable {
 
   private final Server server;
   private final Duration startPatience;
+  private final Holders holders = new Holders();
 
   private HttpSource(Server server, Duration startPatience) {
     this.server = server;
@@ -93,9 +96,10 @@ public final class HttpSource implements JobSource, AutoCloseable {
             PATIENCE,
             Refusal.BAD_LIMIT,
             LeaseRequest.Answer.class);
+    List<LeasedJob> jobs = answer.tasks().stream().map(Envelope::job).toList();
+    holders.took(worker, jobs.stream().map(LeasedJob::lease).toList());
     return new Claimed(
-        answer.tasks().stream().map(Envelope::job).toList(),
-        answer.nextDueMs() == null ? null : Duration.ofMillis(answer.nextDueMs()));
+        jobs, answer.nextDueMs() == null ? null : Duration.ofMillis(answer.nextDueMs()));
   }
 
   @Override
@@ -219,10 +223,26 @@ public final class HttpSource implements JobSource, AutoCloseable {
         .toList();
   }
 
+  /** What was not taken here is not ours to end. */
   @Override
   public List<Ack> settle(List<Settlement> settlements) {
+    Map<Lease, String> known = holders.of(settlements.stream().map(Settlement::lease).toList());
+    List<LeaseSettle.Ending> endings = new ArrayList<>();
+    for (Settlement settlement : settlements) {
+      String worker = known.get(settlement.lease());
+      if (worker != null) {
+        endings.add(LeaseSettle.Ending.of(settlement, worker));
+      }
+    }
+    Iterator<Ack> acks = end(endings).iterator();
+    holders.forget(known.keySet());
+    return settlements.stream()
+        .map(each -> known.containsKey(each.lease()) ? acks.next() : Ack.LEASE_LOST)
+        .toList();
+  }
+
+  private List<Ack> end(List<LeaseSettle.Ending> endings) {
     List<Ack> acks = new ArrayList<>();
-    List<LeaseSettle.Ending> endings = settlements.stream().map(LeaseSettle.Ending::of).toList();
     for (Batch batch : Batch.of("settlements", endings, LeaseSettle.MOST)) {
       acks.addAll(
           each(
@@ -261,12 +281,15 @@ public final class HttpSource implements JobSource, AutoCloseable {
 
   @Override
   public List<Lease> heldBy(String worker) {
-    return server
-        .get("/v1/leases?worker=" + encoded(worker), PATIENCE, HeldLease.Answer.class)
-        .leases()
-        .stream()
-        .map(HeldLease::lease)
-        .toList();
+    List<Lease> leases =
+        server
+            .get("/v1/leases?worker=" + encoded(worker), PATIENCE, HeldLease.Answer.class)
+            .leases()
+            .stream()
+            .map(HeldLease::lease)
+            .toList();
+    holders.took(worker, leases);
+    return leases;
   }
 
   @Override

@@ -63,6 +63,7 @@ public record LeaseSettle(List<Ending> settlements) {
   /**
    * The end of one attempt.
    *
+   * @param workerId who holds the attempt
    * @param output the result, for {@link Outcome#SUCCEEDED}
    * @param error for {@link Outcome#FAILED}
    * @param partialProgress for {@link Outcome#CANCELLED}
@@ -73,6 +74,7 @@ public record LeaseSettle(List<Ending> settlements) {
   public record Ending(
       JobId taskId,
       int attempt,
+      String workerId,
       Outcome outcome,
       @Nullable Json output,
       @Nullable Trouble error,
@@ -82,6 +84,7 @@ public record LeaseSettle(List<Ending> settlements) {
     public Ending {
       Wire.present("taskId", taskId);
       Fields.attempt(attempt);
+      Fields.worker(workerId);
       Wire.present("outcome", outcome);
       belongs("output", output, outcome == Outcome.SUCCEEDED);
       belongs("error", error, outcome == Outcome.FAILED);
@@ -102,20 +105,17 @@ public record LeaseSettle(List<Ending> settlements) {
       }
     }
 
-    private static Ending of(Lease lease, Outcome outcome) {
-      return new Ending(lease.job(), lease.attempt(), outcome, null, null, null, null, null);
-    }
-
-    public static Ending of(Settlement settlement) {
+    public static Ending of(Settlement settlement, String worker) {
       JobId task = settlement.lease().job();
       int attempt = settlement.lease().attempt();
       return switch (settlement) {
         case Settlement.Succeed(var lease, var result) ->
-            new Ending(task, attempt, Outcome.SUCCEEDED, result, null, null, null, null);
+            new Ending(task, attempt, worker, Outcome.SUCCEEDED, result, null, null, null, null);
         case Settlement.Fail(var lease, var failure, var after) ->
             new Ending(
                 task,
                 attempt,
+                worker,
                 Outcome.FAILED,
                 null,
                 Trouble.of(failure),
@@ -123,13 +123,21 @@ public record LeaseSettle(List<Ending> settlements) {
                 after == null ? null : Long.valueOf(after.toMillis()),
                 null);
         case Settlement.Cancel(var lease, var partial) ->
-            new Ending(task, attempt, Outcome.CANCELLED, null, null, partial, null, null);
+            new Ending(task, attempt, worker, Outcome.CANCELLED, null, null, partial, null, null);
         case Settlement.Snooze(var lease, var delay) ->
-            new Ending(task, attempt, Outcome.SNOOZED, null, null, null, delay.toMillis(), null);
+            new Ending(
+                task, attempt, worker, Outcome.SNOOZED, null, null, null, delay.toMillis(), null);
         case Settlement.Release(var lease, var aborted) ->
-            aborted
-                ? new Ending(task, attempt, Outcome.RELEASED, null, null, null, null, true)
-                : of(lease, Outcome.RELEASED);
+            new Ending(
+                task,
+                attempt,
+                worker,
+                Outcome.RELEASED,
+                null,
+                null,
+                null,
+                null,
+                aborted ? Boolean.TRUE : null);
       };
     }
 

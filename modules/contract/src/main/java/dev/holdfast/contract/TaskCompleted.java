@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** An attempt has ended, one way or another. */
 public record TaskCompleted(
     int attempt,
+    @Nullable String attemptId,
     String workerId,
     Outcome outcome,
     @Nullable Instant completedAt,
@@ -66,6 +67,21 @@ public record TaskCompleted(
     Fields.text("cancelledDuringPhase", cancelledDuringPhase, Limits.NAME_CHARS);
     Fields.small("metrics", metrics);
     Fields.small("partialProgress", partialProgress);
+  }
+
+  /** Without what only names the attempt: a completion is the same with it and without. */
+  public TaskCompleted withoutAttemptId() {
+    return new TaskCompleted(
+        attempt,
+        null,
+        workerId,
+        outcome,
+        completedAt,
+        output,
+        error,
+        metrics,
+        cancelledDuringPhase,
+        partialProgress);
   }
 
   /**

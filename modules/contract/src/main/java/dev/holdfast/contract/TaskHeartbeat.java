@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** A worker is still at it. */
 public record TaskHeartbeat(
     int attempt,
+    @Nullable String attemptId,
     String workerId,
     @Nullable Instant heartbeatAt,
     @Nullable Integer progressPct,

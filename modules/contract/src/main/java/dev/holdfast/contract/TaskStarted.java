@@ -4,7 +4,8 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /** A worker began to execute an attempt. */
-public record TaskStarted(int attempt, String workerId, @Nullable Instant startedAt) {
+public record TaskStarted(
+    int attempt, @Nullable String attemptId, String workerId, @Nullable Instant startedAt) {
   public TaskStarted {
     Fields.attempt(attempt);
     Fields.worker(workerId);

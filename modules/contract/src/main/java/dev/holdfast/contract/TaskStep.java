@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * A step of a task began, failed or is done.
  *
  * @param attempt of the task
+ * @param attemptId the same by its name
  * @param stepAttempt how often the step was begun, this time included
  * @param result what it leaves for those who go on from there, for {@link StepState#DONE}
  * @param strategy how this attempt came about, or what comes after one that failed
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record TaskStep(
     int attempt,
+    @Nullable String attemptId,
     int stepIndex,
     StepState state,
     int stepAttempt,

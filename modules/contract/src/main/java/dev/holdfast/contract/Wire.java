@@ -47,7 +47,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How everything is written on the wire. Names are camelCase; a reader takes snake_case as well.
- * Nothing is guessed: a text is no number, a number no date, and a field nobody knows is refused.
+ * Nothing is guessed: a text is no number, a number no date, and a field nobody knows is refused,
+ * except in what workers call back with.
  */
 public final class Wire {
   /** A payload and what stands around it. */
@@ -64,6 +65,9 @@ public final class Wire {
               .maxNumberLength(400)
               .maxNameLength(1_000)
               .build());
+
+  private static final ObjectReader KNOWN =
+      MAPPER.reader().without(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
 
   /** For what a server of ours sends, which was bounded when it came in. */
   private static final ObjectReader ANSWERS =
@@ -135,6 +139,22 @@ public final class Wire {
   public static <T> T read(byte[] json, Class<T> type) {
     try {
       T value = MAPPER.readValue(json, type);
+      if (value == null) {
+        throw new WireException(WireException.Kind.WRONG_VALUE, "an object is expected, not null");
+      }
+      return value;
+    } catch (IOException trouble) {
+      throw explained(trouble);
+    }
+  }
+
+  /**
+   * What a worker calls back with. It may be newer than the server, and send more: what is not
+   * known here is passed over, what is known must still be right.
+   */
+  public static <T> T readKnown(byte[] json, Class<T> type) {
+    try {
+      T value = KNOWN.forType(type).readValue(json);
       if (value == null) {
         throw new WireException(WireException.Kind.WRONG_VALUE, "an object is expected, not null");
       }

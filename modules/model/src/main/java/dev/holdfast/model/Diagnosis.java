@@ -297,7 +297,11 @@ public final class Diagnosis {
       found.add(
           Finding.of(
               "worker_silent",
-              "worker '%s' is not heard of any more".formatted(Text.excerpt(holder.worker(), 200)),
+              holder.worker().startsWith(Dispatch.WORKER)
+                  ? "a worker that queue '%s' is pushed to is not heard of any more"
+                      .formatted(holder.worker().substring(Dispatch.WORKER.length()))
+                  : "worker '%s' is not heard of any more"
+                      .formatted(Text.excerpt(holder.worker(), 200)),
               "look at its machine; its jobs go back by themselves"));
     }
   }
@@ -305,6 +309,11 @@ public final class Diagnosis {
   // ---- queues, jobs and schedules
 
   private void queue(QueueStatus queue) {
+    boolean paused = queue.pausedAt() != null || facts.allPausedSince() != null;
+    DispatchTrouble trouble = queue.trouble();
+    if (trouble != null && !paused) {
+      notPushed(queue, trouble);
+    }
     if (queue.due() == 0) {
       return;
     }
@@ -325,6 +334,19 @@ public final class Diagnosis {
         && oldest.compareTo(TAKEN_WITHIN) > 0
         && !facts.waitedFor().contains(queue.name())
         && !explained.contains(queue.name())) {
+      if (queue.pushed()) {
+        found.add(
+            Finding.counting(
+                "queue_stalled",
+                "",
+                queue.due(),
+                " of queue '%s' is due and no server pushes it".formatted(queue.name()),
+                " of queue '%s' are due and no server pushes them".formatted(queue.name()),
+                "servers push this queue's tasks: start one with 'holdfast server', or look into"
+                    + " the logs of those that run",
+                "servers push this queue's tasks: look into their logs"));
+        return;
+      }
       String doNext = "start a worker for it: holdfast worker --queue " + queue.name();
       found.add(
           Finding.counting(
@@ -336,6 +358,60 @@ public final class Diagnosis {
               doNext,
               doNext));
     }
+  }
+
+  /** Tasks of a refused secret have failed, and nothing may wait any more. */
+  private void notPushed(QueueStatus queue, DispatchTrouble trouble) {
+    boolean waits = queue.due() + queue.delayed() + queue.retrying() > 0;
+    if (!waits && trouble.kind() != DispatchTrouble.Kind.SECRET_REFUSED) {
+      return;
+    }
+    explained.add(queue.name());
+    String name = queue.name();
+    String set = "PUT /v1/queues/%s/dispatch".formatted(name);
+    String since =
+        ", since %s (%s)%s"
+            .formatted(
+                trouble.since(),
+                trouble.cause(),
+                trouble.paused() ? "; pushing pauses, up to a minute between single tries" : "");
+    switch (trouble.kind()) {
+      case UNREACHABLE ->
+          notPushed(
+              "dispatch_unreachable",
+              "the worker that queue '%s' is pushed to does not answer".formatted(name) + since,
+              "start what listens at its dispatch URL (GET /v1/queues/%s shows it), or set another"
+                      .formatted(name)
+                  + " with "
+                  + set
+                  + "; its tasks are tried again by themselves");
+      case FAILING ->
+          notPushed(
+              "dispatch_failing",
+              "the worker that queue '%s' is pushed to takes no tasks".formatted(name) + since,
+              "look into the log of what listens at its dispatch URL (GET /v1/queues/%s shows it);"
+                      .formatted(name)
+                  + " its tasks are tried again by themselves");
+      case SECRET_REFUSED ->
+          notPushed(
+              "dispatch_secret_refused",
+              "the worker that queue '%s' is pushed to refuses the dispatch secret".formatted(name)
+                  + since,
+              "give both the same secret, here with "
+                  + set
+                  + ", then put back the tasks that failed with DISPATCH_REFUSED");
+      case NOT_ALLOWED ->
+          notPushed(
+              "dispatch_not_allowed",
+              "queue '%s' is to be pushed to a host that servers may not push to".formatted(name)
+                  + since,
+              "name the host in HOLDFAST_DISPATCH_ALLOW of every server, or set another URL with "
+                  + set);
+    }
+  }
+
+  private void notPushed(String code, String what, String doNext) {
+    found.add(Finding.of(code, what, doNext));
   }
 
   private void warnings(Warnings warnings) {

@@ -9,6 +9,9 @@ import java.net.URI;
  * @param maxInFlight how many pushed tasks may be running at once
  */
 public record Dispatch(String queue, URI url, String secret, int maxInFlight) {
+  /** Tasks are leased under this and the name of their queue while they are pushed, and after. */
+  public static final String WORKER = "push:";
+
   public static final int DEFAULT_MAX_IN_FLIGHT = 10;
 
   public Dispatch {

@@ -27,6 +27,9 @@ public record Failure(
   public static final String PAYLOAD_UNREADABLE = "PAYLOAD_UNREADABLE";
   public static final String HANDLER_FAILED = "HANDLER_FAILED";
 
+  public static final String DISPATCH_FAILED = "DISPATCH_FAILED";
+  public static final String DISPATCH_REFUSED = "DISPATCH_REFUSED";
+
   private static final Set<String> NEVER_RETRIED =
       Set.of(INPUT_TOO_LARGE, VALIDATION, NO_HANDLER, DEADLINE_EXCEEDED, CANCEL_TIMEOUT, TOXIC_JOB);
 

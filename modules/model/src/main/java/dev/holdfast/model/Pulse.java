@@ -2,8 +2,18 @@ package dev.holdfast.model;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a heartbeat learned about one lease. */
-public record Pulse(Lease lease, Ack ack, @Nullable String cancelReason, LiveControl control) {
+/**
+ * What a heartbeat learned about one lease.
+ *
+ * @param busy whether somebody else was just writing the job, so that the lease was not extended,
+ *     and the answer is that of a moment ago
+ */
+public record Pulse(
+    Lease lease, Ack ack, @Nullable String cancelReason, LiveControl control, boolean busy) {
+  public Pulse(Lease lease, Ack ack, @Nullable String cancelReason, LiveControl control) {
+    this(lease, ack, cancelReason, control, false);
+  }
+
   public Pulse(Lease lease, Ack ack, @Nullable String cancelReason) {
     this(lease, ack, cancelReason, LiveControl.NONE);
   }

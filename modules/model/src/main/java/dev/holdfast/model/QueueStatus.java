@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param rateLimit how many jobs may start per {@code rateSpan}
  * @param oldest how long the first due job has been waiting
  * @param oldestFree the same of those that no concurrency key can hold back; for rules, not shown
+ * @param pushed whether its tasks are pushed to a worker; for rules, as is the next
+ * @param trouble why they do not reach it
  */
 public record QueueStatus(
     String name,
@@ -24,7 +26,40 @@ public record QueueStatus(
     @Nullable Duration rateSpan,
     @Nullable Instant pausedAt,
     @Nullable Duration oldest,
-    @Nullable Duration oldestFree) {
+    @Nullable Duration oldestFree,
+    boolean pushed,
+    @Nullable DispatchTrouble trouble) {
+  /** One that workers ask for jobs. */
+  public QueueStatus(
+      String name,
+      long due,
+      long delayed,
+      long retrying,
+      long waiting,
+      long running,
+      @Nullable Integer maxRunning,
+      @Nullable Integer rateLimit,
+      @Nullable Duration rateSpan,
+      @Nullable Instant pausedAt,
+      @Nullable Duration oldest,
+      @Nullable Duration oldestFree) {
+    this(
+        name,
+        due,
+        delayed,
+        retrying,
+        waiting,
+        running,
+        maxRunning,
+        rateLimit,
+        rateSpan,
+        pausedAt,
+        oldest,
+        oldestFree,
+        false,
+        null);
+  }
+
   /** One that has neither. */
   public static QueueStatus empty(String name) {
     return new QueueStatus(name, 0, 0, 0, 0, 0, null, null, null, null, null, null);

@@ -8,10 +8,15 @@ import org.jspecify.annotations.Nullable;
 public sealed interface Report {
   Lease lease();
 
-  /** How far the attempt is. */
-  record Progress(Lease lease, int percent, @Nullable String message) implements Report {
+  /**
+   * How far the attempt is.
+   *
+   * @param percent null where only the message is new
+   */
+  record Progress(Lease lease, @Nullable Integer percent, @Nullable String message)
+      implements Report {
     public Progress {
-      if (percent < 0 || percent > 100) {
+      if (percent != null && (percent < 0 || percent > 100)) {
         throw new RefusedException(
             Refusal.BAD_PROGRESS, "progress " + percent + " must lie between 0 and 100");
       }

@@ -11,6 +11,8 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Each rule: when it speaks, when it is silent, and what it says. */
 class DiagnosisTest {
@@ -369,6 +371,47 @@ class DiagnosisTest {
     waitedFor = Set.of();
     queues.set(0, queue(5, 1, 61));
     assertFound();
+  }
+
+  private static QueueStatus pushed(long due, @Nullable DispatchTrouble trouble) {
+    Duration waits = due == 0 ? null : Duration.ofSeconds(61);
+    return new QueueStatus(
+        "tag", due, 0, 0, 0, 0, null, null, null, null, waits, waits, true, trouble);
+  }
+
+  @Test
+  void a_queue_that_no_server_pushes_is_told_without_a_word_of_workers() {
+    queues.add(pushed(5, null));
+    assertFound("queue_stalled");
+    assertThat(found().getFirst().what())
+        .isEqualTo("5 jobs of queue 'tag' are due and no server pushes them");
+    assertThat(found().getFirst().doNext()).contains("holdfast server").doesNotContain("worker");
+  }
+
+  @ParameterizedTest
+  @EnumSource(DispatchTrouble.Kind.class)
+  void why_tasks_do_not_reach_the_worker_they_are_pushed_to_is_told(DispatchTrouble.Kind kind) {
+    String code =
+        switch (kind) {
+          case UNREACHABLE -> "dispatch_unreachable";
+          case FAILING -> "dispatch_failing";
+          case SECRET_REFUSED -> "dispatch_secret_refused";
+          case NOT_ALLOWED -> "dispatch_not_allowed";
+        };
+    DispatchTrouble trouble = new DispatchTrouble(kind, "status 503", false, NOW);
+    queues.add(pushed(5, trouble));
+    assertFound(code);
+    assertThat(found().getFirst().what()).contains("'tag'", "status 503").doesNotContain("pauses");
+    assertThat(found().getFirst().doNext()).doesNotContain("holdfast worker");
+    queues.set(0, pushed(5, new DispatchTrouble(kind, "status 503", true, NOW)));
+    assertThat(found().getFirst().what()).contains("pauses");
+    // With nothing to push nobody is kept waiting; but what a wrong secret failed is gone.
+    queues.set(0, pushed(0, trouble));
+    if (kind == DispatchTrouble.Kind.SECRET_REFUSED) {
+      assertFound(code);
+    } else {
+      assertFound();
+    }
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.holdfast.queue;
 
 import dev.holdfast.model.Dispatch;
+import dev.holdfast.model.DispatchTrouble;
 import java.net.URI;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -14,13 +15,17 @@ final class Dispatches {
       VALUES (?, ?, ?, ?)
       ON CONFLICT (name) DO UPDATE
          SET dispatch_url = excluded.dispatch_url, dispatch_secret = excluded.dispatch_secret,
-             dispatch_max_in_flight = excluded.dispatch_max_in_flight
+             dispatch_max_in_flight = excluded.dispatch_max_in_flight,
+             dispatch_trouble = NULL, dispatch_trouble_cause = NULL, dispatch_paused = NULL,
+             dispatch_trouble_since = NULL
       """;
 
   private static final String REMOVE =
       """
       UPDATE holdfast.queue
-         SET dispatch_url = NULL, dispatch_secret = NULL, dispatch_max_in_flight = NULL
+         SET dispatch_url = NULL, dispatch_secret = NULL, dispatch_max_in_flight = NULL,
+             dispatch_trouble = NULL, dispatch_trouble_cause = NULL, dispatch_paused = NULL,
+             dispatch_trouble_since = NULL
        WHERE name = ? AND dispatch_url IS NOT NULL
       """;
 
@@ -30,6 +35,24 @@ final class Dispatches {
         FROM holdfast.queue
        WHERE dispatch_url IS NOT NULL
        ORDER BY name
+      """;
+
+  // Since when is kept for as long as nothing gets through, whatever the reason.
+  private static final String TROUBLE =
+      """
+      UPDATE holdfast.queue
+         SET dispatch_trouble = ?, dispatch_trouble_cause = ?, dispatch_paused = ?,
+             dispatch_trouble_since = coalesce(dispatch_trouble_since, clock_timestamp())
+       WHERE name = ? AND dispatch_url IS NOT NULL
+         AND (dispatch_trouble, dispatch_paused) IS DISTINCT FROM (?::text, ?::boolean)
+      """;
+
+  private static final String WORKS =
+      """
+      UPDATE holdfast.queue
+         SET dispatch_trouble = NULL, dispatch_trouble_cause = NULL, dispatch_paused = NULL,
+             dispatch_trouble_since = NULL
+       WHERE name = ? AND dispatch_trouble IS NOT NULL
       """;
 
   private static final String RUNNING =
@@ -58,6 +81,17 @@ final class Dispatches {
 
   static boolean remove(Connection connection, String queue) throws SQLException {
     return Rows.update(connection, REMOVE, queue) > 0;
+  }
+
+  static boolean trouble(
+      Connection connection, String queue, DispatchTrouble.Kind kind, String cause, boolean paused)
+      throws SQLException {
+    return Rows.update(connection, TROUBLE, kind.name(), cause, paused, queue, kind.name(), paused)
+        > 0;
+  }
+
+  static boolean works(Connection connection, String queue) throws SQLException {
+    return Rows.update(connection, WORKS, queue) > 0;
   }
 
   static List<Dispatch> list(Connection connection) throws SQLException {

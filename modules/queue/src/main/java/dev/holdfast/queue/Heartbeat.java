@@ -36,6 +36,7 @@ final class Heartbeat {
          WHERE j.id = h.id AND j.lease_expires_at IS NOT NULL
       )
       SELECT b.id, b.attempt, h.id IS NOT NULL OR locked.id IS NOT NULL AS held,
+             locked.id IS NOT NULL AS busy,
              coalesce(h.cancel_reason, locked.cancel_reason) AS cancel_reason,
              c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
         FROM beat b
@@ -76,7 +77,8 @@ final class Heartbeat {
                 Rows.lease(row),
                 row.getBoolean("held") ? Ack.ACCEPTED : Ack.LEASE_LOST,
                 row.getString("cancel_reason"),
-                Control.read(row)),
+                Control.read(row),
+                row.getBoolean("busy")),
         SQL,
         Rows.ids(connection, leases),
         Rows.attempts(connection, leases),

@@ -129,20 +129,17 @@ final class JobReader {
   }
 
   static List<Attempt> attempts(Connection connection, JobId job) throws SQLException {
-    return Rows.list(
-        connection,
-        row ->
-            new Attempt(
-                row.getInt("attempt"),
-                AttemptOutcome.valueOf(row.getString("outcome")),
-                row.getString("worker_id"),
-                Rows.instant(row, "started_at"),
-                Rows.instantOrNull(row, "ended_at"),
-                FailureJson.read(row.getString("failure"))),
-        ATTEMPTS,
-        job,
-        job,
-        job);
+    return Rows.list(connection, JobReader::attempt, ATTEMPTS, job, job, job);
+  }
+
+  static Attempt attempt(ResultSet row) throws SQLException {
+    return new Attempt(
+        row.getInt("attempt"),
+        AttemptOutcome.valueOf(row.getString("outcome")),
+        row.getString("worker_id"),
+        Rows.instant(row, "started_at"),
+        Rows.instantOrNull(row, "ended_at"),
+        FailureJson.read(row.getString("failure")));
   }
 
   private static JobStatus status(ResultSet row) throws SQLException {

@@ -11,8 +11,11 @@ import dev.holdfast.model.Completion;
 import dev.holdfast.model.ControlCommand;
 import dev.holdfast.model.Crew;
 import dev.holdfast.model.DatabaseVersion;
+import dev.holdfast.model.Delivery;
 import dev.holdfast.model.Dispatch;
+import dev.holdfast.model.DispatchTrouble;
 import dev.holdfast.model.Enqueued;
+import dev.holdfast.model.Failure;
 import dev.holdfast.model.Fate;
 import dev.holdfast.model.Glance;
 import dev.holdfast.model.Holder;
@@ -610,6 +613,48 @@ public final class Queue implements AutoCloseable {
 
   public List<Dispatch> dispatches() {
     return database.run("dispatches", Dispatches::list);
+  }
+
+  /** How far an attempt has come that was pushed to a worker. */
+  public Delivery delivery(Lease lease) {
+    return database.run("delivery", connection -> Undelivered.delivery(connection, lease));
+  }
+
+  /**
+   * Ends an attempt that was pushed, unless its worker was heard of: then nothing happens.
+   *
+   * @param failure why; a retryable one puts the job back at no cost to its budget, any other ends
+   *     it
+   * @param again when it comes back
+   */
+  public boolean undelivered(Lease lease, Failure failure, Duration again) {
+    Limits.delay("again", again);
+    return database.run(
+        "undelivered", connection -> Undelivered.end(connection, lease, failure, again));
+  }
+
+  /** Keeps why a queue's tasks do not reach their worker; what is the same already stays. */
+  public void dispatchTrouble(
+      String queue, DispatchTrouble.Kind kind, String cause, boolean paused) {
+    database.run(
+        "dispatch", connection -> Dispatches.trouble(connection, queue, kind, cause, paused));
+  }
+
+  /** A queue's tasks reach their worker. */
+  public void dispatchWorks(String queue) {
+    database.run("dispatch", connection -> Dispatches.works(connection, queue));
+  }
+
+  /** Under which worker's name each of these attempts runs or ran; nothing for what never was. */
+  public Map<Lease, String> workers(List<Lease> leases) {
+    return leases.isEmpty()
+        ? Map.of()
+        : database.run("fates", connection -> Fates.workers(connection, leases));
+  }
+
+  /** How an attempt ended that did not succeed. */
+  public Optional<Attempt> ended(Lease lease) {
+    return database.run("fates", connection -> Fates.ended(connection, lease));
   }
 
   /** How many jobs of the queue run under this worker's name. */

@@ -1,7 +1,9 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.DispatchTrouble;
 import dev.holdfast.model.QueueStatus;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -52,7 +54,8 @@ final class Queues {
   private static final String PARTS =
       """
       SELECT coalesce(q.name, j.queue) AS name, q.max_running, q.rate_limit, q.rate_span_ms,
-             q.paused_at,
+             q.paused_at, q.dispatch_url IS NOT NULL AS pushed, q.dispatch_trouble,
+             q.dispatch_trouble_cause, q.dispatch_paused, q.dispatch_trouble_since,
              coalesce(j.due, 0) AS due, coalesce(j.delayed, 0) AS delayed,
              coalesce(j.retrying, 0) AS retrying, coalesce(j.waiting, 0) AS waiting,
              coalesce(j.running, 0) AS running,
@@ -175,9 +178,22 @@ final class Queues {
                 Rows.millisOrNull(row, "rate_span_ms"),
                 Rows.instantOrNull(row, "paused_at"),
                 Rows.millisOrNull(row, "oldest_ms"),
-                Rows.millisOrNull(row, "oldest_free_ms")),
+                Rows.millisOrNull(row, "oldest_free_ms"),
+                row.getBoolean("pushed"),
+                trouble(row)),
         tenant == null ? LIST : LIST_OF_TENANT,
         tenant == null ? new Object[0] : new Object[] {tenant, tenant, tenant, tenant, tenant});
+  }
+
+  private static @Nullable DispatchTrouble trouble(ResultSet row) throws SQLException {
+    String kind = row.getString("dispatch_trouble");
+    return kind == null
+        ? null
+        : new DispatchTrouble(
+            DispatchTrouble.Kind.valueOf(kind),
+            row.getString("dispatch_trouble_cause"),
+            row.getBoolean("dispatch_paused"),
+            Rows.instant(row, "dispatch_trouble_since"));
   }
 
   static long depth(Connection connection, List<String> queues, long most, @Nullable String tenant)

@@ -29,7 +29,7 @@ final class Tell {
         INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
         SELECT h.id, h.events + row_number() OVER (PARTITION BY h.id ORDER BY r.n), r.type,
                h.attempt, clock_timestamp(),
-               CASE WHEN r.percent IS NULL THEN r.data::jsonb
+               CASE WHEN r.data IS NOT NULL THEN r.data::jsonb
                     ELSE jsonb_strip_nulls(jsonb_build_object(
                            'percent', r.percent, 'message', r.message)) END
           FROM report r JOIN held h ON h.id = r.id AND h.attempt = r.attempt
@@ -37,11 +37,13 @@ final class Tell {
       UPDATE holdfast.job j
          SET events = j.events + r.told,
              progress = coalesce(r.percent, j.progress),
-             progress_message = CASE WHEN r.percent IS NULL THEN j.progress_message ELSE r.message END
+             progress_message = CASE WHEN r.progressed THEN r.message ELSE j.progress_message END
         FROM (SELECT h.id, count(*) AS told,
                      (array_agg(r.percent ORDER BY r.n DESC) FILTER (WHERE r.percent IS NOT NULL))[1]
                        AS percent,
-                     (array_agg(r.message ORDER BY r.n DESC) FILTER (WHERE r.percent IS NOT NULL))[1]
+                     -- An event has data, even if none is in them; progress has none.
+                     bool_or(r.data IS NULL) AS progressed,
+                     (array_agg(r.message ORDER BY r.n DESC) FILTER (WHERE r.data IS NULL))[1]
                        AS message
                 FROM report r JOIN held h ON h.id = r.id AND h.attempt = r.attempt
                GROUP BY h.id) AS r

@@ -22,9 +22,13 @@ final class Beats {
   private static final int MOST_REMEMBERED = 100_000;
   private static final Duration OFTEN_ENOUGH = Duration.ofMillis(500);
 
+  private static final Duration START_WITHIN = Duration.ofSeconds(10);
+  private static final Duration BUSY_PAUSE = Duration.ofMillis(5);
+
   /** One heartbeat, and how far the task is if it says so. */
   record Beat(Lease lease, Report.@Nullable Progress progress) {}
 
+  /** A percentage below zero is none so far. */
   private record Shown(int percent, long at) {}
 
   private final Queue queue;
@@ -49,6 +53,26 @@ final class Beats {
 
   Pulse beat(Beat beat) {
     return together.ask(beat);
+  }
+
+  /**
+   * For a worker that begins when it is told so: whoever writes the task at this moment may be
+   * giving it back, and then the start is refused. Nobody holds a task that is leased over HTTP for
+   * long.
+   */
+  Pulse start(Lease attempt) throws InterruptedException {
+    long until = nanos.getAsLong() + START_WITHIN.toNanos();
+    while (true) {
+      Pulse pulse = beat(new Beat(attempt, null));
+      if (!pulse.busy()) {
+        return pulse;
+      }
+      if (nanos.getAsLong() - until > 0) {
+        throw new Problem(503, "database_busy", "the task is being written: try again")
+            .header("Retry-After", "1");
+      }
+      Thread.sleep(BUSY_PAUSE);
+    }
   }
 
   private List<Pulse> all(List<Beat> beats) {
@@ -77,10 +101,11 @@ final class Beats {
   }
 
   /** As a worker of ours has it: a percent further, or half a second later, or the end. */
-  private boolean isWorthTelling(Lease attempt, int percent) {
+  private boolean isWorthTelling(Lease attempt, @Nullable Integer given) {
     synchronized (shown) {
       long now = nanos.getAsLong();
       Shown before = shown.get(attempt);
+      int percent = given != null ? given : before != null ? before.percent() : -1;
       boolean worth =
           before == null
               || percent > before.percent()

@@ -133,6 +133,11 @@ final class Call {
     return Wire.read(bytes(), type);
   }
 
+  /** What a worker calls back with, who may be newer than we are. */
+  <T> T callback(Class<T> type) {
+    return Wire.readKnown(bytes(), type);
+  }
+
   /** The body, or what stands for none. */
   <T> T body(Class<T> type, T unlessGiven) {
     byte[] bytes = bytes(false);

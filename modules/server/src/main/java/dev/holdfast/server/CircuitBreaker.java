@@ -1,11 +1,15 @@
 package dev.holdfast.server;
 
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.function.LongSupplier;
 
 /**
- * Stops trying where nothing works. After a few failures in a row it lets nothing through for a
- * while, then a single try; each failure of that one makes the while longer.
+ * Stops trying where nothing works. After a few different things have failed in a row it lets
+ * nothing through for a while, then a single try; each failure of that one makes the while longer.
+ *
+ * <p>Different ones: something that fails again and again by itself says nothing about the others.
  */
 final class CircuitBreaker {
   private static final int FAILURES = 5;
@@ -13,7 +17,7 @@ final class CircuitBreaker {
   private static final Duration LONGEST = Duration.ofMinutes(1);
 
   private final LongSupplier nanos;
-  private int failures;
+  private final Set<Object> failed = new HashSet<>();
   private Duration pause = SHORTEST;
   private long openUntil;
   private boolean trying;
@@ -24,7 +28,7 @@ final class CircuitBreaker {
 
   /** How many of so many may be tried now. */
   synchronized int admits(int wanted) {
-    if (failures < FAILURES) {
+    if (!isOpen()) {
       return wanted;
     }
     if (trying || nanos.getAsLong() - openUntil < 0) {
@@ -35,19 +39,27 @@ final class CircuitBreaker {
 
   /** What was admitted is under way. */
   synchronized void begun() {
-    trying = failures >= FAILURES;
+    trying = isOpen();
   }
 
   synchronized void succeeded() {
-    failures = 0;
+    failed.clear();
     trying = false;
     pause = SHORTEST;
   }
 
-  synchronized void failed() {
-    failures++;
-    if (failures >= FAILURES) {
-      if (failures > FAILURES && trying) {
+  /** It ended in a way that says nothing about whether others would get through. */
+  synchronized void undecided() {
+    trying = false;
+  }
+
+  synchronized void failed(Object what) {
+    boolean wasOpen = isOpen();
+    if (!wasOpen) {
+      failed.add(what);
+    }
+    if (isOpen()) {
+      if (wasOpen && trying) {
         pause = longer(pause);
       }
       trying = false;
@@ -56,7 +68,7 @@ final class CircuitBreaker {
   }
 
   synchronized boolean isOpen() {
-    return failures >= FAILURES;
+    return failed.size() >= FAILURES;
   }
 
   private static Duration longer(Duration pause) {

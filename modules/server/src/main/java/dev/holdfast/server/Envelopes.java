@@ -82,7 +82,7 @@ final class Envelopes {
         job.tenant(),
         job.workspace(),
         job.lease().attempt(),
-        job.id() + "." + job.lease().attempt(),
+        scope.attemptId(),
         UUID.randomUUID().toString(),
         job.queue(),
         job.kind(),

@@ -2,10 +2,13 @@ package dev.holdfast.server;
 
 import dev.holdfast.contract.TaskScope;
 import dev.holdfast.contract.TaskTokens;
+import dev.holdfast.model.Attempt;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.Fate;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.Limits;
+import dev.holdfast.model.Text;
 import dev.holdfast.queue.Queue;
 import java.util.List;
 import java.util.Set;
@@ -43,13 +46,20 @@ final class Fence {
   }
 
   /** The token is for one attempt, and so is what comes with it. */
-  Lease guarded(TaskTokens.Read token, int attempt) {
+  Lease guarded(TaskTokens.Read token, int attempt, @Nullable String attemptId) {
     TaskScope scope = token.scope();
     if (scope.attempt() != attempt) {
       throw new Problem(
           403,
           "token_scope",
           "this token is for attempt %d, not %d".formatted(scope.attempt(), attempt));
+    }
+    if (attemptId != null && !attemptId.equals(scope.attemptId())) {
+      throw new Problem(409, "attempt_mismatch", "this is another attempt than its name says")
+          .with("expectedAttempt", scope.attempt())
+          .with("receivedAttempt", attempt)
+          .with("expectedAttemptId", scope.attemptId())
+          .with("receivedAttemptId", Text.excerpt(attemptId, Limits.KEY_CHARS));
     }
     return scope.lease();
   }
@@ -82,12 +92,43 @@ final class Fence {
             || (fate.state() == JobState.FAILED
                 && fate.failureCode() != null
                 && OUT_OF_TIME.contains(fate.failureCode()));
-    if (expired && !callback.equals("completed")) {
-      return new Problem(410, "task_expired", "the task exceeded its heartbeat timeout");
+    if (!fate.state().isTerminal() || (expired && !callback.equals("completed"))) {
+      return expired(lease);
     }
-    return fate.state().isTerminal()
-        ? terminal(fate.state(), "the task has ended already")
-        : new Problem(410, "task_expired", "the task exceeded its heartbeat timeout");
+    return terminal(fate.state(), "the task has ended already");
+  }
+
+  /** The name stays the same for workers, the sentence says what it was. */
+  private Problem expired(Lease lease) {
+    @Nullable Attempt ended = queue.ended(lease).orElse(null);
+    @Nullable Failure failure = ended == null ? null : ended.failure();
+    Problem problem = new Problem(410, "task_expired", why(ended, failure));
+    return failure == null ? problem : problem.with("reason", failure.code());
+  }
+
+  private static String why(@Nullable Attempt ended, @Nullable Failure failure) {
+    if (ended == null) {
+      return "this attempt does not hold the task";
+    }
+    return switch (ended.outcome()) {
+      case FAILED, SNOOZED -> failure == null ? "the attempt has ended already" : why(failure);
+      case CRASHED -> "the task exceeded its heartbeat timeout";
+      case RELEASED -> "the attempt was released, and the task went back to its queue";
+      case CANCELLED -> "the task was cancelled";
+      case RUNNING, SUCCEEDED -> "the attempt has ended already";
+    };
+  }
+
+  private static String why(Failure failure) {
+    return switch (failure.code()) {
+      case Failure.CANCEL_TIMEOUT ->
+          "the task was cancelled and did not stop within its cancel grace period";
+      case Failure.DEADLINE_EXCEEDED -> "the task is past its deadline";
+      case Failure.ATTEMPT_TIMEOUT -> "the attempt took longer than its timeout";
+      case Failure.DISPATCH_FAILED ->
+          "the push was neither answered nor started in time, and the task went back to its queue";
+      default -> "the attempt has ended already";
+    };
   }
 
   private @Nullable Fate fate(Lease lease) {

@@ -84,7 +84,13 @@ public final class HoldfastServer implements AutoCloseable {
     Chores chores = new Chores(clock, keyring, queue);
     DispatchAllowList allowList = new DispatchAllowList(options.dispatchTo());
     Pusher pusher =
-        new Pusher(queue, bell, envelopes, allowList::allows, options.timings().lease());
+        new Pusher(
+            queue,
+            bell,
+            envelopes,
+            allowList::allows,
+            options.timings().lease(),
+            options.dispatchAnswerWithin());
 
     Sessions sessions = new Sessions(keyring, clock);
     Gate gate = new Gate(queue, tokens, sessions, options);

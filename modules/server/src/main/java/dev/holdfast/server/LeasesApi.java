@@ -24,9 +24,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -127,23 +129,49 @@ final class LeasesApi {
         .orElseThrow(() -> new Problem(404, "no_patch", "step '" + step + "' has left no patch"));
   }
 
+  /** An ending, and who says so. */
+  private record Told(Settlement settlement, String worker) {
+    static Told of(LeaseSettle.Ending ending) {
+      return new Told(ending.settlement(), ending.workerId());
+    }
+
+    Lease lease() {
+      return settlement.lease();
+    }
+  }
+
+  /** Only who holds an attempt can end it, and who held it is told again how it ended. */
   private Answer settle(Call call) {
-    List<Settlement> settlements =
-        call.body(LeaseSettle.class).settlements().stream()
-            .map(LeaseSettle.Ending::settlement)
-            .toList();
+    List<Told> told = call.body(LeaseSettle.class).settlements().stream().map(Told::of).toList();
+    Map<Lease, String> holders = queue.workers(told.stream().map(Told::lease).distinct().toList());
     return Answer.ok(
-        new LeaseSettle.Answer(acks(call, settlements, Settlement::lease, queue::settle)));
+        new LeaseSettle.Answer(
+            acks(
+                call,
+                told,
+                Told::lease,
+                each -> each.worker().equals(holders.get(each.lease())),
+                theirs -> queue.settle(theirs.stream().map(Told::settlement).toList()))));
   }
 
   /** One answer each, in their order. */
   private <T> List<Ack> acks(
       Call call, List<T> all, Function<T, Lease> lease, Function<List<T>, List<Ack>> verb) {
+    return acks(call, all, lease, each -> true, verb);
+  }
+
+  private <T> List<Ack> acks(
+      Call call,
+      List<T> all,
+      Function<T, Lease> lease,
+      Predicate<T> isTheirs,
+      Function<List<T>, List<Ack>> verb) {
     Set<JobId> seen = seen(call, all, each -> lease.apply(each).job());
-    List<T> theirs = all.stream().filter(each -> seen.contains(lease.apply(each).job())).toList();
+    Predicate<T> isAllowed = each -> seen.contains(lease.apply(each).job()) && isTheirs.test(each);
+    List<T> theirs = all.stream().filter(isAllowed).toList();
     Iterator<Ack> answers = (theirs.isEmpty() ? List.<Ack>of() : verb.apply(theirs)).iterator();
     return all.stream()
-        .map(each -> seen.contains(lease.apply(each).job()) ? answers.next() : Ack.LEASE_LOST)
+        .map(each -> isAllowed.test(each) ? answers.next() : Ack.LEASE_LOST)
         .toList();
   }
 

@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param timings of tasks that are leased over HTTP
  * @param requestsPerSecond for each key; 0 is no limit
  * @param dispatchTo hosts that tasks may be pushed to, as {@code host} or {@code host:port}
+ * @param dispatchTimeout how long the answer of whoever a task is pushed to is waited for; at most
+ *     half of the lease
  * @param artifacts the folder that holds {@code results/}; none means there is nothing to download
  * @param settings what the process was configured with, for operators to see
  */
@@ -35,6 +37,7 @@ public record ServerOptions(
     TokenLifetime tokens,
     int requestsPerSecond,
     Set<String> dispatchTo,
+    @Nullable Duration dispatchTimeout,
     @Nullable Path artifacts,
     @Nullable Statsd statsd,
     List<ShownSetting> settings) {
@@ -56,7 +59,10 @@ public record ServerOptions(
           Set.of(),
           null,
           null,
+          null,
           List.of());
+
+  private static final Duration DISPATCH_TIMEOUT = Duration.ofSeconds(10);
 
   /** Files in PEM form. */
   public record Tls(Path certificate, Path key) {}
@@ -68,6 +74,13 @@ public record ServerOptions(
     allowedHosts = Set.copyOf(allowedHosts);
     dispatchTo = Set.copyOf(dispatchTo);
     settings = List.copyOf(settings);
+  }
+
+  /** A task is leased while it is pushed, and must be given back before the lease has run out. */
+  public Duration dispatchAnswerWithin() {
+    Duration longest = timings.lease().dividedBy(2);
+    Duration usual = dispatchTimeout == null ? DISPATCH_TIMEOUT : dispatchTimeout;
+    return usual.compareTo(longest) < 0 ? usual : longest;
   }
 
   public boolean isLoopback() {
@@ -115,6 +128,10 @@ public record ServerOptions(
     return with(draft -> draft.dispatchTo = value);
   }
 
+  public ServerOptions dispatchTimeout(@Nullable Duration value) {
+    return with(draft -> draft.dispatchTimeout = value);
+  }
+
   public ServerOptions artifacts(@Nullable Path value) {
     return with(draft -> draft.artifacts = value);
   }
@@ -144,6 +161,7 @@ public record ServerOptions(
     private TokenLifetime tokens;
     private int requestsPerSecond;
     private Set<String> dispatchTo;
+    private @Nullable Duration dispatchTimeout;
     private @Nullable Path artifacts;
     private @Nullable Statsd statsd;
     private List<ShownSetting> settings;
@@ -158,6 +176,7 @@ public record ServerOptions(
       tokens = from.tokens;
       requestsPerSecond = from.requestsPerSecond;
       dispatchTo = from.dispatchTo;
+      dispatchTimeout = from.dispatchTimeout;
       artifacts = from.artifacts;
       statsd = from.statsd;
       settings = from.settings;
@@ -174,6 +193,7 @@ public record ServerOptions(
           tokens,
           requestsPerSecond,
           dispatchTo,
+          dispatchTimeout,
           artifacts,
           statsd,
           settings);

@@ -60,8 +60,8 @@ final class StepsApi {
 
   private Answer tell(Call call) {
     String id = Limits.stepId(call.value("stepId"));
-    TaskStep step = call.body(TaskStep.class);
-    Lease lease = fence.guarded(call.token(), step.attempt());
+    TaskStep step = call.callback(TaskStep.class);
+    Lease lease = fence.guarded(call.token(), step.attempt(), step.attemptId());
     Report.Step told = told(lease, id, step, honoured(lease, id, step));
     if (queue.report(List.of(told)).getFirst() == Ack.LEASE_LOST) {
       throw fence.lost("step", lease);

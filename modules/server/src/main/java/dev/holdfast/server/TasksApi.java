@@ -62,10 +62,10 @@ final class TasksApi {
         Route.post("/v1/tasks/{taskId}/completed", Guard.TASK, this::completed));
   }
 
-  private Answer started(Call call) {
-    TaskStarted started = call.body(TaskStarted.class);
-    Lease lease = fence.guarded(call.token(), started.attempt());
-    Pulse pulse = beats.beat(new Beats.Beat(lease, null));
+  private Answer started(Call call) throws InterruptedException {
+    TaskStarted started = call.callback(TaskStarted.class);
+    Lease lease = fence.guarded(call.token(), started.attempt(), started.attemptId());
+    Pulse pulse = beats.start(lease);
     if (pulse.ack() == Ack.LEASE_LOST) {
       throw fence.lost("started", lease);
     }
@@ -78,11 +78,11 @@ final class TasksApi {
   }
 
   private Answer heartbeat(Call call) {
-    TaskHeartbeat heartbeat = call.body(TaskHeartbeat.class);
+    TaskHeartbeat heartbeat = call.callback(TaskHeartbeat.class);
     TaskTokens.Read token = call.token();
-    Lease lease = fence.guarded(token, heartbeat.attempt());
+    Lease lease = fence.guarded(token, heartbeat.attempt(), heartbeat.attemptId());
     Report.Progress progress =
-        heartbeat.progressPct() == null
+        heartbeat.progressPct() == null && heartbeat.message() == null
             ? null
             : new Report.Progress(lease, heartbeat.progressPct(), heartbeat.message());
     Pulse pulse = beats.beat(new Beats.Beat(lease, progress));
@@ -103,9 +103,8 @@ final class TasksApi {
   }
 
   private Answer completed(Call call) {
-    byte[] body = call.bytes();
-    TaskCompleted completed = Wire.read(body, TaskCompleted.class);
-    Lease lease = fence.guarded(call.token(), completed.attempt());
+    TaskCompleted completed = call.callback(TaskCompleted.class);
+    Lease lease = fence.guarded(call.token(), completed.attempt(), completed.attemptId());
     Completion.Verdict verdict = queue.complete(completion(lease, completed));
     return switch (verdict) {
       case Completion.Verdict.Accepted(var finalState) -> {
@@ -119,7 +118,7 @@ final class TasksApi {
 
   private Completion completion(Lease lease, TaskCompleted completed) {
     // Of what was said, not of how it was written: another order of fields is the same completion.
-    String digest = Secrets.digest(Wire.text(completed));
+    String digest = Secrets.digest(Wire.text(completed.withoutAttemptId()));
     return new Completion(
         settlement(lease, completed),
         completed.outcome().name(),

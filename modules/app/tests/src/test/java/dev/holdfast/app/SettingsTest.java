@@ -101,6 +101,7 @@ class SettingsTest {
     "CANCEL_GRACE_PERIOD_MS, 30000",
     "TOKEN_TTL_SECONDS, 3600",
     "DISPATCH_ALLOW, ''",
+    "DISPATCH_TIMEOUT_MS, ''",
     "STATSD, ''",
     "SERVER_URL, ''",
     "API_KEY, ''",
@@ -396,6 +397,7 @@ class SettingsTest {
     assertThat(options.timings().heartbeat()).isEqualTo(Duration.ofSeconds(30));
     assertThat(options.timings().lease()).isEqualTo(Duration.ofSeconds(90));
     assertThat(options.timings().cancelGrace()).isEqualTo(Duration.ofSeconds(30));
+    assertThat(options.dispatchAnswerWithin()).isEqualTo(Duration.ofSeconds(10));
   }
 
   @Test
@@ -416,6 +418,7 @@ class SettingsTest {
                     Map.entry("CANCEL_GRACE_PERIOD_MS", "3000"),
                     Map.entry("TOKEN_TTL_SECONDS", "7200"),
                     Map.entry("HOLDFAST_DISPATCH_ALLOW", "hooks.example.org:8443, 10.0.0.7"),
+                    Map.entry("HOLDFAST_DISPATCH_TIMEOUT_MS", "900"),
                     Map.entry("HOLDFAST_STATSD", "127.0.0.1:8125"),
                     Map.entry("HOLDFAST_ARTIFACTS_FOLDER", "out"))));
     assertThat(options.settings(List.of()))
@@ -434,6 +437,7 @@ class SettingsTest {
                 new TokenLifetime(Duration.ofHours(2)),
                 7,
                 Set.of("hooks.example.org:8443", "10.0.0.7"),
+                Duration.ofMillis(900),
                 Path.of("out"),
                 new ServerOptions.Statsd("127.0.0.1", 8125),
                 List.of()));
@@ -457,6 +461,8 @@ class SettingsTest {
     "TOKEN_TTL_SECONDS, 7201, TOKEN_TTL_SECONDS",
     "TOKEN_TTL_SECONDS, 0, TOKEN_TTL_SECONDS",
     "HOLDFAST_DISPATCH_ALLOW, http://x, HOLDFAST_DISPATCH_ALLOW",
+    "HOLDFAST_DISPATCH_TIMEOUT_MS, 0, HOLDFAST_DISPATCH_TIMEOUT_MS",
+    "HOLDFAST_DISPATCH_TIMEOUT_MS, 45001, at most half of HEARTBEAT_TIMEOUT_MS (90000)",
     "HOLDFAST_STATSD, localhost, HOLDFAST_STATSD"
   })
   void what_the_server_would_refuse_is_a_wrong_setting(

@@ -87,6 +87,11 @@ class SchemaTest {
   void an_older_schema_asks_to_be_migrated_and_can_be(TestDatabase db) {
     db.sql("DROP TABLE holdfast.unreadable");
     db.sql("DELETE FROM holdfast.flyway_schema_history WHERE version = '10'");
+    db.sql(
+        "ALTER TABLE holdfast.queue DROP COLUMN dispatch_trouble, DROP COLUMN"
+            + " dispatch_trouble_cause, DROP COLUMN dispatch_paused,"
+            + " DROP COLUMN dispatch_trouble_since");
+    db.sql("DELETE FROM holdfast.flyway_schema_history WHERE version = '7'");
     try (Queue queue = on(db.dataSource())) {
       assertReason(Reason.SCHEMA_OLD, () -> queue.check(true))
           .hasMessageContaining("at version 6")

@@ -49,6 +49,9 @@ class TransitionsTest {
           entry(Verb.RELEASE, Map.of(RUNNING, PENDING)),
           entry(Verb.RELEASE_WHILE_CANCELLING, Map.of(RUNNING, CANCELLED)),
           entry(Verb.SNOOZE, Map.of(RUNNING, PENDING)),
+          entry(Verb.GIVE_BACK_UNDELIVERED, Map.of(RUNNING, PENDING)),
+          entry(Verb.GIVE_BACK_UNDELIVERED_WHILE_CANCELLING, Map.of(RUNNING, CANCELLED)),
+          entry(Verb.REFUSE_UNDELIVERED, Map.of(RUNNING, FAILED)),
           entry(Verb.RETRY, Map.of(FAILED, PENDING, CANCELLED, PENDING)),
           entry(
               Verb.SEND_BACK_TO_A_STEP,

@@ -105,6 +105,32 @@ enum Verb {
       job.queue().settle(new Settlement.Snooze(job.lease(), Duration.ofMinutes(1)));
     }
   },
+  GIVE_BACK_UNDELIVERED {
+    @Override
+    void on(Subject job) {
+      job.queue().undelivered(job.lease(), QueueFixture.FLAKY, Duration.ofMinutes(1));
+    }
+  },
+  GIVE_BACK_UNDELIVERED_WHILE_CANCELLING {
+    @Override
+    void on(Subject job) {
+      job.askToCancel();
+      job.queue().undelivered(job.lease(), QueueFixture.FLAKY, Duration.ofMinutes(1));
+    }
+  },
+  REFUSE_UNDELIVERED {
+    @Override
+    void on(Subject job) {
+      job.queue().undelivered(job.lease(), QueueFixture.HOPELESS, Duration.ZERO);
+    }
+  },
+  GIVE_BACK_DELIVERED {
+    @Override
+    void on(Subject job) {
+      job.queue().heartbeat(List.of(job.lease()), QueueFixture.LEASE);
+      job.queue().undelivered(job.lease(), QueueFixture.HOPELESS, Duration.ZERO);
+    }
+  },
   RETRY {
     @Override
     void on(Subject job) {

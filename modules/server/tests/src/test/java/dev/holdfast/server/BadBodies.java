@@ -132,7 +132,6 @@ final class BadBodies {
         422,
         "invalid_value",
         "{\"attempt\":1,\"workerId\":\"" + "w".repeat(256) + "\"}");
-    field("an unknown field", "unknown_field", "\"progress\":45");
     field("progress 101", "invalid_value", "\"progressPct\":101");
     field("progress -1", "invalid_value", "\"progressPct\":-1");
     field("progress as text", "invalid_value", "\"progressPct\":\"45\"");
@@ -182,10 +181,6 @@ final class BadBodies {
         "a wait of ages",
         "bad_delay",
         "\"category\":\"TIMEOUT\",\"message\":\"m\",\"retryAfterMs\":9223372036854775807");
-    failed(
-        "an unknown field",
-        "unknown_field",
-        "\"category\":\"TIMEOUT\",\"message\":\"m\",\"cause\":1");
     done(
         "an output over 1 MiB",
         413,
@@ -288,7 +283,6 @@ final class BadBodies {
     step("index 1001", 422, "invalid_value", "\"stepIndex\":1001,\"state\":\"RUNNING\"");
     step("an unknown state", 422, "invalid_value", "\"stepIndex\":1,\"state\":\"LOST\"");
     step("interrupted", 422, "invalid_value", "\"stepIndex\":1,\"state\":\"INTERRUPTED\"");
-    step("an unknown field", 422, "unknown_field", done + "\"patch\":\"x\"");
     step("a result before the end", 422, "invalid_value", running + "\"result\":1");
     step("a result of a failure", 422, "invalid_value", failed + "\"result\":1");
     step(

@@ -16,7 +16,7 @@ class CircuitBreakerTest {
 
   private void fail(int times) {
     for (int i = 0; i < times; i++) {
-      breaker.failed();
+      breaker.failed("task " + i);
     }
   }
 
@@ -27,6 +27,25 @@ class CircuitBreakerTest {
     breaker.succeeded();
     fail(4);
     assertThat(breaker.admits(10)).isEqualTo(10);
+  }
+
+  @Test
+  void one_that_fails_again_and_again_does_not_stop_the_others() {
+    for (int i = 0; i < 100; i++) {
+      breaker.failed("task " + i % 4);
+    }
+    assertThat(breaker.isOpen()).isFalse();
+    assertThat(breaker.admits(10)).isEqualTo(10);
+  }
+
+  @Test
+  void a_try_that_says_nothing_lets_another_one_follow_at_once() {
+    fail(5);
+    pass(Duration.ofSeconds(1));
+    breaker.begun();
+    breaker.undecided();
+    assertThat(breaker.isOpen()).isTrue();
+    assertThat(breaker.admits(10)).isEqualTo(1);
   }
 
   @Test
@@ -52,7 +71,7 @@ class CircuitBreakerTest {
       pass(Duration.ofMillis(1));
       assertThat(breaker.admits(1)).as("after %s", pause).isEqualTo(1);
       breaker.begun();
-      breaker.failed();
+      breaker.failed("the single try");
       pause =
           pause.multipliedBy(2).compareTo(Duration.ofMinutes(1)) < 0
               ? pause.multipliedBy(2)

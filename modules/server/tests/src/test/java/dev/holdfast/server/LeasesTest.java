@@ -117,9 +117,37 @@ class LeasesTest extends ServerTest {
 
   private static Map<String, Object> ending(JobId job, String outcome, Map<String, ?> more) {
     Map<String, Object> ending = new java.util.HashMap<>(held(job, 1));
+    ending.put("workerId", "w1");
     ending.put("outcome", outcome);
     ending.putAll(more);
     return ending;
+  }
+
+  @Test
+  void only_the_worker_that_holds_a_task_can_end_it() {
+    JobId job = enqueued();
+    leased(QUEUE, null);
+    Map<String, Object> stolen = ending(job, "FAILED", Map.of("workerId", "w2"));
+    stolen.put("delayMs", 0);
+    stolen.put(
+        "error", Map.of("category", "USER_CODE", "code", "C", "message", "no", "retryable", false));
+    Map<String, Object> own = ending(job, "SUCCEEDED", Map.of());
+    assertThat(
+            acks(
+                client
+                    .post("/v1/leases/settle", Map.of("settlements", List.of(stolen, own)), null)
+                    .ok()))
+        .containsExactly("LEASE_LOST", "ACCEPTED");
+    assertThat(state(job)).isEqualTo("SUCCEEDED");
+    // Nor is anybody else told how it ended.
+    own.put("workerId", "w2");
+    assertThat(
+            acks(client.post("/v1/leases/settle", Map.of("settlements", List.of(own)), null).ok()))
+        .containsExactly("LEASE_LOST");
+    own.remove("workerId");
+    client
+        .post("/v1/leases/settle", Map.of("settlements", List.of(own)), null)
+        .is(422, "missing_field");
   }
 
   @Test
@@ -244,10 +272,10 @@ class LeasesTest extends ServerTest {
           heartbeat | {"leaseMs":60000,"leases":[null]}
           heartbeat | {"leaseMs":60000,"leases":[{"taskId":null,"attempt":1}]}
           heartbeat | {"leaseMs":60000,"leases":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":0}]}
-          settle    | {"settlements":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"outcome":"LOST"}]}
-          settle    | {"settlements":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"outcome":"FAILED"}]}
-          settle    | {"settlements":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"outcome":"SNOOZED","delayMs":-1}]}
-          settle    | {"settlements":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"outcome":"RELEASED","output":1}]}
+          settle    | {"settlements":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","outcome":"LOST"}]}
+          settle    | {"settlements":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","outcome":"FAILED"}]}
+          settle    | {"settlements":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","outcome":"SNOOZED","delayMs":-1}]}
+          settle    | {"settlements":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","outcome":"RELEASED","output":1}]}
           report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1}]}
           report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"progressPct":101}]}
           report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"type":"done"}]}

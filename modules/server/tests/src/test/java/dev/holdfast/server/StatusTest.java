@@ -133,7 +133,7 @@ class StatusTest extends ServerTest {
   @Test
   void a_schema_that_does_not_fit_is_not_ready() {
     client.get("/ready", null).ok();
-    db.sql("UPDATE holdfast.flyway_schema_history SET version = '999' WHERE version = '6'");
+    db.sql("UPDATE holdfast.flyway_schema_history SET version = '999' WHERE version = '7'");
     client.get("/ready", null).is(503, "not_ready");
   }
 

@@ -1,13 +1,18 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Timings;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -65,6 +70,91 @@ class TasksTest extends ServerTest {
             Map.of("attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED", "output", "other"));
     other.is(409, "task_already_terminal");
     assertThat(other.body().get("state").asText()).isEqualTo("SUCCEEDED");
+  }
+
+  /** As a worker that is newer than the server, or made for another one, sends it. */
+  private static Map<String, Object> more(JsonNode task, Map<String, Object> fields) {
+    Map<String, Object> all = new HashMap<>(fields);
+    all.put("attemptId", task.get("attemptId").asText());
+    all.put("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+    all.put("somethingNew", Map.of("a", 1));
+    return all;
+  }
+
+  @Test
+  void fields_that_are_not_known_are_passed_over_in_every_callback() {
+    JobId job = enqueued();
+    JsonNode task = leased();
+    callback(task, "started", more(task, started())).ok();
+    callback(task, "heartbeat", more(task, Map.of("attempt", 1, "workerId", "w1"))).ok();
+    client
+        .put(
+            "/v1/tasks/" + job + "/steps/fetch",
+            more(task, Map.of("attempt", 1, "stepIndex", 1, "state", "RUNNING", "stepAttempt", 1)),
+            task.get("taskToken").asText())
+        .ok();
+    JsonNode done = callback(task, "completed", more(task, succeeded())).ok();
+    assertThat(done.get("finalState").asText()).isEqualTo("SUCCEEDED");
+    // What only names the attempt does not make it another completion.
+    callback(task, "completed", succeeded()).ok();
+  }
+
+  @Test
+  void a_callback_with_the_name_of_another_attempt_is_refused() {
+    JobId job = enqueued();
+    JsonNode task = leased();
+    for (String callback : List.of("started", "heartbeat", "completed")) {
+      Map<String, Object> wrong = new HashMap<>(succeeded());
+      wrong.put("attemptId", job + ".2");
+      Client.Reply reply = callback(task, callback, wrong);
+      reply.is(409, "attempt_mismatch");
+      assertThat(reply.body().get("expectedAttemptId").asText()).isEqualTo(job + ".1");
+    }
+    client
+        .put(
+            "/v1/tasks/" + job + "/steps/fetch",
+            Map.of(
+                "attempt",
+                1,
+                "attemptId",
+                "x",
+                "stepIndex",
+                1,
+                "state",
+                "RUNNING",
+                "stepAttempt",
+                1),
+            task.get("taskToken").asText())
+        .is(409, "attempt_mismatch");
+    assertThat(state(job)).isEqualTo("RUNNING");
+  }
+
+  @Test
+  void a_heartbeat_with_a_message_alone_keeps_the_message_and_the_percentage() {
+    JobId job = enqueued();
+    JsonNode task = leased();
+    callback(
+            task,
+            "heartbeat",
+            Map.of("attempt", 1, "workerId", "w1", "message", "reading the source"))
+        .ok();
+    JobStatus status = holdfast.find(job).orElseThrow();
+    assertThat(status.progressMessage()).isEqualTo("reading the source");
+    assertThat(status.progress()).isNull();
+    callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1", "progressPct", 45)).ok();
+    // Not within half a second of the one before.
+    await()
+        .atMost(SOON)
+        .until(
+            () -> {
+              callback(
+                      task,
+                      "heartbeat",
+                      Map.of("attempt", 1, "workerId", "w1", "message", "cutting"))
+                  .ok();
+              return "cutting".equals(holdfast.find(job).orElseThrow().progressMessage());
+            });
+    assertThat(holdfast.find(job).orElseThrow().progress()).isEqualTo(45);
   }
 
   @Test
@@ -208,7 +298,12 @@ class TasksTest extends ServerTest {
     holdfast.queue().expire(Duration.ZERO);
     assertThat(String.valueOf(holdfast.find(job).orElseThrow().failure()))
         .contains("CANCEL_TIMEOUT");
-    callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).is(410, "task_expired");
+    Client.Reply gone = callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1"));
+    gone.is(410, "task_expired");
+    assertThat(gone.body().get("reason").asText()).isEqualTo("CANCEL_TIMEOUT");
+    assertThat(gone.body().get("message").asText())
+        .contains("cancelled", "grace period")
+        .doesNotContain("heartbeat timeout");
     callback(task, "completed", succeeded()).is(409, "task_already_terminal");
   }
 
