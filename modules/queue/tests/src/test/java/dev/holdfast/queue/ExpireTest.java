@@ -9,6 +9,7 @@ import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Settlement;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -16,6 +17,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -155,6 +158,56 @@ class ExpireTest extends QueueFixture {
             .toList();
     assertThat(ended).hasSize(200).doesNotHaveDuplicates();
     assertThat(db.count("SELECT count(*) FROM holdfast.event")).isEqualTo(200);
+  }
+
+  @Test
+  void an_attempt_that_began_just_now_is_not_ended_for_the_one_before() {
+    db.sql(
+        """
+        CREATE TABLE IF NOT EXISTS public.early (id uuid);
+        CREATE OR REPLACE FUNCTION public.ended_early() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          INSERT INTO public.early VALUES (OLD.id);
+          RETURN NULL;
+        END $$;
+        CREATE OR REPLACE TRIGGER early AFTER UPDATE ON holdfast.job
+          FOR EACH ROW
+          WHEN (OLD.state = 'RUNNING' AND NEW.failures > OLD.failures
+                AND OLD.started_at + OLD.timeout_ms * interval '1 ms' > clock_timestamp())
+          EXECUTE FUNCTION public.ended_early();
+        """);
+    try {
+      queue.enqueue(
+          IntStream.range(0, 300)
+              .mapToObj(i -> job().timeout(Duration.ofHours(1)).maxAttempts(100))
+              .toList());
+      List<Lease> leases = claim(300).stream().map(LeasedJob::lease).toList();
+      db.sql("UPDATE holdfast.job SET started_at = now() - interval '1 day'");
+      AtomicBoolean claiming = new AtomicBoolean(true);
+      Parallel.run(
+          2,
+          i ->
+              () -> {
+                if (i == 0) {
+                  do {
+                    expire();
+                  } while (claiming.get());
+                } else {
+                  for (int from = 0; from < 300; from += 10) {
+                    queue.settle(
+                        leases.subList(from, from + 10).stream()
+                            .map(lease -> (Settlement) new Settlement.Release(lease, false))
+                            .toList());
+                    claim(10);
+                  }
+                  claiming.set(false);
+                }
+                return true;
+              });
+      assertThat(db.count("SELECT count(*) FROM public.early")).isZero();
+    } finally {
+      db.sql("DROP TRIGGER early ON holdfast.job");
+    }
   }
 
   @Test
