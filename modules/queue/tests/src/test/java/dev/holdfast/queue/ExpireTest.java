@@ -9,14 +9,17 @@ import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Lease;
-import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Settlement;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -178,36 +181,43 @@ class ExpireTest extends QueueFixture {
         """);
     try {
       queue.enqueue(
-          IntStream.range(0, 300)
-              .mapToObj(i -> job().timeout(Duration.ofHours(1)).maxAttempts(100))
-              .toList());
-      List<Lease> leases = claim(300).stream().map(LeasedJob::lease).toList();
-      db.sql("UPDATE holdfast.job SET started_at = now() - interval '1 day'");
-      AtomicBoolean claiming = new AtomicBoolean(true);
-      Parallel.run(
-          2,
-          i ->
-              () -> {
-                if (i == 0) {
-                  do {
-                    expire();
-                  } while (claiming.get());
-                } else {
-                  for (int from = 0; from < 300; from += 10) {
-                    queue.settle(
-                        leases.subList(from, from + 10).stream()
-                            .map(lease -> (Settlement) new Settlement.Release(lease, false))
-                            .toList());
-                    claim(10);
-                  }
-                  claiming.set(false);
-                }
-                return true;
-              });
-      assertThat(db.count("SELECT count(*) FROM public.early")).isZero();
+          IntStream.range(0, 1_000).mapToObj(i -> job().timeout(Duration.ofHours(1))).toList());
+      List<UUID> ids = new ArrayList<>(claim(1_000).stream().map(job -> job.id().value()).toList());
+      Collections.shuffle(ids, new Random(7));
+      for (int round = 0; round < 3; round++) {
+        db.sql(
+            "UPDATE holdfast.job SET started_at = now() - interval '1 day' WHERE state = 'RUNNING'");
+        AtomicBoolean beginning = new AtomicBoolean(true);
+        Parallel.run(3, i -> () -> i == 2 ? sweptWhile(beginning) : begunAnew(ids, i, beginning));
+        assertThat(db.count("SELECT count(*) FROM public.early")).isZero();
+      }
     } finally {
       db.sql("DROP TRIGGER early ON holdfast.job");
     }
+  }
+
+  private boolean sweptWhile(AtomicBoolean beginning) {
+    do {
+      expire();
+    } while (beginning.get());
+    return true;
+  }
+
+  /** As if these had been given back and claimed again, a few at a time. */
+  private static boolean begunAnew(List<UUID> ids, int half, AtomicBoolean beginning)
+      throws SQLException {
+    try (Connection connection = db.connection()) {
+      for (int from = 500 * half; from < 500 * half + 500; from += 20) {
+        Rows.update(
+            connection,
+            "UPDATE holdfast.job SET started_at = clock_timestamp() WHERE state = 'RUNNING'"
+                + " AND id IN (SELECT id FROM holdfast.job WHERE id = ANY (?) ORDER BY id"
+                + " FOR NO KEY UPDATE SKIP LOCKED)",
+            Rows.array(connection, "uuid", ids.subList(from, from + 20), id -> id));
+      }
+    }
+    beginning.set(false);
+    return true;
   }
 
   @Test

@@ -270,7 +270,8 @@ class OrderTest extends QueueFixture {
   @ParameterizedTest
   @MethodSource("batches")
   void a_batch_waits_for_its_first_row_before_it_takes_another(Named verb) throws SQLException {
-    queue.enqueue(jobs(20));
+    // They lie in the table in the opposite order, or reading it from its beginning would do.
+    jobs(20).reversed().forEach(this::add);
     List<Lease> back =
         claim(20).stream()
             .map(LeasedJob::lease)
