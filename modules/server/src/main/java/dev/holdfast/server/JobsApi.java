@@ -98,8 +98,11 @@ final class JobsApi {
             .limit(call.whole("limit", PAGE, 1, LARGEST_PAGE))
             .resumed(call.query("cursor").map(JobsApi::cursor).orElse(null));
     JobFilter wanted = within(call, filter);
-    JobPage page = wanted == null ? new JobPage(List.of(), null, true) : queue.page(wanted);
     boolean brief = call.query("brief").map(Boolean::parseBoolean).orElse(false);
+    JobPage page =
+        wanted == null
+            ? new JobPage(List.of(), null, true)
+            : brief ? queue.briefPage(wanted) : queue.page(wanted);
     ObjectNode node = Wire.object();
     node.putArray("jobs")
         .addAll(page.jobs().stream().map(brief ? JobsApi::brief : Shape::job).toList());
@@ -112,14 +115,9 @@ final class JobsApi {
     return Answer.ok(node);
   }
 
-  /** Without what can be long. */
+  /** Without what can be long, as was asked for; so that need not be said of each. */
   private static ObjectNode brief(JobStatus job) {
-    ObjectNode node = Shape.job(job);
-    node.remove(List.of("payload", "result"));
-    if (node.get("failure") instanceof ObjectNode failure) {
-      failure.remove("stackTrace");
-    }
-    return node;
+    return Shape.job(job).without(List.of("omitted", "result"));
   }
 
   private Answer count(Call call) {
