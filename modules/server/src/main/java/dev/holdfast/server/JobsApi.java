@@ -60,11 +60,11 @@ final class JobsApi {
 
   List<Route> routes() {
     return List.of(
-        Route.get("/v1/jobs", Guard.READ, this::list),
-        Route.get("/v1/jobs/count", Guard.READ, this::count),
-        Route.get("/v1/jobs/{id}", Guard.READ, this::show),
+        Route.get("/v1/jobs", Guard.READ, this::list).queries(with("brief", "limit", "cursor")),
+        Route.get("/v1/jobs/count", Guard.READ, this::count).queries(with()),
+        Route.get("/v1/jobs/{id}", Guard.READ, this::show).queries("with"),
         Route.get("/v1/jobs/{id}/timeline", Guard.READ, call -> only(call, EVENTS)),
-        Route.get("/v1/jobs/{id}/log", Guard.READ, this::log),
+        Route.get("/v1/jobs/{id}/log", Guard.READ, this::log).queries("after"),
         Route.get("/v1/jobs/{id}/attempts", Guard.READ, call -> only(call, ATTEMPTS)),
         Route.get("/v1/jobs/{id}/steps", Guard.READ, call -> only(call, STEPS)),
         Route.get("/v1/jobs/{id}/artifacts", Guard.READ, call -> only(call, ARTIFACTS)),
@@ -92,7 +92,6 @@ final class JobsApi {
   }
 
   private Answer list(Call call) {
-    call.onlyQueries(with("brief", "limit", "cursor"));
     JobFilter filter =
         filter(call)
             .limit(call.whole("limit", PAGE, 1, LARGEST_PAGE))
@@ -121,7 +120,6 @@ final class JobsApi {
   }
 
   private Answer count(Call call) {
-    call.onlyQueries(with());
     JobFilter wanted = within(call, filter(call));
     JobCount count = wanted == null ? new JobCount(0, false) : queue.count(wanted, MOST_COUNTED);
     return Answer.ok(Wire.object().put("jobs", count.jobs()).put("more", count.more()));
@@ -199,7 +197,6 @@ final class JobsApi {
   }
 
   private Answer show(Call call) {
-    call.onlyQueries("with");
     List<String> with = call.query("with").map(JobsApi::parts).orElse(List.of());
     JobStatus job = job(queue, call);
     ObjectNode node = Shape.job(job);
@@ -222,7 +219,6 @@ final class JobsApi {
   }
 
   private Answer log(Call call) {
-    call.onlyQueries("after");
     LogCursor after = call.query("after").map(LogCursor::parse).orElse(LogCursor.START);
     return Answer.ok(Shape.log(queue.log(job(queue, call).id(), after)));
   }

@@ -52,7 +52,6 @@ final class StepsApi {
   }
 
   private Answer steps(Call call) {
-    call.onlyQueries();
     Lease lease = call.token().scope().lease();
     fence.mustHold("steps", lease);
     return Answer.ok(TaskSteps.of(queue.steps(lease.job())));

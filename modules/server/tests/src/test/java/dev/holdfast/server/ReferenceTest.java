@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.OpenApi;
+import dev.holdfast.model.JobId;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.testkit.TestDatabase;
 import io.swagger.v3.parser.OpenAPIV3Parser;
 import io.swagger.v3.parser.core.models.SwaggerParseResult;
 import java.io.IOException;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -50,6 +52,33 @@ class ReferenceTest extends ServerTest {
       assertThat(Document.routes().stream().map(ReferenceTest::line))
           .containsExactlyInAnyOrderElementsOf(
               own.routes().stream().map(ReferenceTest::line).toList());
+    }
+  }
+
+  @Test
+  void a_parameter_that_is_not_documented_is_refused_on_every_route() {
+    for (Route route : Document.routes()) {
+      String path = route.template().replaceAll("\\{[a-zA-Z]+}", JobId.next().toString());
+      if (route.guard() instanceof Guard.TaskToken) {
+        continue;
+      }
+      client
+          .send(
+              client
+                  .request(path + "?nobodyKnowsThis=1", null)
+                  .method(route.method(), HttpRequest.BodyPublishers.noBody()))
+          .is(422, "unknown_parameter");
+    }
+  }
+
+  @Test
+  void the_parameters_of_each_route_are_the_documented_ones() {
+    try (HoldfastServer own = HoldfastServer.start(holdfast, ServerOptions.DEFAULT.port(0))) {
+      for (Route route : own.routes()) {
+        assertThat(route.queries())
+            .as(route.template())
+            .isEqualTo(Document.queries(route.method(), route.template()));
+      }
     }
   }
 
