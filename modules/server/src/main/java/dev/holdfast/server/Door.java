@@ -88,8 +88,7 @@ final class Door implements Handler {
 
   private static boolean isLast(ServerRequest request, Answer answer) {
     return CLOSE.equals(answer.headers().get("Connection"))
-        || header(request, "Connection").filter(CLOSE::equalsIgnoreCase).isPresent()
-        || request.prologue().protocolVersion().equals("1.0");
+        || header(request, "Connection").filter(CLOSE::equalsIgnoreCase).isPresent();
   }
 
   private Answer answered(ServerRequest request, Router.Found found) {

@@ -130,6 +130,7 @@ final class LeasesApi {
     List<Settlement> settlements =
         call.body(LeaseSettle.class).settlements().stream()
             .map(LeaseSettle.Ending::settlement)
+            .map(Scrubbed::settlement)
             .toList();
     return Answer.ok(
         new LeaseSettle.Answer(acks(call, settlements, Settlement::lease, queue::settle)));

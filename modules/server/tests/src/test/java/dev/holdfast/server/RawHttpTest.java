@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What no client library would send. */
 class RawHttpTest extends ServerTest {
-  private static final int PATIENCE_MS = 4_000;
+  private static final int PATIENCE_MS = 60_000;
   private static final Pattern LENGTH = Pattern.compile("Content-Length: (\\d+)");
   private static final String END_OF_HEADERS = "\r\n\r\n";
 

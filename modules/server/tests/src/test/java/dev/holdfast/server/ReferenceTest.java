@@ -33,6 +33,14 @@ class ReferenceTest extends ServerTest {
 
   private static final Pattern UNAUTHORIZED = Pattern.compile("unauthorized\\(\\s*\"([a-z_]+)\"");
 
+  private static final Set<String> KEYWORDS =
+      Set.of(
+          ("$ref type format description enum const default example examples pattern minimum maximum"
+                  + " minLength maxLength minItems maxItems uniqueItems minProperties maxProperties"
+                  + " properties required items additionalProperties oneOf anyOf allOf not"
+                  + " exclusiveMinimum deprecated title propertyNames")
+              .split(" "));
+
   ReferenceTest(TestDatabase db) {
     super(db);
   }
@@ -44,6 +52,32 @@ class ReferenceTest extends ServerTest {
             .readContents(new String(OpenApi.yaml(), StandardCharsets.UTF_8), null, null);
     assertThat(result.getMessages()).isEmpty();
     assertThat(result.getOpenAPI().getPaths()).isNotEmpty();
+  }
+
+  /** A comma in a text without quotes would begin another keyword, and parsers let that pass. */
+  @Test
+  void schemas_have_no_keywords_but_those_there_are() {
+    Document.TREE.at("/components/schemas").forEach(ReferenceTest::assertSchema);
+  }
+
+  private static void assertSchema(JsonNode schema) {
+    schema
+        .properties()
+        .forEach(
+            keyword -> {
+              assertThat(KEYWORDS).contains(keyword.getKey());
+              switch (keyword.getKey()) {
+                case "properties" -> keyword.getValue().forEach(ReferenceTest::assertSchema);
+                case "items", "additionalProperties" -> {
+                  if (keyword.getValue().isObject()) {
+                    assertSchema(keyword.getValue());
+                  }
+                }
+                case "oneOf", "anyOf", "allOf" ->
+                    keyword.getValue().forEach(ReferenceTest::assertSchema);
+                default -> {}
+              }
+            });
   }
 
   @Test

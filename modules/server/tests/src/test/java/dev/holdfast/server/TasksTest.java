@@ -8,6 +8,7 @@ import dev.holdfast.model.Timings;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +26,66 @@ class TasksTest extends ServerTest {
   private static Map<String, Object> succeeded() {
     return Map.of(
         "attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED", "output", Map.of("rowCount", 7));
+  }
+
+  @Test
+  void secrets_in_a_failure_are_not_kept() {
+    String secret = "ghp_" + "a7K2mQ9x".repeat(5).substring(0, 36);
+    enqueued();
+    callback(
+            leased(),
+            "completed",
+            Map.of(
+                "attempt",
+                1,
+                "workerId",
+                "w1",
+                "outcome",
+                "FAILED",
+                "error",
+                Map.of(
+                    "category",
+                    "USER_CODE",
+                    "message",
+                    "refused: token " + secret,
+                    "stackTrace",
+                    "at push(" + secret + ")",
+                    "retryAfterMs",
+                    0)))
+        .ok();
+    Map<String, Object> settled =
+        Map.of(
+            "taskId",
+            leased().get("taskId").asText(),
+            "attempt",
+            2,
+            "delayMs",
+            0,
+            "outcome",
+            "FAILED",
+            "error",
+            Map.of(
+                "category",
+                "USER_CODE",
+                "code",
+                "E",
+                "message",
+                "m " + secret,
+                "stackTrace",
+                "at " + secret,
+                "retryable",
+                false));
+    client.post("/v1/leases/settle", Map.of("settlements", List.of(settled)), null).ok();
+    for (String table : List.of("job", "attempt", "event")) {
+      assertThat(
+              db.count(
+                  "SELECT count(*) FROM holdfast." + table + " t WHERE position(? IN t::text) > 0",
+                  secret))
+          .as(table)
+          .isZero();
+    }
+    assertThat(db.count("SELECT count(*) FROM holdfast.attempt t WHERE t::text LIKE '%token ***%'"))
+        .isEqualTo(1);
   }
 
   @Test
