@@ -57,9 +57,21 @@ public final class Shape {
     node.put("run", job.run().toString()).put("runKey", job.runKey());
     node.put("parent", text(job.parent())).put("uniqueKey", job.uniqueKey());
     node.put("concurrencyKey", job.concurrencyKey());
-    node.set("payload", Wire.tree(job.payload()));
-    node.set("result", Wire.tree(job.result()));
-    node.set("failure", failure(job.failure()));
+    List<String> omitted = job.omitted();
+    if (!omitted.contains(JobStatus.PAYLOAD)) {
+      node.set("payload", Wire.tree(job.payload()));
+    }
+    if (!omitted.contains(JobStatus.RESULT)) {
+      node.set("result", Wire.tree(job.result()));
+    }
+    ObjectNode failure = failure(job.failure());
+    if (failure != null && omitted.contains(JobStatus.STACK_TRACE)) {
+      failure.remove("stackTrace");
+    }
+    node.set("failure", failure);
+    if (!omitted.isEmpty()) {
+      omitted.forEach(node.putArray("omitted")::add);
+    }
     return node;
   }
 

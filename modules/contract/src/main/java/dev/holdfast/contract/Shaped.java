@@ -56,7 +56,7 @@ final class Shaped {
         text(node, "queue"),
         JobState.valueOf(text(node, "state")),
         node.path("priority").asInt(),
-        new Json(node.path("payload").toString()),
+        new Json(node.has("payload") ? node.get("payload").toString() : "null"),
         json(node, "result"),
         failure(node.path("failure")),
         node.path("attempt").asInt(),
@@ -82,7 +82,8 @@ final class Shaped {
         text(node, "runKey"),
         is(node, "parent") ? id(node, "parent") : null,
         textOrNull(node, "uniqueKey"),
-        textOrNull(node, "concurrencyKey"));
+        textOrNull(node, "concurrencyKey"),
+        list(node.path("omitted"), JsonNode::asText));
   }
 
   static Enqueued enqueued(JsonNode node) {

@@ -1,9 +1,15 @@
 package dev.holdfast.model;
 
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Everything there is to know about a job at one moment, except its timeline. */
+/**
+ * Everything there is to know about a job at one moment, except its timeline.
+ *
+ * @param omitted what it has and what is not here, because it is long and this is one of a page of
+ *     jobs: {@value #PAYLOAD}, {@value #RESULT} or {@value #STACK_TRACE}
+ */
 public record JobStatus(
     JobId id,
     String kind,
@@ -36,4 +42,13 @@ public record JobStatus(
     String runKey,
     @Nullable JobId parent,
     @Nullable String uniqueKey,
-    @Nullable String concurrencyKey) {}
+    @Nullable String concurrencyKey,
+    List<String> omitted) {
+  public static final String PAYLOAD = "payload";
+  public static final String RESULT = "result";
+  public static final String STACK_TRACE = "failure.stackTrace";
+
+  public JobStatus {
+    omitted = List.copyOf(omitted);
+  }
+}

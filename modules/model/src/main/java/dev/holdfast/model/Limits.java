@@ -9,6 +9,10 @@ import java.util.regex.Pattern;
 public final class Limits {
   public static final int PAYLOAD_BYTES = 1 << 20;
   public static final int RESULT_BYTES = 1 << 20;
+
+  /** In a page of jobs; what is longer is left out there, so that a page has a bound. */
+  public static final int LISTED_BYTES = 1 << 12;
+
   public static final int EVENT_BYTES = 1 << 16;
   public static final int BULK_JOBS = 10_000;
   public static final int BULK_BYTES = 64 << 20;

@@ -3,6 +3,7 @@ package dev.holdfast.model;
 /** Why a request was refused before anything was written. */
 public enum Refusal {
   BAD_ID,
+  ID_TAKEN,
   BAD_NAME,
   BAD_KEY,
   BAD_PRIORITY,

@@ -81,6 +81,25 @@ final class Enqueue {
        WHERE coalesce(own.id, holder.id) IS NOT NULL
       """;
 
+  // What a job is handed in with and keeps. Not what a retry or a crash may change, nor times: sent
+  // again after a lost answer, a delay ends at another moment.
+  private static final String OTHERS_OF_THE_ID =
+      """
+      SELECT n.id
+        FROM unnest(?::uuid[], ?::text[], ?::text[], ?::int2[], ?::int4[], ?::int4[], ?::int8[],
+                    ?::text[], ?::text[], ?::text[], ?::uuid[], ?::text[], ?::uuid[], ?::text[])
+             AS n(id, queue, kind, priority, max_attempts, max_crashes, timeout_ms, unique_key,
+                  tenant, workspace, run_id, run_key, parent_id, payload)
+        JOIN holdfast.job own ON own.id = n.id
+       WHERE (own.queue, own.kind, own.priority, own.max_attempts, own.max_crashes, own.timeout_ms,
+              own.unique_key, own.tenant, own.workspace, own.run_id, own.run_key, own.parent_id,
+              own.payload)
+             IS DISTINCT FROM
+             (n.queue, n.kind, n.priority, n.max_attempts, n.max_crashes, n.timeout_ms,
+              n.unique_key, n.tenant, n.workspace, n.run_id, n.run_key, n.parent_id,
+              n.payload::jsonb)
+      """;
+
   // Two batches that want the same keys take them in the same order, and so cannot deadlock. A key
   // is one only together with tenant and kind.
   private static final Comparator<Job> ORDER =
@@ -144,8 +163,9 @@ final class Enqueue {
         return jobs.stream().map(job -> new Enqueued(job.id(), false)).toList();
       }
     }
+    // Of several jobs one may be refused when others have been written.
     List<Enqueued> enqueued =
-        takesMoreThanOneStatement(jobs)
+        jobs.size() > 1 || takesMoreThanOneStatement(jobs)
             ? database.transact("enqueue", connection -> write(connection, jobs, payloads))
             : database.run("enqueue", connection -> write(connection, jobs, payloads));
     doorbell.ring(due);
@@ -255,8 +275,45 @@ final class Enqueue {
           Rows.array(connection, "text", skipped, Job::tenant),
           Rows.array(connection, "text", skipped, Job::kind),
           Rows.array(connection, "text", skipped, j -> j.unique() == null ? null : uniqueKey(j)));
+      List<Job> again =
+          skipped.stream().filter(job -> job.id().equals(standsFor.get(job.id()))).toList();
+      if (!again.isEmpty()) {
+        mustBeTheSame(connection, again, payloads);
+      }
     }
     return inserted;
+  }
+
+  /**
+   * A second job of an id is the first one, handed in again; with another content it is neither.
+   */
+  private static void mustBeTheSame(
+      Connection connection, List<Job> jobs, Map<JobId, Json> payloads) throws SQLException {
+    List<JobId> others =
+        Rows.list(
+            connection,
+            row -> Rows.id(row, "id"),
+            OTHERS_OF_THE_ID,
+            Rows.array(connection, "uuid", jobs, Job::id),
+            Rows.array(connection, "text", jobs, Job::queue),
+            Rows.array(connection, "text", jobs, Job::kind),
+            Rows.array(connection, "int2", jobs, Job::priority),
+            Rows.array(connection, "int4", jobs, Job::maxAttempts),
+            Rows.array(connection, "int4", jobs, Job::maxCrashes),
+            Rows.array(connection, "int8", jobs, Job::timeout),
+            Rows.array(connection, "text", jobs, j -> j.unique() == null ? null : uniqueKey(j)),
+            Rows.array(connection, "text", jobs, Job::tenant),
+            Rows.array(connection, "text", jobs, Job::workspace),
+            Rows.array(connection, "uuid", jobs, Job::run),
+            Rows.array(connection, "text", jobs, Job::runKey),
+            Rows.array(connection, "uuid", jobs, Job::parent),
+            Rows.array(connection, "text", jobs, job -> payloads.get(job.id())));
+    if (!others.isEmpty()) {
+      throw new RefusedException(
+          Refusal.ID_TAKEN,
+          "the id %s is that of another job, which differs in more than its times: choose another one"
+              .formatted(others.getFirst()));
+    }
   }
 
   private static Object[] columns(Connection c, List<Job> jobs, Map<JobId, Json> payloads)

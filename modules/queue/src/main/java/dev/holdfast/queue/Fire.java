@@ -2,6 +2,8 @@ package dev.holdfast.queue;
 
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.Refusal;
+import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.WhenMissed;
@@ -54,7 +56,7 @@ final class Fire {
       List<Instant> passed = passed(schedule, due.status().nextAt(), due.now());
       List<Job> jobs =
           chosen(schedule, passed, due.now()).stream().map(at -> job(schedule, at)).toList();
-      enqueue.all(connection, jobs);
+      enqueue(connection, enqueue, jobs);
       fired += jobs.size();
       Rows.update(
           connection,
@@ -64,6 +66,18 @@ final class Fire {
           schedule.name());
     }
     return fired;
+  }
+
+  /** A time that was fired before its schedule was changed, and comes again, has its job. */
+  private static void enqueue(Connection connection, Enqueue enqueue, List<Job> jobs)
+      throws SQLException {
+    try {
+      enqueue.all(connection, jobs);
+    } catch (RefusedException refused) {
+      if (refused.refusal() != Refusal.ID_TAKEN) {
+        throw refused;
+      }
+    }
   }
 
   /** The times that have come since: all of them, but a bounded number at once, or the last. */

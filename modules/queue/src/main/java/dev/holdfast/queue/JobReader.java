@@ -8,24 +8,66 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.Limits;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 /** Reads jobs as people and programs want to see them. */
 final class JobReader {
+  /** How much of the long parts of a job is read. */
+  enum Detail {
+    ALL("payload, result, failure, false AS no_payload, false AS no_result, false AS no_trace"),
+
+    // Whoever asks for two hundred jobs of a megabyte gets the short parts of them. By its stored
+    // size first, which is known without reading it; a payload that was compressed well is read,
+    // but only once it is known to be small there.
+    SHORT(
+        """
+        CASE WHEN %1$s THEN payload END AS payload,
+        CASE WHEN %2$s THEN result END AS result,
+        failure - 'stackTrace' AS failure,
+        NOT %1$s AS no_payload, NOT %2$s AS no_result,
+        coalesce(jsonb_exists(failure, 'stackTrace'), false) AS no_trace
+        """
+            .formatted(fits("payload"), fits("result"))),
+
+    NONE(
+        """
+        NULL AS payload, NULL AS result, failure - 'stackTrace' AS failure,
+        true AS no_payload, result IS NOT NULL AS no_result,
+        coalesce(jsonb_exists(failure, 'stackTrace'), false) AS no_trace
+        """);
+
+    private final String columns;
+
+    Detail(String columns) {
+      this.columns = columns;
+    }
+
+    private static String fits(String column) {
+      return "CASE WHEN %1$s IS NULL THEN true WHEN pg_column_size(%1$s) > %2$d THEN false ELSE octet_length(%1$s::text) <= %2$d END"
+          .formatted(column, Limits.LISTED_BYTES);
+    }
+
+    private String select() {
+      return "SELECT " + columns + COLUMNS;
+    }
+  }
+
   private static final String COLUMNS =
       """
-      SELECT id, kind, queue, state, priority, payload, result, failure, attempt, failures,
+      , id, kind, queue, state, priority, attempt, failures,
              max_attempts, crashes, max_crashes, progress, progress_message, worker_id, heartbeat_at,
              lease_expires_at, created_at, run_at, started_at, finished_at, cancel_requested_at,
              cancel_reason, deadline, tenant, workspace, run_id, run_key, parent_id, unique_key,
              concurrency_key
       """;
 
-  private static final String JOBS = COLUMNS + "FROM holdfast.job";
+  private static final String FROM_JOBS = "FROM holdfast.job";
 
   // 'created', 'processing' and 'done' have no rows of their own; their numbers are kept where
   // the facts are, so the timeline reads as one list without gaps.
@@ -65,32 +107,37 @@ final class JobReader {
        ORDER BY attempt
       """;
 
+  private static final Json NOTHING = new Json("null");
+
   private JobReader() {}
 
   static Optional<JobStatus> find(Connection connection, JobId job) throws SQLException {
-    return Rows.list(connection, JobReader::status, JOBS + " WHERE id = ?", job).stream()
+    return Rows.list(
+            connection, JobReader::status, Detail.ALL.select() + FROM_JOBS + " WHERE id = ?", job)
+        .stream()
         .findFirst();
   }
 
   /** Newest first by id. */
-  static List<JobStatus> list(Connection connection, JobFilter filter) throws SQLException {
+  static List<JobStatus> list(Connection connection, JobFilter filter, Detail detail)
+      throws SQLException {
     Where where = Where.of(connection, filter);
     return Rows.list(
         connection,
         JobReader::status,
-        JOBS + where.sql() + " ORDER BY id DESC LIMIT ?",
+        detail.select() + FROM_JOBS + where.sql() + " ORDER BY id DESC LIMIT ?",
         where.values(filter.limit()));
   }
 
   /** The same, but among the newest of their range alone: no index leads to these. */
-  static List<JobStatus> listNewest(Connection connection, JobFilter filter, int newest)
-      throws SQLException {
+  static List<JobStatus> listNewest(
+      Connection connection, JobFilter filter, int newest, Detail detail) throws SQLException {
     Where range = Where.range(connection, filter);
     Where where = Where.of(connection, filter.from(null).before(null));
     return Rows.list(
         connection,
         JobReader::status,
-        COLUMNS
+        detail.select()
             + "FROM (SELECT * FROM holdfast.job"
             + range.sql()
             + " ORDER BY id DESC LIMIT "
@@ -101,11 +148,12 @@ final class JobReader {
         range.values(where.values(filter.limit())));
   }
 
-  static List<JobStatus> all(Connection connection, List<JobId> jobs) throws SQLException {
+  static List<JobStatus> all(Connection connection, List<JobId> jobs, Detail detail)
+      throws SQLException {
     return Rows.list(
         connection,
         JobReader::status,
-        JOBS + " WHERE id = ANY (?::uuid[]) ORDER BY id DESC",
+        detail.select() + FROM_JOBS + " WHERE id = ANY (?::uuid[]) ORDER BY id DESC",
         Rows.array(connection, "uuid", jobs, job -> job));
   }
 
@@ -149,7 +197,7 @@ final class JobReader {
         row.getString("queue"),
         JobState.valueOf(row.getString("state")),
         row.getInt("priority"),
-        new Json(row.getString("payload")),
+        row.getBoolean("no_payload") ? NOTHING : new Json(row.getString("payload")),
         Rows.jsonOrNull(row, "result"),
         FailureJson.read(row.getString("failure")),
         row.getInt("attempt"),
@@ -175,6 +223,21 @@ final class JobReader {
         row.getString("run_key"),
         Rows.idOrNull(row, "parent_id"),
         row.getString("unique_key"),
-        row.getString("concurrency_key"));
+        row.getString("concurrency_key"),
+        omitted(row));
+  }
+
+  private static List<String> omitted(ResultSet row) throws SQLException {
+    List<String> omitted = new ArrayList<>();
+    if (row.getBoolean("no_payload")) {
+      omitted.add(JobStatus.PAYLOAD);
+    }
+    if (row.getBoolean("no_result")) {
+      omitted.add(JobStatus.RESULT);
+    }
+    if (row.getBoolean("no_trace")) {
+      omitted.add(JobStatus.STACK_TRACE);
+    }
+    return omitted;
   }
 }

@@ -432,9 +432,19 @@ public final class Queue implements AutoCloseable {
     return database.run("count", connection -> Search.count(connection, filter, most));
   }
 
-  /** Quick, and so not always full: the answer says where it stopped. */
+  /**
+   * Quick, and so not always full: the answer says where it stopped. What is long of a job is not
+   * read, and the job says so.
+   */
   public JobPage page(JobFilter filter) {
-    return database.run("list", connection -> Search.page(connection, filter));
+    return database.run(
+        "list", connection -> Search.page(connection, filter, JobReader.Detail.SHORT));
+  }
+
+  /** The same without payloads, results and stack traces, however short. */
+  public JobPage briefPage(JobFilter filter) {
+    return database.run(
+        "list", connection -> Search.page(connection, filter, JobReader.Detail.NONE));
   }
 
   public List<JobEvent> timeline(JobId job) {

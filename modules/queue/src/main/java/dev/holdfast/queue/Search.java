@@ -50,25 +50,32 @@ final class Search {
 
   private Search() {}
 
-  static JobPage page(Connection connection, JobFilter filter) throws SQLException {
-    return page(connection, filter, MOST_WALKED);
+  static JobPage page(Connection connection, JobFilter filter, JobReader.Detail detail)
+      throws SQLException {
+    return page(connection, filter, MOST_WALKED, detail);
+  }
+
+  static JobPage page(Connection connection, JobFilter filter, int walked) throws SQLException {
+    return page(connection, filter, walked, JobReader.Detail.SHORT);
   }
 
   /**
    * @param walked over how many jobs, where no index leads to those that are wanted
    */
-  static JobPage page(Connection connection, JobFilter filter, int walked) throws SQLException {
+  private static JobPage page(
+      Connection connection, JobFilter filter, int walked, JobReader.Detail detail)
+      throws SQLException {
     String text = filter.text();
     if (text != null) {
       Found found = search(connection, filter, lower(connection, text));
       List<JobStatus> all =
-          found.jobs().isEmpty() ? List.of() : JobReader.all(connection, found.jobs());
+          found.jobs().isEmpty() ? List.of() : JobReader.all(connection, found.jobs(), detail);
       return new JobPage(all, found.next(), found.allSearched());
     }
     List<JobStatus> jobs =
         isLedTo(filter)
-            ? JobReader.list(connection, filter)
-            : JobReader.listNewest(connection, filter, walked);
+            ? JobReader.list(connection, filter, detail)
+            : JobReader.listNewest(connection, filter, walked, detail);
     if (jobs.size() == filter.limit()) {
       return new JobPage(jobs, jobs.getLast().id(), true);
     }
@@ -104,8 +111,8 @@ final class Search {
 
   static List<JobStatus> list(Connection connection, JobFilter filter) throws SQLException {
     return filter.text() == null
-        ? JobReader.list(connection, filter)
-        : page(connection, filter).jobs();
+        ? JobReader.list(connection, filter, JobReader.Detail.ALL)
+        : page(connection, filter, JobReader.Detail.ALL).jobs();
   }
 
   /** Not more than so many: what is asked is whether it is a few or very many. */

@@ -3,12 +3,14 @@ package dev.holdfast.server;
 import dev.holdfast.contract.TaskTokens;
 import dev.holdfast.contract.Wire;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.Text;
 import io.helidon.webserver.http.ServerRequest;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** A request, as far as an action needs to know it. */
@@ -116,15 +118,18 @@ final class Call {
   }
 
   /** Refuses what nobody would look at: a misspelt filter must not look like no filter. */
-  void onlyQueries(String... known) {
+  void onlyKnownQueries() {
     for (String name : request.query().names()) {
-      if (!java.util.List.of(known).contains(name)) {
+      if (!route.queries().contains(name)) {
         throw new Problem(
             422,
             "unknown_parameter",
-            "parameter '%s' is unknown: known are %s"
+            "parameter '%s' is unknown: %s"
                 .formatted(
-                    name.length() > 60 ? name.substring(0, 60) : name, String.join(", ", known)));
+                    Text.excerpt(name, 60),
+                    route.queries().isEmpty()
+                        ? "there are none here"
+                        : "known are " + String.join(", ", new TreeSet<>(route.queries()))));
       }
     }
   }
@@ -176,8 +181,17 @@ final class Call {
   }
 
   private byte[] read() {
-    try (InputStream in = request.content().inputStream()) {
-      byte[] bytes = patience.during(() -> in.readNBytes(route.maxBody() + 1));
+    InputStream in = request.content().inputStream();
+    try {
+      // To close it is to read what is left. Of a body that cannot be read that would take as long
+      // as the sender likes; its connection is ended instead.
+      byte[] bytes =
+          patience.during(
+              () -> {
+                byte[] read = in.readNBytes(route.maxBody() + 1);
+                in.close();
+                return read;
+              });
       if (bytes.length > route.maxBody()) {
         throw new Problem(
             413,

@@ -7,6 +7,7 @@ import dev.holdfast.model.RefusedException;
 import dev.holdfast.queue.DatabaseException;
 import io.helidon.http.Header;
 import io.helidon.http.HeaderNames;
+import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.http.Handler;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
@@ -25,6 +26,8 @@ import org.slf4j.LoggerFactory;
  */
 final class Door implements Handler {
   static final int MOST_HEADER_CHARS = 16 << 10;
+
+  private static final String CLOSE = "close";
 
   private static final Logger log = LoggerFactory.getLogger(Door.class);
 
@@ -68,7 +71,7 @@ final class Door implements Handler {
       answer = problem.answer();
     }
     try {
-      send(response, answer);
+      send(response, answer, request.prologue().method().text().equals(Router.HEAD));
     } finally {
       observer.answered(
           request.prologue().method().text(),
@@ -76,12 +79,23 @@ final class Door implements Handler {
           answer.status(),
           Duration.ofNanos(System.nanoTime() - start));
     }
+    if (isLast(request, answer)) {
+      // The web server would first read what is left of a body that cannot be read, and keeps
+      // connections that the other side wants ended.
+      throw new CloseConnectionException("the last request of its connection");
+    }
+  }
+
+  private static boolean isLast(ServerRequest request, Answer answer) {
+    return CLOSE.equals(answer.headers().get("Connection"))
+        || header(request, "Connection").filter(CLOSE::equalsIgnoreCase).isPresent();
   }
 
   private Answer answered(ServerRequest request, Router.Found found) {
     Route route = found.route();
     try {
       Call call = admitted(request, found);
+      call.onlyKnownQueries();
       if (route.method().equals("GET") && route.guard().equals(Guard.READ)) {
         return shared.answer(call, route.action());
       }
@@ -184,6 +198,7 @@ final class Door implements Handler {
     int status =
         switch (reason) {
           case BAD_ID -> 400;
+          case ID_TAKEN -> 409;
           case PAYLOAD_TOO_LARGE, RESULT_TOO_LARGE, EVENT_TOO_LARGE, TOO_MANY_JOBS -> 413;
           default -> 422;
         };
@@ -209,7 +224,7 @@ final class Door implements Handler {
     return request.headers().first(HeaderNames.create(name));
   }
 
-  private static void send(ServerResponse response, Answer answer) {
+  private static void send(ServerResponse response, Answer answer, boolean head) {
     try {
       response.status(answer.status());
       answer.headers().forEach((name, value) -> response.header(name, value));
@@ -218,7 +233,14 @@ final class Door implements Handler {
       }
       response.header("X-Content-Type-Options", "nosniff");
       Answer.Stream stream = answer.stream();
-      if (stream == null) {
+      if (head) {
+        if (stream == null) {
+          response.header("Content-Length", String.valueOf(answer.body().length));
+        }
+        // Nobody reads a stream that has no body; whoever joined it leaves.
+        answer.wasNotSent();
+        response.send();
+      } else if (stream == null) {
         response.send(answer.body());
       } else {
         try (OutputStream out = response.outputStream()) {

@@ -34,16 +34,17 @@ final class EventsApi {
   }
 
   List<Route> routes() {
-    return List.of(Route.get("/v1/events", Guard.READ, this::events));
+    return List.of(
+        Route.get("/v1/events", Guard.READ, this::events).queries("topics", "lastEventId"));
   }
 
   private Answer events(Call call) {
-    call.onlyQueries("topics", "lastEventId");
     Topics topics = call.query("topics").map(Topics::parse).orElse(Topics.ALL);
     @Nullable String lastId =
         call.header("Last-Event-ID").or(() -> call.query("lastEventId")).orElse(null);
     Caller caller = call.caller();
-    Subscriber subscriber = new Subscriber(topics, Thread.currentThread());
+    String client = caller.key().isEmpty() ? "at " + call.peer() : "key " + caller.key();
+    Subscriber subscriber = new Subscriber(client, topics, Thread.currentThread());
     feeds.join(caller.onlyTenant(), subscriber, lastId);
     return Answer.stream(
             "text/event-stream",

@@ -35,11 +35,10 @@ final class HistoryApi {
   }
 
   List<Route> routes() {
-    return List.of(Route.get("/v1/history", Guard.READ, this::history));
+    return List.of(Route.get("/v1/history", Guard.READ, this::history).queries("minutes"));
   }
 
   private Answer history(Call call) {
-    call.onlyQueries("minutes");
     int minutes = call.whole("minutes", DEFAULT_MINUTES, 1, (int) History.FARTHEST.toMinutes());
     History.Shown shown =
         of(call.caller().onlyTenant()).last(Duration.ofMinutes(minutes), POINTS, clock.instant());

@@ -29,6 +29,7 @@ public final class HoldfastServer implements AutoCloseable {
   private static final Duration READ_WITHIN = Duration.ofSeconds(15);
 
   private static final int MOST_SUBSCRIBERS = 200;
+  private static final int MOST_STREAMS_OF_ONE_CLIENT = 50;
   private static final Duration IDLE = Duration.ofMinutes(2);
 
   private final WebServer web;
@@ -120,7 +121,8 @@ public final class HoldfastServer implements AutoCloseable {
     routes.addAll(new HistoryApi(queue, clock).routes());
     routes.addAll(new ReferenceApi().routes());
 
-    LiveFeeds feeds = new LiveFeeds(queue, problems, clock, MOST_SUBSCRIBERS);
+    LiveFeeds feeds =
+        new LiveFeeds(queue, problems, clock, MOST_SUBSCRIBERS, MOST_STREAMS_OF_ONE_CLIENT);
     routes.addAll(new EventsApi(feeds, gate).routes());
     routes.addAll(new MetricsApi(metrics).routes());
     metrics.addWorker(counted);
@@ -150,6 +152,12 @@ public final class HoldfastServer implements AutoCloseable {
   }
 
   static WebServer web(ServerOptions options, int port, Door door, Patience patience) {
+    Http1Config http =
+        Http1Config.builder()
+            .maxPrologueLength(MOST_URI_BYTES)
+            .maxHeadersSize(MOST_HEADER_BYTES)
+            .addReceiveListener(patience)
+            .build();
     WebServerConfig.Builder builder =
         WebServer.builder()
             .address(resolved(options.host()))
@@ -160,12 +168,9 @@ public final class HoldfastServer implements AutoCloseable {
             .shutdownGracePeriod(Duration.ofSeconds(2))
             .connectionOptions(socket -> socket.tcpNoDelay(true))
             .directHandlers(DirectProblems.handlers())
-            .addProtocol(
-                Http1Config.builder()
-                    .maxPrologueLength(MOST_URI_BYTES)
-                    .maxHeadersSize(MOST_HEADER_BYTES)
-                    .addReceiveListener(patience)
-                    .build())
+            .addProtocol(http)
+            .addConnectionSelector(new OlderHttp(http))
+            .contentEncoding(encodings -> encodings.addContentEncoding(new NotEncoded()))
             .routing(routing -> routing.any(door));
     ServerOptions.Tls tls = options.tls();
     if (tls != null) {

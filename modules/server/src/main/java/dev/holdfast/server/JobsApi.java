@@ -60,11 +60,11 @@ final class JobsApi {
 
   List<Route> routes() {
     return List.of(
-        Route.get("/v1/jobs", Guard.READ, this::list),
-        Route.get("/v1/jobs/count", Guard.READ, this::count),
-        Route.get("/v1/jobs/{id}", Guard.READ, this::show),
+        Route.get("/v1/jobs", Guard.READ, this::list).queries(with("brief", "limit", "cursor")),
+        Route.get("/v1/jobs/count", Guard.READ, this::count).queries(with()),
+        Route.get("/v1/jobs/{id}", Guard.READ, this::show).queries("with"),
         Route.get("/v1/jobs/{id}/timeline", Guard.READ, call -> only(call, EVENTS)),
-        Route.get("/v1/jobs/{id}/log", Guard.READ, this::log),
+        Route.get("/v1/jobs/{id}/log", Guard.READ, this::log).queries("after"),
         Route.get("/v1/jobs/{id}/attempts", Guard.READ, call -> only(call, ATTEMPTS)),
         Route.get("/v1/jobs/{id}/steps", Guard.READ, call -> only(call, STEPS)),
         Route.get("/v1/jobs/{id}/artifacts", Guard.READ, call -> only(call, ARTIFACTS)),
@@ -92,14 +92,16 @@ final class JobsApi {
   }
 
   private Answer list(Call call) {
-    call.onlyQueries(with("brief", "limit", "cursor"));
     JobFilter filter =
         filter(call)
             .limit(call.whole("limit", PAGE, 1, LARGEST_PAGE))
             .resumed(call.query("cursor").map(JobsApi::cursor).orElse(null));
     JobFilter wanted = within(call, filter);
-    JobPage page = wanted == null ? new JobPage(List.of(), null, true) : queue.page(wanted);
     boolean brief = call.query("brief").map(Boolean::parseBoolean).orElse(false);
+    JobPage page =
+        wanted == null
+            ? new JobPage(List.of(), null, true)
+            : brief ? queue.briefPage(wanted) : queue.page(wanted);
     ObjectNode node = Wire.object();
     node.putArray("jobs")
         .addAll(page.jobs().stream().map(brief ? JobsApi::brief : Shape::job).toList());
@@ -112,18 +114,12 @@ final class JobsApi {
     return Answer.ok(node);
   }
 
-  /** Without what can be long. */
+  /** Without what can be long, as was asked for; so that need not be said of each. */
   private static ObjectNode brief(JobStatus job) {
-    ObjectNode node = Shape.job(job);
-    node.remove(List.of("payload", "result"));
-    if (node.get("failure") instanceof ObjectNode failure) {
-      failure.remove("stackTrace");
-    }
-    return node;
+    return Shape.job(job).without(List.of("omitted", "result"));
   }
 
   private Answer count(Call call) {
-    call.onlyQueries(with());
     JobFilter wanted = within(call, filter(call));
     JobCount count = wanted == null ? new JobCount(0, false) : queue.count(wanted, MOST_COUNTED);
     return Answer.ok(Wire.object().put("jobs", count.jobs()).put("more", count.more()));
@@ -201,7 +197,6 @@ final class JobsApi {
   }
 
   private Answer show(Call call) {
-    call.onlyQueries("with");
     List<String> with = call.query("with").map(JobsApi::parts).orElse(List.of());
     JobStatus job = job(queue, call);
     ObjectNode node = Shape.job(job);
@@ -224,7 +219,6 @@ final class JobsApi {
   }
 
   private Answer log(Call call) {
-    call.onlyQueries("after");
     LogCursor after = call.query("after").map(LogCursor::parse).orElse(LogCursor.START);
     return Answer.ok(Shape.log(queue.log(job(queue, call).id(), after)));
   }

@@ -51,16 +51,18 @@ final class LeasesApi {
   List<Route> routes() {
     return List.of(
         Route.post("/v1/leases/heartbeat", Guard.WORK, this::heartbeat),
-        Route.get("/v1/leases/signals", Guard.WORK, this::signals),
+        Route.get("/v1/leases/signals", Guard.WORK, this::signals).queries("worker"),
         Route.post("/v1/leases/report", Guard.WORK, this::report),
-        Route.post("/v1/leases/step", Guard.WORK, this::step).maxBody(ONE_STEP),
-        Route.get("/v1/leases/steps", Guard.WORK, this::steps),
-        Route.get("/v1/leases/patch", Guard.WORK, this::patch),
+        Route.post("/v1/leases/step", Guard.WORK, this::step)
+            .maxBody(ONE_STEP)
+            .queries("patchBytes"),
+        Route.get("/v1/leases/steps", Guard.WORK, this::steps).queries("task"),
+        Route.get("/v1/leases/patch", Guard.WORK, this::patch).queries("task", "step"),
         Route.post("/v1/leases/publish", Guard.WORK, this::publish),
-        Route.get("/v1/leases/artifacts", Guard.WORK, this::artifacts),
+        Route.get("/v1/leases/artifacts", Guard.WORK, this::artifacts).queries("task"),
         Route.post("/v1/leases/settle", Guard.WORK, this::settle),
         Route.post("/v1/leases/succeeded", Guard.WORK, this::succeeded).maxBody(Route.SMALL),
-        Route.get("/v1/leases", Guard.WORK, this::held),
+        Route.get("/v1/leases", Guard.WORK, this::held).queries("worker"),
         Route.post("/v1/queues/depth", Guard.WORK, this::depth).maxBody(Route.SMALL),
         Route.post("/v1/queues/wait", Guard.WORK, this::await).maxBody(Route.SMALL));
   }
@@ -102,7 +104,6 @@ final class LeasesApi {
    * request and are written in one transaction, so that no step is ever done without its patch.
    */
   private Answer step(Call call) {
-    call.onlyQueries("patchBytes");
     byte[] body = call.raw();
     int json = body.length - call.whole("patchBytes", 0, Limits.PATCH_BYTES);
     if (json <= 0) {
@@ -115,13 +116,11 @@ final class LeasesApi {
   }
 
   private Answer steps(Call call) {
-    call.onlyQueries("task");
     JobId job = JobId.parse(call.query("task").orElse(""));
     return Answer.ok(TaskSteps.of(sees(call, job) ? queue.steps(job) : List.of()));
   }
 
   private Answer patch(Call call) {
-    call.onlyQueries("task", "step");
     JobId job = JobId.parse(call.query("task").orElse(""));
     String step = Limits.stepId(call.query("step").orElse(""));
     return (sees(call, job) ? queue.patch(job, step) : Optional.<Patch>empty())
@@ -132,7 +131,7 @@ final class LeasesApi {
   /** An ending, and who says so. */
   private record Told(Settlement settlement, String worker) {
     static Told of(LeaseSettle.Ending ending) {
-      return new Told(ending.settlement(), ending.workerId());
+      return new Told(Scrubbed.settlement(ending.settlement()), ending.workerId());
     }
 
     Lease lease() {
@@ -182,7 +181,6 @@ final class LeasesApi {
   }
 
   private Answer artifacts(Call call) {
-    call.onlyQueries("task");
     JobId job = JobId.parse(call.query("task").orElse(""));
     return Answer.ok(
         new LeasePublish.Published(
@@ -229,7 +227,6 @@ final class LeasesApi {
   }
 
   private static String worker(Call call) {
-    call.onlyQueries("worker");
     return Limits.key("worker", call.query("worker").orElse(""));
   }
 

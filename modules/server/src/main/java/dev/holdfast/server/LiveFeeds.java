@@ -49,6 +49,7 @@ final class LiveFeeds implements AutoCloseable {
   private final Problems problems;
   private final InstantSource clock;
   private final int mostSubscribers;
+  private final int mostOfOneClient;
   private final Map<String, Watched> feeds = new HashMap<>();
   private final Semaphore looking = new Semaphore(MOST_LOOKING);
   private final ScheduledExecutorService ticker =
@@ -56,11 +57,20 @@ final class LiveFeeds implements AutoCloseable {
           Thread.ofPlatform().daemon().name("holdfast-live").factory());
   private boolean closed;
 
-  LiveFeeds(Queue queue, Problems problems, InstantSource clock, int mostSubscribers) {
+  /**
+   * @param mostOfOneClient so that one who opens stream after stream leaves places for others
+   */
+  LiveFeeds(
+      Queue queue,
+      Problems problems,
+      InstantSource clock,
+      int mostSubscribers,
+      int mostOfOneClient) {
     this.queue = queue;
     this.problems = problems;
     this.clock = clock;
     this.mostSubscribers = mostSubscribers;
+    this.mostOfOneClient = mostOfOneClient;
     var unused =
         ticker.scheduleWithFixedDelay(
             this::tick, TICK.toMillis(), TICK.toMillis(), TimeUnit.MILLISECONDS);
@@ -72,6 +82,14 @@ final class LiveFeeds implements AutoCloseable {
   synchronized void join(@Nullable String tenant, Subscriber subscriber, @Nullable String lastId) {
     if (closed || subscribers() >= mostSubscribers) {
       throw new Problem(503, "too_many_subscribers", "too many are listening: try again later")
+          .header("Retry-After", "10");
+    }
+    if (subscribers(subscriber.client()) >= mostOfOneClient) {
+      throw new Problem(
+              429,
+              "too_many_streams",
+              "one client may have %d streams open: close one of them first"
+                  .formatted(mostOfOneClient))
           .header("Retry-After", "10");
     }
     feed(tenant).join(subscriber, lastId);
@@ -97,6 +115,13 @@ final class LiveFeeds implements AutoCloseable {
 
   synchronized int subscribers() {
     return feeds.values().stream().mapToInt(watched -> watched.feed.subscribers().size()).sum();
+  }
+
+  private long subscribers(String client) {
+    return feeds.values().stream()
+        .flatMap(watched -> watched.feed.subscribers().stream())
+        .filter(subscriber -> subscriber.client().equals(client))
+        .count();
   }
 
   private Watched watched(@Nullable String tenant) {

@@ -144,7 +144,7 @@ final class OperateApi {
       return new Page(many.ids() == null ? List.of() : many.ids(), null);
     }
     JobPage page =
-        queue.page(
+        queue.briefPage(
             many.filter()
                 .filter(unlessGiven, possible)
                 .tenant(call.caller().onlyTenant())

@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,8 +12,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param template as in {@code /v1/jobs/{id}/cancel}
  * @param maxBody how many bytes of body it reads
+ * @param queries the parameters it knows; others are refused
  */
-record Route(String method, String template, Guard guard, int maxBody, Action action) {
+record Route(
+    String method, String template, Guard guard, int maxBody, Set<String> queries, Action action) {
   /** A body that holds a payload and something around it. */
   static final int ONE_JOB = 3 << 20;
 
@@ -25,23 +28,27 @@ record Route(String method, String template, Guard guard, int maxBody, Action ac
   }
 
   static Route get(String template, Guard guard, Action action) {
-    return new Route("GET", template, guard, SMALL, action);
+    return new Route("GET", template, guard, SMALL, Set.of(), action);
   }
 
   static Route post(String template, Guard guard, Action action) {
-    return new Route("POST", template, guard, ONE_JOB, action);
+    return new Route("POST", template, guard, ONE_JOB, Set.of(), action);
   }
 
   static Route put(String template, Guard guard, Action action) {
-    return new Route("PUT", template, guard, ONE_JOB, action);
+    return new Route("PUT", template, guard, ONE_JOB, Set.of(), action);
   }
 
   static Route delete(String template, Guard guard, Action action) {
-    return new Route("DELETE", template, guard, SMALL, action);
+    return new Route("DELETE", template, guard, SMALL, Set.of(), action);
   }
 
   Route maxBody(int bytes) {
-    return new Route(method, template, guard, bytes, action);
+    return new Route(method, template, guard, bytes, queries, action);
+  }
+
+  Route queries(String... names) {
+    return new Route(method, template, guard, maxBody, Set.of(names), action);
   }
 
   List<String> segments() {

@@ -10,6 +10,9 @@ import java.util.TreeSet;
 
 /** Finds the route of a path. What comes under {@code /api} is the same without it. */
 final class Router {
+  /** Wherever something can be got. */
+  static final String HEAD = "HEAD";
+
   private final List<Route> routes;
 
   Router(List<Route> routes) {
@@ -24,16 +27,20 @@ final class Router {
     if (path.size() > 1 && path.getFirst().equals("api")) {
       path = path.subList(1, path.size());
     }
+    boolean isHead = method.equals(HEAD);
     TreeSet<String> others = new TreeSet<>();
     for (Route route : routes) {
       Map<String, String> values = route.match(path);
       if (values == null) {
         continue;
       }
-      if (route.method().equals(method)) {
+      if (route.method().equals(method) || (isHead && route.method().equals("GET"))) {
         return new Found(route, values);
       }
       others.add(route.method());
+      if (route.method().equals("GET")) {
+        others.add(HEAD);
+      }
     }
     if (others.isEmpty()) {
       throw Problem.notFound("there is nothing here: /openapi.yaml lists what there is");

@@ -22,6 +22,7 @@ final class Subscriber {
   /** What to write next; nothing for so long means a sign of life. */
   record Taken(List<LiveEvent> events, boolean isOver) {}
 
+  private final String client;
   private final Topics topics;
   private final Thread writer;
   private final ReentrantLock lock = new ReentrantLock();
@@ -32,9 +33,17 @@ final class Subscriber {
   private boolean over;
   private long overSince;
 
-  Subscriber(Topics topics, Thread writer) {
+  /**
+   * @param client who it is, among others: by the key, or where there is none by the address
+   */
+  Subscriber(String client, Topics topics, Thread writer) {
+    this.client = client;
     this.topics = topics;
     this.writer = writer;
+  }
+
+  String client() {
+    return client;
   }
 
   /** What he begins with, however much it is. */

@@ -140,11 +140,12 @@ final class TasksApi {
 
   private Settlement failed(Lease lease, TaskCompleted.TaskError error) {
     Failure failure =
-        Failure.of(
-                error.category(),
-                error.code() == null ? Failure.HANDLER_FAILED : error.code(),
-                error.message())
-            .withStackTrace(error.stackTrace());
+        Scrubbed.failure(
+            Failure.of(
+                    error.category(),
+                    error.code() == null ? Failure.HANDLER_FAILED : error.code(),
+                    error.message())
+                .withStackTrace(error.stackTrace()));
     return new Settlement.Fail(
         lease,
         error.retryable() == null ? failure : failure.withRetryable(error.retryable()),

@@ -2,6 +2,7 @@ package dev.holdfast.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.Ack;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
@@ -154,6 +155,30 @@ class ConcurrencyTest extends QueueFixture {
     queue.cancel(lost.job(), false, "x", GRACE);
     claimOne();
     assertThat(claim(1)).isEmpty();
+  }
+
+  @Test
+  void a_place_stays_taken_after_heartbeats_and_after_a_cancel_request() {
+    queue.limit("limited", 1);
+    queue.enqueue(
+        List.of(keyed("k", 1), keyed("k", 1), job().queue("limited"), job().queue("limited")));
+    Lease keyed = claimOne();
+    Lease limited = queue.claim("limited", 1, WORKER, LEASE).jobs().getFirst().lease();
+    assertThat(queue.heartbeat(List.of(keyed, limited), LEASE))
+        .allMatch(pulse -> pulse.ack() == Ack.ACCEPTED);
+    assertFull();
+    queue.cancel(List.of(keyed.job(), limited.job()), false, "enough", GRACE, null);
+    assertFull();
+    queue.heartbeat(List.of(keyed, limited), LEASE);
+    assertFull();
+    queue.settle(List.of(new Settlement.Cancel(keyed, null), new Settlement.Cancel(limited, null)));
+    assertThat(claim(1)).hasSize(1);
+    assertThat(queue.claim("limited", 1, WORKER, LEASE).jobs()).hasSize(1);
+  }
+
+  private void assertFull() {
+    assertThat(claim(1)).isEmpty();
+    assertThat(queue.claim("limited", 1, WORKER, LEASE).jobs()).isEmpty();
   }
 
   @Test

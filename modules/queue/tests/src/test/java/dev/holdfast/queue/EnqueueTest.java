@@ -9,6 +9,7 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.Refusal;
@@ -26,9 +27,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class EnqueueTest extends QueueFixture {
@@ -136,6 +140,56 @@ class EnqueueTest extends QueueFixture {
         .extracting(Enqueued::duplicate)
         .containsOnly(false);
     assertThat(count(JobState.PENDING)).isEqualTo(2);
+  }
+
+  static Stream<UnaryOperator<Job>> others() {
+    return Stream.of(
+        job -> job.queue("other"),
+        job -> job.priority(9),
+        job -> job.maxAttempts(7),
+        job -> job.maxCrashes(7),
+        job -> job.timeout(Duration.ofMinutes(7)),
+        job -> job.owner("other", "default"),
+        job -> job.owner("default", "other"),
+        job -> job.run(JobId.next(), "test"),
+        job -> job.run(job.id(), "other"),
+        job -> job.parent(JobId.next()),
+        job -> job.uniqueKey("other"),
+        job -> Job.of("other", new Json("{\"n\": 1}")).id(job.id()),
+        job -> Job.of("test", new Json("{\"n\": 2}")).id(job.id()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("others")
+  void another_job_of_the_same_id_is_refused_and_nothing_is_written(UnaryOperator<Job> changed)
+      throws SQLException {
+    Job job = Job.of("test", new Json("{\"n\": 1}"));
+    queue.enqueue(job);
+    String before = row(job.id());
+    Job other = changed.apply(job);
+    assertRefused(Refusal.ID_TAKEN, () -> queue.enqueue(other));
+    assertRefused(Refusal.ID_TAKEN, () -> queue.enqueue(List.of(job(), other)));
+    try (Connection connection = db.connection()) {
+      assertRefused(Refusal.ID_TAKEN, () -> queue.enqueue(connection, List.of(job(), other)));
+    }
+    assertThat(row(job.id())).isEqualTo(before);
+    assertThat(db.count("SELECT count(*) FROM holdfast.job")).isEqualTo(1);
+  }
+
+  @Test
+  void a_job_sent_again_is_the_same_whatever_has_become_of_it() {
+    Job job =
+        Job.of("test", new Json("{\"price\": 1.10, \"n\": 1}"))
+            .delay(Duration.ofMillis(1))
+            .deadline(Instant.now().plusSeconds(3_600))
+            .concurrencyKey("k", 1)
+            .uniqueKey("u");
+    Lease lease = addAndClaim(job);
+    queue.settle(fail(lease, HOPELESS));
+    queue.retry(List.of(job.id()));
+    set(job.id(), "deadline = NULL, concurrency_key = 'crashed:w', run_at = now()");
+    Job again = Job.of("test", new Json("{\"n\":1,\"price\":1.1}")).id(job.id()).uniqueKey("u");
+    assertThat(queue.enqueue(again)).isEqualTo(new Enqueued(job.id(), false));
   }
 
   @Test

@@ -14,8 +14,14 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -155,6 +161,63 @@ class ExpireTest extends QueueFixture {
             .toList();
     assertThat(ended).hasSize(200).doesNotHaveDuplicates();
     assertThat(db.count("SELECT count(*) FROM holdfast.event")).isEqualTo(200);
+  }
+
+  @Test
+  void an_attempt_that_began_just_now_is_not_ended_for_the_one_before() {
+    db.sql(
+        """
+        CREATE TABLE IF NOT EXISTS public.early (id uuid);
+        CREATE OR REPLACE FUNCTION public.ended_early() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          INSERT INTO public.early VALUES (OLD.id);
+          RETURN NULL;
+        END $$;
+        CREATE OR REPLACE TRIGGER early AFTER UPDATE ON holdfast.job
+          FOR EACH ROW
+          WHEN (OLD.state = 'RUNNING' AND NEW.failures > OLD.failures
+                AND OLD.started_at + OLD.timeout_ms * interval '1 ms' > clock_timestamp())
+          EXECUTE FUNCTION public.ended_early();
+        """);
+    try {
+      queue.enqueue(
+          IntStream.range(0, 1_000).mapToObj(i -> job().timeout(Duration.ofHours(1))).toList());
+      List<UUID> ids = new ArrayList<>(claim(1_000).stream().map(job -> job.id().value()).toList());
+      Collections.shuffle(ids, new Random(7));
+      for (int round = 0; round < 3; round++) {
+        db.sql(
+            "UPDATE holdfast.job SET started_at = now() - interval '1 day' WHERE state = 'RUNNING'");
+        AtomicBoolean beginning = new AtomicBoolean(true);
+        Parallel.run(3, i -> () -> i == 2 ? sweptWhile(beginning) : begunAnew(ids, i, beginning));
+        assertThat(db.count("SELECT count(*) FROM public.early")).isZero();
+      }
+    } finally {
+      db.sql("DROP TRIGGER early ON holdfast.job");
+    }
+  }
+
+  private boolean sweptWhile(AtomicBoolean beginning) {
+    do {
+      expire();
+    } while (beginning.get());
+    return true;
+  }
+
+  /** As if these had been given back and claimed again, a few at a time. */
+  private static boolean begunAnew(List<UUID> ids, int half, AtomicBoolean beginning)
+      throws SQLException {
+    try (Connection connection = db.connection()) {
+      for (int from = 500 * half; from < 500 * half + 500; from += 20) {
+        Rows.update(
+            connection,
+            "UPDATE holdfast.job SET started_at = clock_timestamp() WHERE state = 'RUNNING'"
+                + " AND id IN (SELECT id FROM holdfast.job WHERE id = ANY (?) ORDER BY id"
+                + " FOR NO KEY UPDATE SKIP LOCKED)",
+            Rows.array(connection, "uuid", ids.subList(from, from + 20), id -> id));
+      }
+    }
+    beginning.set(false);
+    return true;
   }
 
   @Test

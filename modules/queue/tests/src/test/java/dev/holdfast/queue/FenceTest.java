@@ -3,9 +3,11 @@ package dev.holdfast.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Ack;
+import dev.holdfast.model.Artifact;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.Publication;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
@@ -126,6 +128,17 @@ class FenceTest extends QueueFixture {
                     new Report.Progress(stale, 50, "half"),
                     new Report.Event(stale, "note", Json.EMPTY))))
         .containsExactly(Ack.LEASE_LOST, Ack.LEASE_LOST);
+    assertThat(row(stale.job())).isEqualTo(before);
+  }
+
+  @Test
+  void a_worker_that_lost_its_lease_cannot_publish() {
+    Lease stale = stale();
+    String before = row(stale.job());
+    Artifact artifact = new Artifact("out.bin", 3, "0123456789abcdef".repeat(4));
+    assertThat(queue.publish(new Publication(stale, "shared", List.of(artifact), null)))
+        .isEqualTo(Ack.LEASE_LOST);
+    assertThat(queue.artifacts(stale.job())).isEmpty();
     assertThat(row(stale.job())).isEqualTo(before);
   }
 

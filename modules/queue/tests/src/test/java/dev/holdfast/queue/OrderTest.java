@@ -8,18 +8,23 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Two verbs want the same job at the same moment. The second one has looked at the job before the
@@ -219,5 +224,86 @@ class OrderTest extends QueueFixture {
             c -> Retry.all(c, List.of(lease.job()), null), () -> queue.retry(List.of(lease.job())));
     assertThat(second).isEmpty();
     assertThat(events(lease.job())).containsExactly("created", "processing", "failed", "retried");
+  }
+
+  /** A verb on many jobs, given in the order of these leases. */
+  @FunctionalInterface
+  interface Batch {
+    void on(Connection connection, List<Lease> leases) throws SQLException;
+  }
+
+  record Named(String name, Batch batch) {
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
+  static Stream<Named> batches() {
+    return Stream.of(
+        new Named(
+            "cancel",
+            (connection, leases) ->
+                Cancel.of(
+                    connection,
+                    leases.stream().map(Lease::job).toList(),
+                    false,
+                    "stop",
+                    GRACE,
+                    null)),
+        new Named(
+            "succeed",
+            (connection, leases) ->
+                Succeed.all(connection, leases.stream().map(QueueFixture::succeed).toList())),
+        new Named(
+            "fail",
+            (connection, leases) ->
+                Fail.all(connection, leases.stream().map(lease -> fail(lease, FLAKY)).toList())),
+        new Named(
+            "release",
+            (connection, leases) ->
+                GiveBack.released(
+                    connection,
+                    leases.stream().map(lease -> new Settlement.Release(lease, false)).toList())));
+  }
+
+  /** Or a bulk cancel and a batch of settles, each with rows that the other one wants, deadlock. */
+  @ParameterizedTest
+  @MethodSource("batches")
+  void a_batch_waits_for_its_first_row_before_it_takes_another(Named verb) throws SQLException {
+    // They lie in the table in the opposite order, or reading it from its beginning would do.
+    jobs(20).reversed().forEach(this::add);
+    List<Lease> back =
+        claim(20).stream()
+            .map(LeasedJob::lease)
+            .sorted(Comparator.comparing(Lease::job).reversed())
+            .toList();
+    try (ExecutorService pool = Executors.newSingleThreadExecutor();
+        Connection first = db.connection();
+        Connection second = db.connection()) {
+      first.setAutoCommit(false);
+      lockNow(first, back.getLast());
+      Future<Boolean> waiting =
+          pool.submit(
+              () -> {
+                verb.batch.on(second, back);
+                return true;
+              });
+      awaitLockWait();
+      for (Lease lease : back) {
+        lockNow(first, lease);
+      }
+      first.commit();
+      assertThat(Parallel.get(waiting)).isTrue();
+    }
+  }
+
+  /** Throws when anybody holds it. */
+  private static void lockNow(Connection connection, Lease lease) throws SQLException {
+    Rows.list(
+        connection,
+        row -> "",
+        "SELECT id FROM holdfast.job WHERE id = ? FOR NO KEY UPDATE NOWAIT",
+        lease.job());
   }
 }

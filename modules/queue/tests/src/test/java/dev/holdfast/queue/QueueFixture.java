@@ -41,7 +41,7 @@ abstract class QueueFixture {
   static final String WORKER = "worker:default:1";
   static final Duration LEASE = Duration.ofSeconds(30);
   static final Duration GRACE = Duration.ofSeconds(30);
-  private static final Duration SOON = Duration.ofSeconds(1);
+  private static final Duration A_MOMENT = Duration.ofSeconds(1);
   static final Failure FLAKY = Failure.of(FailureCategory.USER_CODE, "FLAKY", "it broke");
   static final Failure HOPELESS = Failure.of(FailureCategory.DATA_QUALITY, "BAD_ROW", "no price");
 
@@ -103,7 +103,7 @@ abstract class QueueFixture {
   private LeasedJob claimOne(String name) {
     Claimed claimed = queue.claim(name, 1, WORKER, LEASE);
     while (claimed.jobs().isEmpty() && isSoon(claimed.nextDue())) {
-      LockSupport.parkNanos(SOON.toNanos() / 50);
+      LockSupport.parkNanos(A_MOMENT.toNanos() / 50);
       claimed = queue.claim(name, 1, WORKER, LEASE);
     }
     assertThat(claimed.jobs()).hasSize(1);
@@ -111,7 +111,7 @@ abstract class QueueFixture {
   }
 
   private static boolean isSoon(@Nullable Duration due) {
-    return due != null && due.compareTo(SOON) < 0;
+    return due != null && due.compareTo(A_MOMENT) < 0;
   }
 
   Lease addAndClaim(Job job) {

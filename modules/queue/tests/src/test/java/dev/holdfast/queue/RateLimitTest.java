@@ -98,6 +98,24 @@ class RateLimitTest extends QueueFixture {
   }
 
   @Test
+  void processes_share_one_rate() {
+    queue.rate(QUEUE, 30, DAY);
+    queue.enqueue(jobs(200));
+    List<Queue> processes = List.of(queue, another());
+    Parallel.run(
+        4,
+        i ->
+            () -> {
+              for (int n = 0; n < 10; n++) {
+                processes.get(i % 2).claim(QUEUE, 3, "w" + i, LEASE);
+              }
+              return true;
+            });
+    assertThat(count(JobState.RUNNING)).isEqualTo(30);
+    assertThat(processes.get(1).claim(QUEUE, 3, "w", LEASE).jobs()).isEmpty();
+  }
+
+  @Test
   void jobs_with_concurrency_keys_spend_tokens_too() {
     queue.rate(QUEUE, 3, DAY);
     queue.enqueue(

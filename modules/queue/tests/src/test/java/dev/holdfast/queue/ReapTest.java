@@ -2,6 +2,7 @@ package dev.holdfast.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.Ack;
 import dev.holdfast.model.Attempt;
 import dev.holdfast.model.AttemptOutcome;
 import dev.holdfast.model.Failure;
@@ -12,10 +13,18 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class ReapTest extends QueueFixture {
@@ -188,12 +197,99 @@ class ReapTest extends QueueFixture {
           Parallel.run(
               2, i -> () -> i == 0 ? queue.heartbeat(List.of(lease), LEASE) : (Object) reap());
       boolean reaped = !((Swept) both.get(1)).requeued().isEmpty();
+      boolean extended =
+          db.count(
+                  "SELECT count(*) FROM holdfast.job WHERE id = ? AND state = 'RUNNING'"
+                      + " AND lease_expires_at > clock_timestamp()",
+                  lease.job().value())
+              == 1;
+      assertThat(extended).as("one of the two, and not both").isNotEqualTo(reaped);
       assertThat(state(lease.job())).isEqualTo(reaped ? JobState.PENDING : JobState.RUNNING);
-      if (!reaped) {
-        assertThat(reap().requeued()).isEmpty();
-      }
+      // A heartbeat that met the reaper's lock may not have heard of it; the next one has.
+      assertThat(queue.heartbeat(List.of(lease), LEASE).getFirst().ack())
+          .isEqualTo(reaped ? Ack.LEASE_LOST : Ack.ACCEPTED);
+      assertThat(status(lease.job()).crashes()).isEqualTo(reaped ? 1 : 0);
       queue.cancel(lease.job(), false, "next", GRACE);
     }
+    assertThat(early()).isZero();
+  }
+
+  /** Writes down each attempt that is ended although its lease had not run out. */
+  @BeforeEach
+  void watchForEarlyEnds() {
+    db.sql(
+        """
+        CREATE TABLE IF NOT EXISTS public.early (id uuid);
+        TRUNCATE public.early;
+        CREATE OR REPLACE FUNCTION public.ended_early() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          INSERT INTO public.early VALUES (OLD.id);
+          RETURN NULL;
+        END $$;
+        CREATE OR REPLACE TRIGGER early AFTER UPDATE ON holdfast.job
+          FOR EACH ROW
+          WHEN (OLD.state = 'RUNNING' AND NEW.crashes > OLD.crashes
+                AND OLD.lease_expires_at > clock_timestamp())
+          EXECUTE FUNCTION public.ended_early();
+        """);
+  }
+
+  @AfterEach
+  void lookAway() {
+    db.sql("DROP TRIGGER early ON holdfast.job");
+  }
+
+  private long early() {
+    return db.count("SELECT count(*) FROM public.early");
+  }
+
+  @Test
+  void among_a_thousand_leases_none_ends_before_its_end() {
+    queue.enqueue(jobs(1_000));
+    List<Lease> leases = new ArrayList<>(claim(1_000).stream().map(LeasedJob::lease).toList());
+    Collections.shuffle(leases, new Random(7));
+    List<Queue> workers = List.of(another(), another());
+    for (int round = 0; round < 3; round++) {
+      db.sql(
+          "UPDATE holdfast.job SET heartbeat_at = now() - interval '1 hour',"
+              + " lease_expires_at = now() - interval '1 hour' WHERE state = 'RUNNING'");
+      AtomicBoolean beating = new AtomicBoolean(true);
+      Parallel.run(
+          3,
+          i ->
+              () -> {
+                if (i == 2) {
+                  do {
+                    reap();
+                  } while (beating.get());
+                } else {
+                  // A few at a time, so that many are extended while a reaper is at it.
+                  for (int from = 500 * i; from < 500 * i + 500; from += 20) {
+                    workers.get(i).heartbeat(leases.subList(from, from + 20), LEASE);
+                  }
+                  beating.set(false);
+                }
+                return true;
+              });
+      assertThat(early()).isZero();
+    }
+    long crashed = db.count("SELECT count(*) FROM holdfast.job WHERE crashes = 1");
+    assertThat(count(JobState.RUNNING)).isEqualTo(1_000 - crashed);
+    assertThat(count(JobState.PENDING)).isEqualTo(crashed);
+  }
+
+  @Test
+  void a_lease_that_is_just_being_extended_is_not_waited_for() throws SQLException {
+    Lease lease = running();
+    expire(lease);
+    try (Connection connection = db.connection()) {
+      connection.setAutoCommit(false);
+      Heartbeat.of(connection, List.of(lease), LEASE);
+      assertThat(reap().requeued()).isEmpty();
+      connection.commit();
+    }
+    assertThat(reap().requeued()).isEmpty();
+    assertThat(state(lease.job())).isEqualTo(JobState.RUNNING);
   }
 
   @Test

@@ -211,11 +211,17 @@ class TroubleTest extends QueueFixture {
       // On connections of their own, because the queue would try again after a deadlock.
       List<Set<Lease>> settled =
           Parallel.run(
-              3,
+              4,
               i ->
                   () -> {
                     try (Connection connection = db.dataSource().getConnection()) {
                       return switch (i) {
+                        case 3 -> {
+                          List<JobId> jobs =
+                              (kind == 0 ? there : back).stream().map(Lease::job).toList();
+                          Cancel.of(connection, jobs, kind == 1, "enough", GRACE, null);
+                          yield Set.of();
+                        }
                         case 0 ->
                             Succeed.all(
                                 connection, there.stream().map(QueueFixture::succeed).toList());

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** The API as it is documented, to hold every request and answer of the tests against. */
@@ -49,11 +50,26 @@ final class Document {
                   path.getKey(),
                   guard(operation.getValue()),
                   0,
+                  queries(operation.getKey(), path.getKey()),
                   call -> Answer.ok("")));
         }
       }
     }
     return routes;
+  }
+
+  /** The parameters that are documented for the query. */
+  static Set<String> queries(String method, String template) {
+    JsonNode path = TREE.get("paths").get(template);
+    Set<String> names = new TreeSet<>();
+    for (JsonNode parameter : path.path(method.toLowerCase(Locale.ROOT)).path("parameters")) {
+      String reference = parameter.path("$ref").asText();
+      JsonNode described = reference.isEmpty() ? parameter : TREE.at(reference.substring(1));
+      if (described.path("in").asText().equals("query")) {
+        names.add(described.get("name").asText());
+      }
+    }
+    return names;
   }
 
   private static Guard guard(JsonNode operation) {

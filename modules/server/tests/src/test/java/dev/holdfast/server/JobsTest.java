@@ -1,15 +1,27 @@
 package dev.holdfast.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.contract.ControlException;
+import dev.holdfast.contract.RemoteControl;
 import dev.holdfast.contract.Wire;
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.Job;
+import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.Settlement;
 import dev.holdfast.testkit.TestDatabase;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -120,6 +132,32 @@ class JobsTest extends ServerTest {
             null)
         .is(422, "bad_priority");
     assertThat(jobs()).isEqualTo(2);
+  }
+
+  @Test
+  void another_job_of_an_id_that_is_taken_is_a_conflict() {
+    String id = JobId.next().toString();
+    Map<String, Object> job = Map.of("kind", "pay", "id", id, "payload", Map.of("cents", 100));
+    created(job);
+    assertThat(created(job).get("id").asText()).isEqualTo(id);
+    client
+        .post("/v1/jobs", Map.of("kind", "pay", "id", id, "payload", Map.of("cents", 200)), null)
+        .is(409, "id_taken");
+    client
+        .post(
+            "/v1/jobs",
+            Map.of("jobs", List.of(Map.of("kind", "a"), Map.of("kind", "refund", "id", id))),
+            null)
+        .is(409, "id_taken");
+    assertThat(jobs()).isEqualTo(1);
+    try (RemoteControl remote = new RemoteControl(server.url(), null)) {
+      Job other = Job.of("refund").id(JobId.parse(id));
+      assertThatThrownBy(() -> remote.enqueue(List.of(other)))
+          .isInstanceOfSatisfying(
+              ControlException.class,
+              refused -> assertThat(refused.reason()).isEqualTo(ControlException.Reason.REFUSED))
+          .hasMessageContaining(id);
+    }
   }
 
   @Test
@@ -308,6 +346,55 @@ class JobsTest extends ServerTest {
     JsonNode most = client.get("/v1/jobs/count?kind=many", null).ok();
     assertThat(most.get("jobs").asInt()).isEqualTo(10_000);
     assertThat(most.get("more").asBoolean()).isTrue();
+  }
+
+  @Test
+  void a_page_leaves_out_what_is_long_and_says_so() {
+    Json large = new Json("{\"text\": \"" + "a7K".repeat(300_000) + "\"}");
+    List<Job> jobs =
+        IntStream.range(0, 10).mapToObj(i -> Job.of("large", large).queue(QUEUE)).toList();
+    holdfast.enqueue(jobs);
+    JobId small = holdfast.enqueue(Job.of("small", new Json("{\"n\":1}")).queue("other")).id();
+    for (LeasedJob job : holdfast.queue().claim(QUEUE, 5, "w", Duration.ofMinutes(5)).jobs()) {
+      holdfast.queue().settle(new Settlement.Succeed(job.lease(), large));
+    }
+    LeasedJob failed =
+        holdfast.queue().claim(QUEUE, 1, "w", Duration.ofMinutes(5)).jobs().getFirst();
+    holdfast
+        .queue()
+        .settle(
+            new Settlement.Fail(
+                failed.lease(),
+                Failure.of(FailureCategory.USER_CODE, "E", "no").withStackTrace("at x"),
+                Duration.ZERO));
+
+    JsonNode page = client.get("/v1/jobs?limit=200", null).ok();
+    assertThat(page.toString()).hasSizeLessThan(20_000);
+    Map<String, JsonNode> byId = new HashMap<>();
+    page.get("jobs").forEach(job -> byId.put(job.get("id").asText(), job));
+    assertThat(byId).hasSize(11);
+    JsonNode whole = byId.get(small.toString());
+    assertThat(whole.get("payload").toString()).isEqualTo("{\"n\":1}");
+    assertThat(whole.has("omitted")).isFalse();
+    JsonNode cut = byId.get(failed.id().toString());
+    assertThat(cut.has("payload")).isFalse();
+    assertThat(cut.get("omitted").toString()).isEqualTo("[\"payload\",\"failure.stackTrace\"]");
+    assertThat(cut.get("failure").get("message").asText()).isEqualTo("no");
+    assertThat(page.get("jobs").toString()).contains("[\"payload\",\"result\"]");
+
+    JsonNode one = client.get("/v1/jobs/" + failed.id(), null).ok();
+    assertThat(one.get("payload").get("text").asText()).hasSize(900_000);
+    assertThat(one.get("failure").get("stackTrace").asText()).isEqualTo("at x");
+    assertThat(one.has("omitted")).isFalse();
+    for (String query : List.of("?brief=true", "?q=large&limit=20", "?kind=large")) {
+      assertThat(client.get("/v1/jobs" + query, null).ok().toString()).hasSizeLessThan(20_000);
+    }
+    try (RemoteControl remote = new RemoteControl(server.url(), null)) {
+      assertThat(remote.list(JobFilter.ALL))
+          .filteredOn(job -> job.kind().equals("large"))
+          .hasSize(10)
+          .allMatch(job -> job.omitted().contains(JobStatus.PAYLOAD));
+    }
   }
 
   @Test

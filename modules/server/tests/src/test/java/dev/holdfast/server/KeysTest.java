@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Keys over HTTP: made, shown once, rotated, revoked. */
 class KeysTest extends ServerTest {
@@ -63,6 +64,31 @@ class KeysTest extends ServerTest {
     String key = made(Map.of("name", "a", "role", "admin"), null).get("key").asText();
     client.get("/v1/jobs", null).is(401, "key_missing");
     client.get("/v1/jobs", key).ok();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"hf_%s_", "hf_%s", "hf__", "hf_%s_ ", "hf_%s_null", "%s"})
+  void a_key_without_its_secret_opens_nothing(String form) {
+    String admin = admin();
+    client.get("/v1/jobs", admin).ok();
+    String id = admin.split("_", 3)[1];
+    client.get("/v1/jobs", form.formatted(id)).is(401, "key_invalid");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", " ", "Bearer", "Bearer ", "Basic YTpi"})
+  void an_authorization_that_shows_no_key_is_not_taken_for_none(String authorization) {
+    // On this machine and without keys, whoever shows nothing may do everything.
+    client.get("/v1/jobs", null).ok();
+    assertNothingOpens(authorization);
+    admin();
+    assertNothingOpens(authorization);
+  }
+
+  private void assertNothingOpens(String authorization) {
+    client
+        .send(client.request("/v1/jobs", null).header("Authorization", authorization).GET())
+        .is(401, "key_invalid");
   }
 
   @Test

@@ -243,6 +243,33 @@ class LeasesTest extends ServerTest {
   }
 
   @Test
+  void what_another_tenants_task_left_and_how_it_ended_is_not_told() {
+    String ours = key(Role.WORKER, "ours");
+    String theirs = key(Role.WORKER, "theirs");
+    JobId job = holdfast.enqueue(Job.of("echo").queue(QUEUE).owner("ours", "default")).id();
+    assertThat(leased(QUEUE, ours).get("tasks")).hasSize(1);
+    client.post("/v1/leases/publish", publication(job, 1), ours).ok();
+    client
+        .post(
+            "/v1/leases/settle",
+            Map.of("settlements", List.of(ending(job, "SUCCEEDED", Map.of()))),
+            ours)
+        .ok();
+    for (String key : List.of(ours, theirs)) {
+      boolean own = key.equals(ours);
+      assertThat(client.get("/v1/leases/artifacts?task=" + job, key).ok().get("artifacts"))
+          .hasSize(own ? 1 : 0);
+      assertThat(
+              client
+                  .post("/v1/leases/succeeded", held(job, 1), key)
+                  .ok()
+                  .get("succeeded")
+                  .asBoolean())
+          .isEqualTo(own);
+    }
+  }
+
+  @Test
   void only_ones_own_tasks_are_counted() {
     String ours = key(Role.WORKER, "ours");
     String everybodys = key(Role.WORKER, ApiKey.EVERY_TENANT);

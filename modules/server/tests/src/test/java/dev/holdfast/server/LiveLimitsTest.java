@@ -32,6 +32,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @ExtendWith(DatabaseExtension.class)
 class LiveLimitsTest {
   private static final int MOST = 3;
+  private static final int MOST_OF_ONE = 2;
   private static final Duration SIGN_OF_LIFE = Duration.ofMillis(200);
   private static final String TOPIC = "queue:x:status";
 
@@ -45,7 +46,7 @@ class LiveLimitsTest {
     Queue queue = holdfast.queue();
     ServerOptions options = ServerOptions.DEFAULT.port(Ports.free("127.0.0.1"));
     Problems problems = new Problems(queue, name -> false, () -> false, options.timings());
-    feeds = new LiveFeeds(queue, problems, Clock.systemUTC(), MOST);
+    feeds = new LiveFeeds(queue, problems, Clock.systemUTC(), MOST, MOST_OF_ONE);
     Keyring keyring = new Keyring(queue);
     TaskTokens tokens = new TaskTokens(keyring, options.tokens(), Clock.systemUTC());
     Patience patience = new Patience(Duration.ofSeconds(15));
@@ -134,24 +135,66 @@ class LiveLimitsTest {
 
   @Test
   void no_more_may_listen_than_can_be_served() {
-    try (LiveStream one = LiveStream.open(url, "", null);
-        LiveStream two = LiveStream.open(url, "", null)) {
-      try (LiveStream three = LiveStream.open(url, "", null)) {
+    String key = key();
+    try (LiveStream one = LiveStream.open(url, "", key);
+        LiveStream two = LiveStream.open(url, "", key)) {
+      try (LiveStream three = LiveStream.open(url, "", key())) {
         three.next("system:health");
         Client client = new Client(url);
-        client.get("/v1/events", null).is(503, "too_many_subscribers");
+        client.get("/v1/events", key()).is(503, "too_many_subscribers");
       }
       await()
           .atMost(SOON)
           .until(
               () -> {
-                feeds.feed(null).publish(TOPIC, Map.of("at", System.nanoTime()));
+                feeds.feed("ours").publish(TOPIC, Map.of("at", System.nanoTime()));
                 return feeds.subscribers() == 2;
               });
-      LiveStream.open(url, "", null).close();
+      LiveStream.open(url, "", key()).close();
       one.next("system:health");
       two.next("system:health");
     }
+  }
+
+  @Test
+  void one_client_leaves_places_for_others() {
+    String busy = key();
+    try (LiveStream one = LiveStream.open(url, "", busy);
+        LiveStream two = LiveStream.open(url, "", busy)) {
+      one.next("system:health");
+      two.next("system:health");
+      Client.Reply refused = new Client(url).get("/v1/events", busy).is(429, "too_many_streams");
+      assertThat(refused.response().headers().firstValue("Retry-After")).isPresent();
+      try (LiveStream other = LiveStream.open(url, "", key())) {
+        other.next("system:health");
+      }
+    }
+  }
+
+  @Test
+  void a_place_that_is_left_is_free_again() {
+    String key = key();
+    for (int i = 0; i < 3; i++) {
+      try (LiveStream one = LiveStream.open(url, "", key);
+          LiveStream two = LiveStream.open(url, "", key)) {
+        one.next("system:health");
+        two.next("system:health");
+      }
+      await()
+          .atMost(SOON)
+          .until(
+              () -> {
+                feeds.feed("ours").publish(TOPIC, Map.of("at", System.nanoTime()));
+                return feeds.subscribers() == 0;
+              });
+    }
+  }
+
+  private String key() {
+    Secrets.Parts parts = Secrets.next();
+    ApiKey key = new ApiKey(parts.id(), "test", Role.VIEWER, "ours", Instant.EPOCH, null, null);
+    holdfast.queue().createKey(key, parts.digest(), null);
+    return parts.text();
   }
 
   @Test

@@ -220,6 +220,92 @@ class RawHttpTest extends ServerTest {
   void another_method_is_told_which_there_are() throws IOException {
     String answer = sent("PUT /v1/jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     assertRefused(answer, 405, "method_not_allowed");
-    assertThat(answer).contains("\r\nAllow: GET, POST\r\n");
+    assertThat(answer).contains("\r\nAllow: GET, HEAD, POST\r\n");
+  }
+
+  /** What a proxy sends unless it is told otherwise. */
+  @ParameterizedTest
+  @ValueSource(strings = {"Connection: close\r\n", ""})
+  void a_request_of_http_1_0_is_answered_and_the_connection_ended(String connection)
+      throws IOException {
+    String got =
+        untilClosed("GET /openapi.yaml HTTP/1.0\r\nHost: localhost\r\n" + connection + "\r\n");
+    assertThat(got).startsWith("HTTP/1.").contains(" 200 ", "openapi: 3.1");
+    String body = "{\"kind\":\"old\"}";
+    String posted =
+        untilClosed(
+            "POST /v1/jobs HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                + connection
+                + "Content-Length: "
+                + body.length()
+                + "\r\n\r\n"
+                + body);
+    assertThat(posted).contains(" 201 ", "\"duplicate\":false");
+    assertThat(untilClosed("GET /nothing HTTP/1.0\r\nHost: localhost\r\n\r\n")).contains(" 404 ");
+  }
+
+  /** All there is until the server ends the connection, which it must. */
+  private String untilClosed(String request) throws IOException {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.url().getPort())) {
+      socket.setSoTimeout(PATIENCE_MS);
+      socket.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));
+      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+    } catch (SocketException reset) {
+      return "";
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "zz\r\n{}\r\n0\r\n\r\n",
+        "zz\r\n",
+        "-1\r\n",
+        "ffffffffffffffffff\r\n",
+        "7fffffff\r\n{",
+        "5",
+        "5;ext\r\n{}",
+        "2\r\n{}xx",
+        "\r\n\r\n",
+        "1111111111111111111111111111111111111111111111111111111111111111111111111"
+      })
+  void chunks_that_are_none_end_the_connection_in_time(String chunks) throws IOException {
+    assertThat(untilClosed(posted("Transfer-Encoding: chunked", chunks)))
+        .doesNotContain(" 201 ", " 500 ");
+    assertThat(db.count("SELECT count(*) FROM holdfast.job")).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"/health", "/ready", "/v1/jobs", "/v1/queues", "/openapi.yaml", "/", "/docs"})
+  void what_can_be_got_has_a_head(String path) throws IOException {
+    String got = sent(get(path));
+    String head = untilClosed(get(path).replaceFirst("GET", "HEAD"));
+    assertThat(head).startsWith("HTTP/1.1 200 ").endsWith(END_OF_HEADERS);
+    Matcher length = LENGTH.matcher(got);
+    assertThat(length.find()).isTrue();
+    assertThat(head).contains(length.group());
+  }
+
+  @Test
+  void the_head_of_what_is_not_there_or_not_allowed_says_so() throws IOException {
+    assertThat(untilClosed(get("/v1/jobs/nothing").replaceFirst("GET", "HEAD")))
+        .startsWith("HTTP/1.1 400 ")
+        .endsWith(END_OF_HEADERS);
+    assertThat(untilClosed(get("/v1/jobs/cancel").replaceFirst("GET", "HEAD")))
+        .startsWith("HTTP/1.1 400 ");
+    assertThat(untilClosed(get("/v1/events").replaceFirst("GET", "HEAD")))
+        .startsWith("HTTP/1.1 200 ")
+        .endsWith(END_OF_HEADERS);
+  }
+
+  @Test
+  void a_body_that_is_not_encoded_may_say_so() throws IOException {
+    String body = "{\"kind\":\"a\"}";
+    String length = "Connection: close\r\nContent-Length: " + body.length() + "\r\n";
+    assertThat(sent(posted(length + "Content-Encoding: identity", body))).contains(" 201 ");
+    assertThat(sent(posted(length + "Content-Encoding: Identity", body))).contains(" 201 ");
+    assertThat(sent(posted(length + "Content-Encoding: zstd", body))).startsWith("HTTP/1.1 400 ");
+    assertThat(db.count("SELECT count(*) FROM holdfast.job")).isEqualTo(2);
   }
 }

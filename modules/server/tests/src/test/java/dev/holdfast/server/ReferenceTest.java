@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.OpenApi;
+import dev.holdfast.model.JobId;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.testkit.TestDatabase;
 import io.swagger.v3.parser.OpenAPIV3Parser;
 import io.swagger.v3.parser.core.models.SwaggerParseResult;
 import java.io.IOException;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -31,6 +33,14 @@ class ReferenceTest extends ServerTest {
 
   private static final Pattern UNAUTHORIZED = Pattern.compile("unauthorized\\(\\s*\"([a-z_]+)\"");
 
+  private static final Set<String> KEYWORDS =
+      Set.of(
+          ("$ref type format description enum const default example examples pattern minimum maximum"
+                  + " minLength maxLength minItems maxItems uniqueItems minProperties maxProperties"
+                  + " properties required items additionalProperties oneOf anyOf allOf not"
+                  + " exclusiveMinimum deprecated title propertyNames")
+              .split(" "));
+
   ReferenceTest(TestDatabase db) {
     super(db);
   }
@@ -44,12 +54,65 @@ class ReferenceTest extends ServerTest {
     assertThat(result.getOpenAPI().getPaths()).isNotEmpty();
   }
 
+  /** A comma in a text without quotes would begin another keyword, and parsers let that pass. */
+  @Test
+  void schemas_have_no_keywords_but_those_there_are() {
+    Document.TREE.at("/components/schemas").forEach(ReferenceTest::assertSchema);
+  }
+
+  private static void assertSchema(JsonNode schema) {
+    schema
+        .properties()
+        .forEach(
+            keyword -> {
+              assertThat(KEYWORDS).contains(keyword.getKey());
+              switch (keyword.getKey()) {
+                case "properties" -> keyword.getValue().forEach(ReferenceTest::assertSchema);
+                case "items", "additionalProperties" -> {
+                  if (keyword.getValue().isObject()) {
+                    assertSchema(keyword.getValue());
+                  }
+                }
+                case "oneOf", "anyOf", "allOf" ->
+                    keyword.getValue().forEach(ReferenceTest::assertSchema);
+                default -> {}
+              }
+            });
+  }
+
   @Test
   void the_documented_routes_are_those_that_are_there_with_what_they_ask_for() {
     try (HoldfastServer own = HoldfastServer.start(holdfast, ServerOptions.DEFAULT.port(0))) {
       assertThat(Document.routes().stream().map(ReferenceTest::line))
           .containsExactlyInAnyOrderElementsOf(
               own.routes().stream().map(ReferenceTest::line).toList());
+    }
+  }
+
+  @Test
+  void a_parameter_that_is_not_documented_is_refused_on_every_route() {
+    for (Route route : Document.routes()) {
+      String path = route.template().replaceAll("\\{[a-zA-Z]+}", JobId.next().toString());
+      if (route.guard() instanceof Guard.TaskToken) {
+        continue;
+      }
+      client
+          .send(
+              client
+                  .request(path + "?nobodyKnowsThis=1", null)
+                  .method(route.method(), HttpRequest.BodyPublishers.noBody()))
+          .is(422, "unknown_parameter");
+    }
+  }
+
+  @Test
+  void the_parameters_of_each_route_are_the_documented_ones() {
+    try (HoldfastServer own = HoldfastServer.start(holdfast, ServerOptions.DEFAULT.port(0))) {
+      for (Route route : own.routes()) {
+        assertThat(route.queries())
+            .as(route.template())
+            .isEqualTo(Document.queries(route.method(), route.template()));
+      }
     }
   }
 

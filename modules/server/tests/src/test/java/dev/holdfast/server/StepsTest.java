@@ -134,6 +134,30 @@ class StepsTest extends ServerTest {
   }
 
   @Test
+  void secrets_in_what_a_step_says_are_not_kept() {
+    JsonNode task = task();
+    String secret = "ghp_" + "a7K2mQ9x".repeat(5).substring(0, 36);
+    tell(
+            task,
+            "push",
+            1,
+            StepState.FAILED,
+            1,
+            Map.of(
+                "failureClass", "deterministic_policy",
+                "failureSignature", "refused: token " + secret,
+                "summary", "git push https://x:" + secret + "@example.com failed"))
+        .ok();
+    assertThat(String.valueOf(told(task)))
+        .doesNotContain(secret)
+        .contains("refused: token ***", "@example.com failed");
+    assertThat(
+            db.count(
+                "SELECT count(*) FROM holdfast.event e WHERE position(? IN e::text) > 0", secret))
+        .isZero();
+  }
+
+  @Test
   void what_comes_twice_or_late_changes_nothing() {
     JsonNode task = task();
     tell(task, "fetch", 1, StepState.RUNNING, 1).ok();

@@ -33,6 +33,66 @@ class TasksTest extends ServerTest {
   }
 
   @Test
+  void secrets_in_a_failure_are_not_kept() {
+    String secret = "ghp_" + "a7K2mQ9x".repeat(5).substring(0, 36);
+    enqueued();
+    callback(
+            leased(),
+            "completed",
+            Map.of(
+                "attempt",
+                1,
+                "workerId",
+                "w1",
+                "outcome",
+                "FAILED",
+                "error",
+                Map.of(
+                    "category",
+                    "USER_CODE",
+                    "message",
+                    "refused: token " + secret,
+                    "stackTrace",
+                    "at push(" + secret + ")",
+                    "retryAfterMs",
+                    0)))
+        .ok();
+    Map<String, Object> settled =
+        Map.of(
+            "taskId",
+            leased().get("taskId").asText(),
+            "attempt",
+            2,
+            "delayMs",
+            0,
+            "outcome",
+            "FAILED",
+            "error",
+            Map.of(
+                "category",
+                "USER_CODE",
+                "code",
+                "E",
+                "message",
+                "m " + secret,
+                "stackTrace",
+                "at " + secret,
+                "retryable",
+                false));
+    client.post("/v1/leases/settle", Map.of("settlements", List.of(settled)), null).ok();
+    for (String table : List.of("job", "attempt", "event")) {
+      assertThat(
+              db.count(
+                  "SELECT count(*) FROM holdfast." + table + " t WHERE position(? IN t::text) > 0",
+                  secret))
+          .as(table)
+          .isZero();
+    }
+    assertThat(db.count("SELECT count(*) FROM holdfast.attempt t WHERE t::text LIKE '%token ***%'"))
+        .isEqualTo(1);
+  }
+
+  @Test
   void a_task_runs_from_the_lease_to_its_end() {
     JobId job = enqueued();
     JsonNode task = leased();

@@ -168,6 +168,63 @@ class TenantsTest extends ServerTest {
   }
 
   @Test
+  void a_foreign_job_that_could_be_retried_is_not() {
+    holdfast.cancel(foreign, "by its owner");
+    JobId unknown = JobId.next();
+    assertUnknown(
+        client.post("/v1/jobs/" + foreign + "/retry", key),
+        client.post("/v1/jobs/" + unknown + "/retry", key),
+        unknown);
+    assertThat(state(foreign)).isEqualTo("CANCELLED");
+    client.post("/v1/jobs/" + foreign + "/retry", key(Role.OPERATOR, "other")).ok();
+    assertThat(state(foreign)).isEqualTo("PENDING");
+  }
+
+  @Test
+  void a_filter_reaches_foreign_jobs_neither_to_cancel_nor_to_retry_them() {
+    for (Map<String, String> filter :
+        List.of(Map.of("kind", "echo"), Map.of("state", "PENDING"), Map.of("q", "echo"))) {
+      client.post("/v1/jobs/cancel", Map.of("filter", filter), key).ok();
+      assertThat(state(foreign)).isEqualTo("PENDING");
+      assertThat(state(own)).isEqualTo("CANCELLED");
+      holdfast.queue().retry(List.of(own));
+    }
+    for (Map<String, String> filter :
+        List.of(Map.of("queue", "theirs"), Map.of("run", foreign.toString()))) {
+      JsonNode none = client.post("/v1/jobs/cancel", Map.of("filter", filter), key).ok();
+      assertThat(none.get("cancelled").asInt()).isZero();
+      assertThat(none.get("notFound").asInt()).isZero();
+    }
+    holdfast.cancel(foreign, "by its owner");
+    holdfast.cancel(own, "by its owner");
+    JsonNode retried =
+        client
+            .post(
+                "/v1/jobs/retry",
+                Map.of("filter", Map.of("kind", "echo", "state", "CANCELLED")),
+                key)
+            .ok();
+    assertThat(retried.get("retried").asInt()).isEqualTo(1);
+    assertThat(state(foreign)).isEqualTo("CANCELLED");
+  }
+
+  @Test
+  void foreign_jobs_are_not_counted() {
+    for (String query : List.of("", "?state=PENDING", "?kind=echo", "?q=echo", "?tenant=acme")) {
+      assertThat(counted(query, key)).as(query).isEqualTo(1);
+    }
+    for (String query :
+        List.of("?tenant=other", "?queue=theirs", "?run=" + foreign, "?q=" + foreign)) {
+      assertThat(counted(query, key)).as(query).isZero();
+    }
+    assertThat(counted("", key(Role.VIEWER, ApiKey.EVERY_TENANT))).isEqualTo(2);
+  }
+
+  private int counted(String query, String bearer) {
+    return client.get("/v1/jobs/count" + query, bearer).ok().get("jobs").asInt();
+  }
+
+  @Test
   void a_cancel_does_not_reach_a_foreign_child() {
     JobId child = holdfast.enqueue(Job.of("child").owner("other", "w").parent(own)).id();
     client.post("/v1/jobs/" + own + "/cancel", Map.of("cascade", true), key).ok();
