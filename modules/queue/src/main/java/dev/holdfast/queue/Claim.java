@@ -68,6 +68,9 @@ final class Claim {
            AND (SELECT k.queue FROM holdfast.job k
                  WHERE k.queue = ? AND k.state = 'PENDING' AND k.concurrency_key IS NOT NULL
                  ORDER BY k.concurrency_key LIMIT 1) IS NULL
+           AND (SELECT a.worker_id FROM holdfast.job a
+                 WHERE a.worker_id = ? AND a.state = 'RUNNING' AND a.alone
+                 ORDER BY a.worker_id LIMIT 1) IS NULL
          LIMIT ?
       )
       """
@@ -138,9 +141,13 @@ final class Claim {
     }
     // What became claimable just now may have a concurrency key the survey did not see.
     if (jobs.isEmpty() && (survey.hasRules() || more)) {
-      jobs =
+      ClaimByRules.Turn turn =
           database.transactOnce(
               "claim", connection -> byRules.take(connection, queue, most, worker, lease, tenant));
+      if (turn.whenEmpty()) {
+        return new Claimed(List.of(), survey.nextDue(), true);
+      }
+      jobs = turn.jobs();
     }
     if (!jobs.isEmpty()) {
       return new Claimed(jobs, null);
@@ -178,6 +185,7 @@ final class Claim {
                     most,
                     queue,
                     queue,
+                    worker,
                     most,
                     worker,
                     lease));

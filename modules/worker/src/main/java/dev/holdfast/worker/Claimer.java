@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,6 +59,7 @@ final class Claimer {
   private volatile int enough = 1;
   private long claimedAt;
   private int turn;
+  private @Nullable String makingRoomFor;
   private boolean unsure;
   private long lostAt;
   private int looks = LOOKS.size();
@@ -158,13 +160,16 @@ final class Claimer {
     boolean wasRung = rung.getAndSet(false);
     int claimed = 0;
     Duration wait = Loop.jittered(options.poll());
-    List<String> queues = options.queues();
-    for (int i = 0; i < queues.size() && slots.free() > 0 && !closed.get(); i++) {
-      // The next round goes on where this one stopped, so that no queue is asked twice in a row.
-      String queue = queues.get(turn);
-      turn = (turn + 1) % queues.size();
+    int queues = makingRoomFor == null ? options.queues().size() : 1;
+    for (int i = 0; i < queues && slots.free() > 0 && !closed.get(); i++) {
+      String queue = makingRoomFor == null ? nextQueue() : makingRoomFor;
       Claimed answer = claim(queue);
       claimed += answer.jobs().size();
+      // What is left to do is done first; another queue would only bring more of it.
+      makingRoomFor = answer.whenEmpty() ? queue : null;
+      if (makingRoomFor != null) {
+        break;
+      }
       Duration due = answer.nextDue();
       if (due != null && due.compareTo(wait) < 0) {
         // The next millisecond: the answer was cut to whole ones.
@@ -175,6 +180,13 @@ final class Claimer {
       metrics.count(Metrics.ACQUIRE_FAILS, 1);
     }
     return new Round(claimed, wait);
+  }
+
+  /** The next round goes on where this one stopped, so that no queue is asked twice in a row. */
+  private String nextQueue() {
+    String queue = options.queues().get(turn);
+    turn = (turn + 1) % options.queues().size();
+    return queue;
   }
 
   private Claimed claim(String queue) {

@@ -221,7 +221,8 @@ class ConcurrencyTest extends QueueFixture {
     queue.pause(QUEUE);
     List<LeasedJob> claimed =
         Database.pooled(db.dataSource(), VerbObserver.NONE, 1)
-            .transact("claim", c -> new ClaimByRules().take(c, QUEUE, 1, WORKER, LEASE, null));
+            .transact(
+                "claim", c -> new ClaimByRules().take(c, QUEUE, 1, WORKER, LEASE, null).jobs());
     assertThat(claimed).isEmpty();
   }
 }

@@ -54,7 +54,8 @@ class OrderTest extends QueueFixture {
   }
 
   private static void claim(Connection connection) throws SQLException {
-    assertThat(new ClaimByRules().take(connection, QUEUE, 1, WORKER, LEASE, null)).hasSize(1);
+    assertThat(new ClaimByRules().take(connection, QUEUE, 1, WORKER, LEASE, null).jobs())
+        .hasSize(1);
   }
 
   @Test

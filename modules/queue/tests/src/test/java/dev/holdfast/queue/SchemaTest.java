@@ -85,11 +85,12 @@ class SchemaTest {
 
   @Test
   void an_older_schema_asks_to_be_migrated_and_can_be(TestDatabase db) {
-    db.sql("DROP TABLE holdfast.log");
-    db.sql("DELETE FROM holdfast.flyway_schema_history WHERE version = '6'");
+    db.sql("ALTER TABLE holdfast.job DROP COLUMN alone");
+    db.sql("DROP INDEX holdfast.attempt_crashed");
+    db.sql("DELETE FROM holdfast.flyway_schema_history WHERE version = '9'");
     try (Queue queue = on(db.dataSource())) {
       assertReason(Reason.SCHEMA_OLD, () -> queue.check(true))
-          .hasMessageContaining("at version 5")
+          .hasMessageContaining("at version 6")
           .hasMessageContaining("holdfast migrate");
       assertThat(Migrations.apply(db.dataSource(), true).applied()).isEqualTo(1);
       queue.check(true);

@@ -247,20 +247,23 @@ class ClaimerTest {
     assertThat(claimer.claimNow()).isZero();
   }
 
+  private WorkerOptions twoQueues() {
+    return new WorkerOptions(
+        options.worker(),
+        List.of("a", "b"),
+        1,
+        options.timings(),
+        options.poll(),
+        options.shutdownTimeout(),
+        Backpressure.Settings.OFF,
+        Samples.SCRATCH,
+        Samples.STORE,
+        Healing.DEFAULT);
+  }
+
   @Test
   void queues_take_turns_at_being_first() {
-    WorkerOptions both =
-        new WorkerOptions(
-            options.worker(),
-            List.of("a", "b"),
-            1,
-            options.timings(),
-            options.poll(),
-            options.shutdownTimeout(),
-            Backpressure.Settings.OFF,
-            Samples.SCRATCH,
-            Samples.STORE,
-            Healing.DEFAULT);
+    WorkerOptions both = twoQueues();
     Slots one = new Slots(1);
     Claimer fair =
         new Claimer(
@@ -275,5 +278,22 @@ class ClaimerTest {
       one.all().forEach(one::remove);
     }
     assertThat(source.queuesAsked).containsExactly("a", "b", "a", "b");
+  }
+
+  @Test
+  void while_a_job_waits_for_it_to_be_empty_it_asks_no_other_queue() {
+    Claimer both = new Claimer(source, twoQueues(), slots, metrics, (job, claimedAt) -> start(job));
+    source.asksForAnEmptyWorker = "a";
+    source.with(Samples.job());
+    for (int i = 0; i < 3; i++) {
+      assertThat(both.runOnce()).isPositive();
+    }
+    assertThat(source.queuesAsked).containsExactly("a", "a", "a");
+    assertThat(started).isEmpty();
+    source.asksForAnEmptyWorker = null;
+    both.runOnce();
+    assertThat(started).hasSize(1);
+    both.runOnce();
+    assertThat(source.queuesAsked).contains("b");
   }
 }
