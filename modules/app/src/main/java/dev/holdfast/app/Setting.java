@@ -78,6 +78,11 @@ enum Setting {
       "HOLDFAST_STOP_TIMEOUT_SEC",
       "10",
       "how long its running jobs may take when it is stopped"),
+  OVERDUE_HANDLER_SEC(
+      "supervisor.overdueHandlerSec",
+      "HOLDFAST_OVERDUE_HANDLER_SEC",
+      "300",
+      "how long a handler that was given up may go on before its process is started anew"),
   RESTART_DELAY_SEC(
       "supervisor.restartDelaySec",
       "HOLDFAST_RESTART_DELAY_SEC",

@@ -13,6 +13,7 @@ import dev.holdfast.server.ServerMetrics;
 import dev.holdfast.server.ServerOptions;
 import dev.holdfast.worker.Kind;
 import dev.holdfast.worker.Metrics;
+import dev.holdfast.worker.OverdueHandler;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.Workspaces;
 import java.util.ArrayList;
@@ -215,6 +216,21 @@ final class WorkerProcess implements AutoCloseable {
 
   List<JobId> running() {
     return worker.running();
+  }
+
+  /** What is wrong although it works; null when nothing is. */
+  @Nullable String trouble() {
+    List<OverdueHandler> overdue = worker.overdue();
+    if (overdue.isEmpty()) {
+      return null;
+    }
+    OverdueHandler longest = overdue.getFirst();
+    return "a handler of kind '%s' (job %s) goes on, %d s after it was given up%s"
+        .formatted(
+            longest.kind(),
+            longest.lease(),
+            longest.since().toSeconds(),
+            overdue.size() == 1 ? "" : ", and " + (overdue.size() - 1) + " more do");
   }
 
   void pause() {

@@ -39,7 +39,10 @@ final class Attempt<T extends @Nullable Object> {
 
   private Attempt(String name, Callable<T> body, Budgets budgets) {
     this.budgets = budgets;
-    this.thread = Thread.ofVirtual().name(name).unstarted(() -> run(body));
+    // As its handler runs: one that computes must keep nobody else from going on.
+    Thread.Builder like =
+        Thread.currentThread().isVirtual() ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
+    this.thread = like.name(name).unstarted(() -> run(body));
   }
 
   static <T extends @Nullable Object> Attempt<T> start(

@@ -27,6 +27,12 @@ final class Claimer {
    */
   private static final Duration GATHER = Duration.ofMillis(3);
 
+  /**
+   * So long after its claim an attempt has begun, or the threads of handlers are all taken by some
+   * that compute: whatever else were claimed would wait here instead of running elsewhere.
+   */
+  private static final Duration BEGUN_WITHIN = Duration.ofSeconds(5);
+
   private static final Duration UNTIL_A_SLOT_IS_FREE = Duration.ofSeconds(10);
   private static final Duration DUE = Duration.ofMillis(1);
   private static final Duration ALMOST_DUE = Duration.ofMillis(20);
@@ -60,6 +66,7 @@ final class Claimer {
   private long claimedAt;
   private int turn;
   private @Nullable String makingRoomFor;
+  private boolean starved;
   private boolean unsure;
   private long lostAt;
   private int looks = LOOKS.size();
@@ -113,6 +120,9 @@ final class Claimer {
       return UNTIL_A_SLOT_IS_FREE;
     }
     full.set(false);
+    if (isStarved()) {
+      return options.poll();
+    }
     Duration gather = GATHER.minusNanos(nanos.getAsLong() - claimedAt);
     if (free < enough && gather.isPositive()) {
       return gather;
@@ -124,6 +134,19 @@ final class Claimer {
     Round round = round();
     // After a job there may be another, and only an empty answer says when the next is due.
     return round.claimed() > 0 ? Duration.ZERO : round.next();
+  }
+
+  private boolean isStarved() {
+    boolean now = slots.hasUnbegun(System.nanoTime() - BEGUN_WITHIN.toNanos());
+    if (now && !starved) {
+      log.warn(
+          "{} claims no more for now: an attempt has waited {} s for a thread. Handlers that compute"
+              + " need Threads.PLATFORM",
+          options.worker(),
+          BEGUN_WITHIN.toSeconds());
+    }
+    starved = now;
+    return now;
   }
 
   /** Asked when a place became free. */

@@ -52,6 +52,9 @@ final class JobRun {
 
     RunContext.Healer healer(JobRun run);
 
+    /** The handler is about to begin: from now on its time counts. */
+    void beginning(JobRun run);
+
     /** The handler has left, after this time; its ending is settled next. */
     void performed(JobRun run, Duration took);
 
@@ -70,6 +73,7 @@ final class JobRun {
   private final AtomicBoolean ended = new AtomicBoolean();
   private final AtomicBoolean askingIfLost = new AtomicBoolean();
   private @Nullable Thread handling;
+  private volatile boolean entered;
   private volatile long leaseFrom;
   private volatile boolean givenUp;
 
@@ -129,9 +133,22 @@ final class JobRun {
     return ended.get();
   }
 
+  /** Whether a thread has come to it. */
+  boolean hasBegun() {
+    return entered;
+  }
+
+  /** Whether its handler is at work, given up or not. */
+  synchronized boolean isHandling() {
+    return handling != null;
+  }
+
   // ---- perform
 
   void run() {
+    if (isEnded()) {
+      return;
+    }
     long start = System.nanoTime();
     Outcome outcome = perform();
     host.performed(this, Duration.ofNanos(System.nanoTime() - start));
@@ -170,6 +187,8 @@ final class JobRun {
       return failed(
           FailureCategory.DATA_QUALITY, Failure.VALIDATION, String.valueOf(mismatch.getMessage()));
     }
+    host.beginning(this);
+    context.checkCancelled();
     Object result = handled(how.handler(), payload);
     if (context.isSettling()) {
       leave();
@@ -252,6 +271,7 @@ final class JobRun {
       throw new CancelledException(reason.text());
     }
     handling = Thread.currentThread();
+    entered = true;
   }
 
   /** From here on an interrupt would hit the worker's own work, so none comes any more. */
@@ -279,6 +299,10 @@ final class JobRun {
       if (handling != null) {
         handling.interrupt();
       }
+    }
+    if (!entered) {
+      // No thread has come to it, and from now on none will begin: there is nothing to wait for.
+      end(new Outcome.Failed(Failure.from(new CancelledException(reason.text())), null));
     }
   }
 

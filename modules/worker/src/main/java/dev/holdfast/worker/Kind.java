@@ -10,6 +10,7 @@ import java.util.List;
  * @param strict stop the handler when its lease may have run out, even if nobody has said so: two
  *     executions of such a job never overlap, at the price of stopping during an outage
  * @param artifacts what it publishes: a retry that finds all of them whole has nothing left to do
+ * @param threads what its handlers run on
  */
 public record Kind<T>(
     String name,
@@ -17,7 +18,8 @@ public record Kind<T>(
     Handler<T> handler,
     RetryPolicy retry,
     boolean strict,
-    List<String> artifacts) {
+    List<String> artifacts,
+    Threads threads) {
   public Kind {
     Limits.kind(name);
     artifacts = List.copyOf(artifacts);
@@ -25,18 +27,22 @@ public record Kind<T>(
   }
 
   public static <T> Kind<T> of(String name, Class<T> payload, Handler<T> handler) {
-    return new Kind<>(name, payload, handler, RetryPolicy.DEFAULT, false, List.of());
+    return new Kind<>(name, payload, handler, RetryPolicy.DEFAULT, false, List.of(), Threads.AUTO);
   }
 
   public Kind<T> retry(RetryPolicy policy) {
-    return new Kind<>(name, payload, handler, policy, strict, artifacts);
+    return new Kind<>(name, payload, handler, policy, strict, artifacts, threads);
   }
 
   public Kind<T> strictly() {
-    return new Kind<>(name, payload, handler, retry, true, artifacts);
+    return new Kind<>(name, payload, handler, retry, true, artifacts, threads);
   }
 
   public Kind<T> producing(String... names) {
-    return new Kind<>(name, payload, handler, retry, strict, List.of(names));
+    return new Kind<>(name, payload, handler, retry, strict, List.of(names), threads);
+  }
+
+  public Kind<T> threads(Threads which) {
+    return new Kind<>(name, payload, handler, retry, strict, artifacts, which);
   }
 }

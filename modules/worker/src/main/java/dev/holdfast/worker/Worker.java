@@ -18,6 +18,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -56,6 +57,8 @@ public final class Worker implements AutoCloseable {
   private final Watchdog watchdog;
   private final Publisher publisher;
   private final Cleaner cleaner = new Cleaner();
+  private final HandlerThreads threads;
+  private final Map<JobRun, Long> overdue = new ConcurrentHashMap<>();
   private final Claimer claimer;
   private final Loop claiming;
   private final Loop reaping;
@@ -79,6 +82,7 @@ public final class Worker implements AutoCloseable {
     this.listeners = List.copyOf(listeners);
     this.metrics = metrics;
     this.slots = new Slots(options.concurrency());
+    this.threads = new HandlerThreads(options.concurrency());
     this.outbox = new Outbox(source);
     this.keeper =
         new LeaseKeeper(
@@ -91,6 +95,7 @@ public final class Worker implements AutoCloseable {
         new Loop(
             "sweep", new Reaper(source, options.timings(), metrics, System::nanoTime)::runOnce);
     metrics.gauge(Metrics.INFLIGHT, slots::used);
+    metrics.gauge(Metrics.OVERDUE, overdue::size);
   }
 
   public Worker start() {
@@ -165,6 +170,20 @@ public final class Worker implements AutoCloseable {
         .toList();
   }
 
+  /** Handlers that do not end although their attempts were given up, the longest first. */
+  public List<OverdueHandler> overdue() {
+    long now = System.nanoTime();
+    return overdue.entrySet().stream()
+        .sorted(Comparator.comparingLong(given -> given.getValue() - now))
+        .map(
+            given ->
+                new OverdueHandler(
+                    given.getKey().job().kind(),
+                    given.getKey().lease(),
+                    Duration.ofNanos(now - given.getValue())))
+        .toList();
+  }
+
   public Metrics metrics() {
     return metrics;
   }
@@ -178,7 +197,9 @@ public final class Worker implements AutoCloseable {
     }
     metrics.time(Metrics.QUEUE_WAIT, job.queueWait());
     try {
-      Thread.ofVirtual().name("job-" + job.lease()).start(() -> run(run));
+      Kind<?> kind = kinds.get(job.kind());
+      threads.start(
+          kind == null ? Threads.AUTO : kind.threads(), "job-" + job.lease(), () -> run(run));
     } catch (Throwable noThread) {
       slots.remove(run);
       throw noThread;
@@ -192,14 +213,28 @@ public final class Worker implements AutoCloseable {
         skip(run);
         return;
       }
+      if (run.isEnded()) {
+        return; // It was told to stop before a thread came to it.
+      }
       log.debug("{} runs {} {}", options.worker(), run.job().kind(), run.lease());
-      watchdog.watch(run);
       tell(listener -> listener.started(run.job(), options.worker()));
       run.run();
     } catch (Throwable trouble) {
       // No attempt may stay in its slot, heartbeat after heartbeat, with nobody working on it.
       log.error("{} {} could not be run", run.job().kind(), run.lease(), trouble);
       run.broken(trouble);
+    } finally {
+      overdue.remove(run);
+    }
+  }
+
+  /** Its attempt has ended, and its handler may not have. */
+  private void noteOverdue(JobRun run) {
+    if (run.isHandling()) {
+      overdue.put(run, System.nanoTime());
+      if (!run.isHandling()) {
+        overdue.remove(run);
+      }
     }
   }
 
@@ -295,6 +330,11 @@ public final class Worker implements AutoCloseable {
     }
 
     @Override
+    public void beginning(JobRun run) {
+      watchdog.watch(run);
+    }
+
+    @Override
     public void performed(JobRun run, Duration took) {
       metrics.time(Metrics.RUN_TIME, took);
       slots.ending(run);
@@ -310,6 +350,7 @@ public final class Worker implements AutoCloseable {
     public void ended(JobRun run, @Nullable Settlement settlement, Ack ack) {
       // Counted before its place is free: who waits for the last job then sees it in the figures.
       count(run, settlement, ack);
+      noteOverdue(run);
       free(run);
       cleaner.clean(run.workplace(), settlement, ack);
       if (settlement == null && ack == Ack.LEASE_LOST) {
@@ -459,6 +500,7 @@ public final class Worker implements AutoCloseable {
       log.info("{} has stopped{}", options.worker(), quiet ? "" : "; the source does not answer");
     } finally {
       watchdog.close();
+      threads.close();
       outbox.close();
       cleaner.close(left(until));
     }

@@ -100,6 +100,10 @@ class HealthTest extends QueueFixture {
     assertThat(row().reason()).isEqualTo("exit 137");
     health.beat(place(2), HealthStatus.HEALTHY, 4_712, null, DETAILS);
     assertThat(row().reason()).isNull();
+    health.beat(place(2), HealthStatus.HEALTHY, 4_712, null, "a handler goes on", DETAILS);
+    assertThat(row().reason()).isEqualTo("a handler goes on");
+    health.beat(place(2), HealthStatus.HEALTHY, 4_712, null, DETAILS);
+    assertThat(row().reason()).isNull();
     health.forgiven(place(2));
     assertThat(row().restarts()).isZero();
   }

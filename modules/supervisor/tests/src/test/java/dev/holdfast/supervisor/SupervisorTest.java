@@ -80,6 +80,7 @@ class SupervisorTest {
   private Duration boot = LONG;
   private Duration silence = LONG;
   private Duration stop = LONG;
+  private Duration recycle = LONG;
   private RestartPolicy policy = QUICK;
 
   @BeforeEach
@@ -147,6 +148,7 @@ class SupervisorTest {
                 Duration.ofMillis(50),
                 stop,
                 Duration.ofMillis(200),
+                recycle,
                 policy,
                 folder,
                 folder.resolve("logs"),
@@ -312,6 +314,24 @@ class SupervisorTest {
     WorkerHealth failed = until(row -> row.status() == HealthStatus.FAILED);
     assertThat(failed.reason()).contains("not healthy 0.3 s after its start");
     assertThat(failed.exitCode()).isEqualTo(137);
+  }
+
+  @Test
+  void one_whose_handler_goes_on_is_started_anew_and_that_is_no_crash() throws Exception {
+    recycle = Duration.ofMillis(100);
+    supervise(NAME, "overdue");
+    WorkerHealth second = until(row -> row.incarnation() == 2);
+    assertThat(second.restarts()).isZero();
+    assertThat(log()).contains("heard stop", "--- ended: 0 (clean)");
+  }
+
+  @Test
+  void one_whose_handler_goes_on_is_left_alone_for_a_while() {
+    supervise(NAME, "overdue");
+    WorkerHealth row = until(healthy -> healthy.reason() != null);
+    assertThat(row.status()).isEqualTo(HealthStatus.HEALTHY);
+    assertThat(row.reason()).isEqualTo("a handler goes on");
+    assertThat(row.incarnation()).isEqualTo(1);
   }
 
   @Test

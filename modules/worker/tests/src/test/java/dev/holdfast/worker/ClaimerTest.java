@@ -3,6 +3,7 @@ package dev.holdfast.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Settlement;
 import java.time.Duration;
@@ -245,6 +246,20 @@ class ClaimerTest {
     assertThat(claimer.claimNow()).isEqualTo(1);
     source.nextDue = Duration.ofMinutes(1);
     assertThat(claimer.claimNow()).isZero();
+  }
+
+  @Test
+  void while_an_attempt_waits_for_a_thread_nothing_more_is_claimed() {
+    long longAgo = System.nanoTime() - Duration.ofSeconds(6).toNanos();
+    Kind<Json> kind = Kind.of(Samples.KIND, Json.class, (payload, context) -> null);
+    JobRun waiting = new JobRun(source.hold(Samples.job()), kind, longAgo, host);
+    slots.add(waiting);
+    source.with(Samples.job());
+    assertThat(claimer.runOnce()).isEqualTo(options.poll());
+    assertThat(source.calls("claim")).isZero();
+    waiting.run();
+    claimer.runOnce();
+    assertThat(started).hasSize(1);
   }
 
   private WorkerOptions twoQueues() {

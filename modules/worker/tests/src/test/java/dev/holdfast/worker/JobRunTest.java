@@ -224,6 +224,45 @@ class JobRunTest {
   }
 
   @Test
+  void one_that_no_thread_has_come_to_is_cancelled_without_waiting_for_a_thread() {
+    JobRun run = host.run(job, (payload, context) -> "done");
+    run.stop(new StopReason.Cancelled("wanted"));
+    assertThat(end().settlement()).isEqualTo(new Settlement.Cancel(job.lease(), null));
+    run.run();
+    assertThat(host.ends).hasSize(1);
+    assertThat(host.begun).isEmpty();
+  }
+
+  @Test
+  void its_time_counts_from_when_its_handler_begins() {
+    JobRun[] run = new JobRun[1];
+    run[0] =
+        host.run(
+            job,
+            (payload, context) -> {
+              assertThat(host.begun).containsExactly(run[0]);
+              return "done";
+            });
+    assertThat(host.begun).isEmpty();
+    assertThat(end(run[0]).settlement()).isInstanceOf(Settlement.Succeed.class);
+  }
+
+  @Test
+  void one_that_is_late_when_it_would_begin_does_not() {
+    AtomicBoolean begun = new AtomicBoolean();
+    JobRun run =
+        host.run(
+            job,
+            (payload, context) -> {
+              begun.set(true);
+              return "done";
+            });
+    host.whenBeginning = late -> late.stop(new StopReason.PastDeadline());
+    assertThat(failure(run).code()).isEqualTo(Failure.DEADLINE_EXCEEDED);
+    assertThat(begun).isFalse();
+  }
+
+  @Test
   void a_result_counts_though_the_job_was_cancelled_meanwhile() {
     JobRun[] run = new JobRun[1];
     run[0] =

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Stands where the worker stands, and remembers how attempts ended. */
@@ -19,6 +20,8 @@ final class TestHost implements JobRun.Host {
   final MemorySource source;
   final Outbox outbox;
   final List<End> ends = new CopyOnWriteArrayList<>();
+  volatile Consumer<JobRun> whenBeginning = run -> {};
+  final List<JobRun> begun = new CopyOnWriteArrayList<>();
   final List<JobRun> stopping = new CopyOnWriteArrayList<>();
 
   TestHost(MemorySource source) {
@@ -70,6 +73,12 @@ final class TestHost implements JobRun.Host {
   @Override
   public RunContext.Healer healer(JobRun run) {
     return Samples.healer(source, run::job);
+  }
+
+  @Override
+  public void beginning(JobRun run) {
+    begun.add(run);
+    whenBeginning.accept(run);
   }
 
   @Override
