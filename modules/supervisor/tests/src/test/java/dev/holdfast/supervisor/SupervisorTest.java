@@ -23,6 +23,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -34,6 +35,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -81,6 +84,7 @@ class SupervisorTest {
   private Duration silence = LONG;
   private Duration stop = LONG;
   private Duration recycle = LONG;
+  private LongSupplier nanos = System::nanoTime;
   private RestartPolicy policy = QUICK;
 
   @BeforeEach
@@ -154,7 +158,8 @@ class SupervisorTest {
                 folder.resolve("logs"),
                 1 << 20),
             commands,
-            line -> {});
+            line -> {},
+            nanos);
     supervisors.add(supervisor);
     return supervisor;
   }
@@ -235,6 +240,10 @@ class SupervisorTest {
     assertThat(health.of(NAME)).isEmpty();
     assertThat(health.supervisor(NAME)).isEmpty();
     assertThat(log()).contains("plays good", "healthy", "heard stop", "--- ended: 0 (clean)");
+    assertThat(
+            PosixFilePermissions.toString(
+                Files.getPosixFilePermissions(WorkerLog.file(folder.resolve("logs"), TAG))))
+        .isEqualTo("rw-------");
   }
 
   @Test
@@ -271,6 +280,33 @@ class SupervisorTest {
     WorkerHealth again =
         until(row -> row.status() == HealthStatus.FAILED && row.incarnation() == 5);
     assertThat(again.restarts()).isEqualTo(3);
+  }
+
+  @Test
+  void each_restart_waits_twice_as_long_by_the_supervisors_own_clock() {
+    AtomicLong clock = new AtomicLong(System.nanoTime());
+    nanos = clock::get;
+    boot = Duration.ofDays(100);
+    silence = Duration.ofDays(100);
+    policy =
+        new RestartPolicy(
+            100, Duration.ofDays(1), 100, LONG, Duration.ofHours(1), Duration.ofHours(3));
+    supervise(NAME, "exit=1");
+    int incarnation = 1;
+    for (int hours : new int[] {1, 2, 3, 3}) {
+      int now = incarnation++;
+      WorkerHealth crashed =
+          until(row -> row.status() == HealthStatus.CRASHED && row.incarnation() == now);
+      assertThat(Duration.between(crashed.readAt(), crashed.nextRestart()))
+          .isBetween(Duration.ofHours(hours).minusMinutes(5), Duration.ofHours(hours));
+      clock.addAndGet(Duration.ofHours(hours).toNanos() - 1);
+      await()
+          .during(Duration.ofMillis(300))
+          .atMost(SOON)
+          .until(() -> row().status() == HealthStatus.CRASHED && row().incarnation() == now);
+      clock.incrementAndGet();
+      until(row -> row.incarnation() == now + 1);
+    }
   }
 
   @Test
