@@ -42,6 +42,11 @@ enum Setting {
       "30",
       "how long running jobs may take to finish at shutdown"),
 
+  UNKNOWN_KIND_SEC(
+      "worker.unknownKindSec",
+      "HOLDFAST_UNKNOWN_KIND_SEC",
+      "300",
+      "how long a job is left alone whose kind no live worker knows, before it fails"),
   WORKER_PROCESSES(
       "worker.processes",
       "HOLDFAST_WORKER_PROCESSES",

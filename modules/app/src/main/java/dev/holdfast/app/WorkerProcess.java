@@ -115,7 +115,8 @@ final class WorkerProcess implements AutoCloseable {
         .backpressure(WorkerSettings.backpressure(settings))
         .scratch(WorkerSettings.scratch(settings))
         .artifacts(WorkerSettings.artifacts(settings))
-        .healing(WorkerSettings.healing(settings));
+        .healing(WorkerSettings.healing(settings))
+        .unknownKinds(settings.seconds(Setting.UNKNOWN_KIND_SEC));
   }
 
   private static Worker started(WorkerBuilder builder) {

@@ -31,7 +31,10 @@ final class WorkerSettings {
           refused(
               settings ->
                   WorkerOptions.checkShutdownTimeout(
-                      settings.seconds(Setting.SHUTDOWN_TIMEOUT_SEC))));
+                      settings.seconds(Setting.SHUTDOWN_TIMEOUT_SEC))),
+          refused(
+              settings ->
+                  WorkerOptions.checkUnknownKinds(settings.seconds(Setting.UNKNOWN_KIND_SEC))));
 
   private WorkerSettings() {}
 

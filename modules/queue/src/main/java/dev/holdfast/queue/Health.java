@@ -304,7 +304,9 @@ public final class Health {
    */
   public Swept recover(String namePrefix, String why) {
     Swept swept =
-        Swept.of(database.transact("recover", connection -> Reap.of(connection, namePrefix, why)));
+        Swept.of(
+            Reap.logged(
+                database.transact("recover", connection -> Reap.of(connection, namePrefix, why))));
     doorbell.ring(swept.requeuedIn());
     return swept;
   }

@@ -7,9 +7,14 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Takes back jobs whose lease ran out. Any number of reapers may run at once. */
 final class Reap {
+  private static final Logger log = LoggerFactory.getLogger(Reap.class);
+
   // The condition stands inside the locking select, so it is checked again on the newest version
   // of each row: a heartbeat that was first keeps its job. A lease is never judged before the
   // server has been up for a whole one, or a restart of the database would look like the death of
@@ -119,12 +124,35 @@ final class Reap {
 
   private Reap() {}
 
-  /** What became of one job. */
-  record Reaped(JobId job, String queue, JobState state) {
+  /**
+   * What became of one job.
+   *
+   * @param worker who had it; null when nobody had
+   */
+  record Reaped(JobId job, int attempt, String queue, JobState state, @Nullable String worker) {
     static Reaped read(ResultSet row) throws SQLException {
       return new Reaped(
-          Rows.id(row, "id"), row.getString("queue"), JobState.valueOf(row.getString("state")));
+          Rows.id(row, "id"),
+          row.getInt("attempt"),
+          row.getString("queue"),
+          JobState.valueOf(row.getString("state")),
+          row.getString("worker_id"));
     }
+  }
+
+  /** To be told once it is so. */
+  static List<Reaped> logged(List<Reaped> reaped) {
+    for (Reaped each : reaped) {
+      if (each.worker() != null) {
+        log.info(
+            "job {}#{} was taken from {} and is {}",
+            each.job(),
+            each.attempt(),
+            each.worker(),
+            each.state());
+      }
+    }
+    return reaped;
   }
 
   static List<Reaped> lost(Connection connection, Duration grace, int most) throws SQLException {

@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,7 +46,11 @@ final class JobRun {
     Workplace workplace(Lease lease);
 
     /** What an earlier attempt of the job has published, if it is all of these and whole. */
-    Optional<Publisher.Finished> finished(Lease lease, List<String> artifacts);
+    Optional<Publisher.Finished> finished(
+        Lease lease, List<String> artifacts, Consumer<String> damaged);
+
+    /** Whether another worker may have a handler for it. */
+    boolean mayBeKnown(LeasedJob job);
 
     /** Asks until it knows whether the handler's own transaction has settled the attempt. */
     boolean succeeded(Lease lease);
@@ -157,10 +162,14 @@ final class JobRun {
 
   private Outcome perform() {
     if (kind == null) {
+      if (host.mayBeKnown(job)) {
+        log.info("{} {} is left for a worker that has a handler for it", job.kind(), lease());
+        return new Outcome.Snoozed(UnknownKind.delay(lease().attempt()));
+      }
       return failed(
           FailureCategory.CONFIGURATION,
           Failure.NO_HANDLER,
-          "no handler for kind '" + job.kind() + "' on this worker");
+          "no handler for kind '" + job.kind() + "' on any live worker");
     }
     try {
       enter();
@@ -175,7 +184,11 @@ final class JobRun {
   }
 
   private <T> Outcome handled(Kind<T> how) throws Exception {
-    Optional<Publisher.Finished> finished = host.finished(lease(), how.artifacts());
+    Optional<Publisher.Finished> finished =
+        host.finished(
+            lease(),
+            how.artifacts(),
+            name -> context.event("artifact:damaged", Map.of("name", name)));
     if (finished.isPresent()) {
       log.info("{} {} finds its artifacts whole and does not run again", job.kind(), lease());
       return new Outcome.Succeeded(resultOf(finished.get()));
@@ -249,6 +262,10 @@ final class JobRun {
     return switch (thrown) {
       case SnoozeException snooze -> new Outcome.Snoozed(snooze.delay());
       case FailedException failed -> new Outcome.Failed(Failure.from(failed), failed.retryAfter());
+      // A slip of the handler in what it said about its work; the work itself may yet succeed.
+      case RefusedException slip
+          when slip.refusal() == Refusal.BAD_PROGRESS || slip.refusal() == Refusal.BAD_DELAY ->
+          new Outcome.Failed(notStorable(slip).withRetryable(true), null);
       case RefusedException refused -> new Outcome.Failed(notStorable(refused), null);
       case OutOfMemoryError memory ->
           failed(FailureCategory.INFRASTRUCTURE, "OUT_OF_MEMORY", String.valueOf(memory));

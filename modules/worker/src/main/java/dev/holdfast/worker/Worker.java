@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -40,6 +41,7 @@ import org.slf4j.LoggerFactory;
 public final class Worker implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
   // What stopping may take beyond the caller's patience, step by step.
+  private static final Duration ANNOUNCE = Duration.ofSeconds(30);
   private static final Duration LEAVE = Duration.ofSeconds(1);
   private static final Duration FLUSH = Duration.ofSeconds(3);
   // Long enough for a claim on a busy server: what it brings is given back by the one who asked.
@@ -66,6 +68,7 @@ public final class Worker implements AutoCloseable {
   private final AtomicBoolean stopping = new AtomicBoolean();
   private final CountDownLatch stopped = new CountDownLatch(1);
   private volatile boolean givenUp;
+  private volatile boolean draining;
   private volatile @Nullable AutoCloseable listening;
 
   public Worker(
@@ -93,7 +96,8 @@ public final class Worker implements AutoCloseable {
     this.claiming = new Loop("claim", this::claim);
     this.reaping =
         new Loop(
-            "sweep", new Reaper(source, options.timings(), metrics, System::nanoTime)::runOnce);
+            "sweep",
+            announcing(new Reaper(source, options.timings(), metrics, System::nanoTime)::runOnce));
     metrics.gauge(Metrics.INFLIGHT, slots::used);
     metrics.gauge(Metrics.OVERDUE, overdue::size);
   }
@@ -123,6 +127,23 @@ public final class Worker implements AutoCloseable {
     keeper.start();
   }
 
+  /** Says which kinds it knows, before what is done next, at intervals. */
+  private Loop.Work announcing(Loop.Work next) {
+    AtomicLong announceAt = new AtomicLong(System.nanoTime());
+    return () -> {
+      if (System.nanoTime() - announceAt.get() >= 0) {
+        try {
+          source.announce(options.queues(), kinds.keySet());
+          announceAt.set(System.nanoTime() + ANNOUNCE.toNanos());
+        } catch (RuntimeException trouble) {
+          // The sweep that follows tells of it, and this is tried again with the next one.
+          log.debug("{} could not say which kinds it knows", options.worker(), trouble);
+        }
+      }
+      return next.runOnce();
+    };
+  }
+
   private void ring() {
     claimer.ring();
     claiming.wake();
@@ -136,6 +157,7 @@ public final class Worker implements AutoCloseable {
   /** For tests: runs everything that is due, on and on, until nothing is left; then stops. */
   public void drain() {
     startKeeping();
+    draining = true;
     try {
       keeper.connect();
       while (claimer.claimNow() > 0) {
@@ -315,8 +337,17 @@ public final class Worker implements AutoCloseable {
     }
 
     @Override
-    public Optional<Publisher.Finished> finished(Lease lease, List<String> artifacts) {
-      return publisher.finished(lease, artifacts);
+    public Optional<Publisher.Finished> finished(
+        Lease lease, List<String> artifacts, Consumer<String> damaged) {
+      return publisher.finished(lease, artifacts, damaged);
+    }
+
+    @Override
+    public boolean mayBeKnown(LeasedJob job) {
+      // Whoever drains a queue wants to know at once what is missing.
+      return !draining
+          && options.unknownKinds().isPositive()
+          && ask(() -> source.mayBeKnown(job, options.unknownKinds()));
     }
 
     @Override
@@ -418,10 +449,19 @@ public final class Worker implements AutoCloseable {
   private void count(JobRun run, @Nullable Settlement settlement, Ack ack) {
     LeasedJob job = run.job();
     if (ack == Ack.ACCEPTED) {
-      if (settlement instanceof Settlement.Fail(var lease, var failure, var after)
-          && failure.retryable()
-          && job.failures() + 1 < job.maxAttempts()) {
-        metrics.count(Metrics.RETRIES, "code", failure.code(), 1);
+      if (settlement instanceof Settlement.Fail(var lease, var failure, var after)) {
+        boolean again = failure.retryable() && job.failures() + 1 < job.maxAttempts();
+        if (again) {
+          metrics.count(Metrics.RETRIES, "code", failure.code(), 1);
+        }
+        // The message is in the job; a log is read by more people than may see that.
+        log.warn(
+            "{} {} failed on {}: {}{}",
+            job.kind(),
+            lease,
+            options.worker(),
+            failure.code(),
+            again ? "; it is tried again" : "");
       }
     } else if (settlement != null || run.hasLostLease()) {
       metrics.count(Metrics.LATE_RESULTS, 1);

@@ -46,6 +46,7 @@ class SettingsTest {
     "MAX_CONCURRENCY, 10",
     "POLL_INTERVAL_MS, 1000",
     "SHUTDOWN_TIMEOUT_SEC, 30",
+    "UNKNOWN_KIND_SEC, 300",
     "WORKER_PROCESSES, 1",
     "WORKER_JAVA_OPTIONS, ''",
     "SUPERVISOR, ''",

@@ -10,3 +10,11 @@ CREATE INDEX job_running_alone ON holdfast.job (worker_id)
 -- What else a worker lost when it lost a job.
 CREATE INDEX attempt_crashed ON holdfast.attempt (worker_id)
   WHERE outcome = 'CRASHED';
+
+-- Which kinds the live workers of a queue have handlers for, as they say now and then.
+CREATE TABLE holdfast.known_kind (
+  queue   text        NOT NULL,
+  kind    text        NOT NULL,
+  seen_at timestamptz NOT NULL,
+  PRIMARY KEY (queue, kind)
+) WITH (fillfactor = 50);

@@ -223,7 +223,8 @@ class ClaimerTest {
             new Backpressure.Settings(0L, 0.5, Duration.ofSeconds(5), () -> 1.0),
             Samples.SCRATCH,
             Samples.STORE,
-            Healing.DEFAULT);
+            Healing.DEFAULT,
+            Duration.ZERO);
     Claimer careful = new Claimer(source, busy, slots, metrics, (job, claimedAt) -> start(job));
     source.depth = 10;
     source.with(Samples.job());
@@ -273,7 +274,8 @@ class ClaimerTest {
         Backpressure.Settings.OFF,
         Samples.SCRATCH,
         Samples.STORE,
-        Healing.DEFAULT);
+        Healing.DEFAULT,
+        Duration.ZERO);
   }
 
   @Test

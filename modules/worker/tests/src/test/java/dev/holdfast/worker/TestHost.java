@@ -21,6 +21,7 @@ final class TestHost implements JobRun.Host {
   final Outbox outbox;
   final List<End> ends = new CopyOnWriteArrayList<>();
   volatile Consumer<JobRun> whenBeginning = run -> {};
+  volatile boolean knownElsewhere;
   final List<JobRun> begun = new CopyOnWriteArrayList<>();
   final List<JobRun> stopping = new CopyOnWriteArrayList<>();
 
@@ -61,8 +62,14 @@ final class TestHost implements JobRun.Host {
   }
 
   @Override
-  public Optional<Publisher.Finished> finished(Lease lease, List<String> artifacts) {
-    return Samples.publisher(source).finished(lease, artifacts);
+  public Optional<Publisher.Finished> finished(
+      Lease lease, List<String> artifacts, Consumer<String> damaged) {
+    return Samples.publisher(source).finished(lease, artifacts, damaged);
+  }
+
+  @Override
+  public boolean mayBeKnown(LeasedJob job) {
+    return knownElsewhere;
   }
 
   @Override

@@ -4,6 +4,7 @@ import static dev.holdfast.worker.Eventually.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.FailedException;
 import dev.holdfast.model.Failure;
@@ -186,7 +187,8 @@ class WorkerTest {
                 Backpressure.Settings.OFF,
                 Samples.SCRATCH,
                 Samples.STORE,
-                Healing.DEFAULT),
+                Healing.DEFAULT,
+                Duration.ZERO),
             Samples.CODEC,
             List.of(Kind.of(Samples.KIND, Json.class, (payload, context) -> null)),
             List.of(),
@@ -582,6 +584,29 @@ class WorkerTest {
     release.countDown();
     assertThat(thrown.orTimeout(10, TimeUnit.SECONDS).join())
         .isInstanceOf(LeaseLostException.class);
+  }
+
+  @Test
+  void a_failed_attempt_is_logged_with_job_worker_and_code() {
+    LeasedJob job = Samples.job();
+    source.with(job);
+    try (CapturedLog log = new CapturedLog(Worker.class)) {
+      Worker worker =
+          worker(
+                  (payload, context) -> {
+                    throw FailedException.of(FailureCategory.USER_CODE, "OOPS", "for their eyes");
+                  })
+              .start();
+      until(() -> !log.lines(Level.WARN).isEmpty());
+      assertThat(log.lines(Level.WARN))
+          .containsExactly(
+              Samples.KIND
+                  + " "
+                  + job.lease()
+                  + " failed on "
+                  + worker.name()
+                  + ": OOPS; it is tried again");
+    }
   }
 
   @Test
