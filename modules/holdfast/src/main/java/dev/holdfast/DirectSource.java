@@ -4,6 +4,7 @@ import dev.holdfast.model.Ack;
 import dev.holdfast.model.Claimed;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Patch;
 import dev.holdfast.model.Publication;
 import dev.holdfast.model.PublishedArtifact;
@@ -131,6 +132,20 @@ final class DirectSource implements JobSource {
 
   private static int count(Swept swept) {
     return swept.requeued().size() + swept.ended().size();
+  }
+
+  @Override
+  public void announce(List<String> queues, Collection<String> kinds) {
+    asked(
+        () -> {
+          queue.announce(queues, kinds);
+          return true;
+        });
+  }
+
+  @Override
+  public boolean mayBeKnown(LeasedJob job, Duration patience) {
+    return asked(() -> queue.mayBeKnown(job.id(), patience));
   }
 
   @Override

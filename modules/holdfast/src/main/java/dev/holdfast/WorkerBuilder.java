@@ -43,6 +43,7 @@ public final class WorkerBuilder {
   private Backpressure.Settings backpressure = Backpressure.Settings.OFF;
   private Scratch scratch = new Scratch(Path.of(".holdfast", "scratch"), false);
   private Healing healing = Healing.DEFAULT;
+  private Duration unknownKinds = WorkerOptions.DEFAULT_UNKNOWN_KINDS;
   private ArtifactStore artifacts = new FolderStore(Path.of(".holdfast"));
 
   WorkerBuilder(JobSource source, Codec codec, List<String> queues) {
@@ -127,6 +128,15 @@ public final class WorkerBuilder {
     return this;
   }
 
+  /**
+   * How long a job of a kind that no live worker has a handler for is left alone before it fails;
+   * zero fails it at once.
+   */
+  public WorkerBuilder unknownKinds(Duration value) {
+    unknownKinds = value;
+    return this;
+  }
+
   /** The component id, {@code worker:{queue}:{n}}. */
   public WorkerBuilder component(String value) {
     component = value;
@@ -188,7 +198,8 @@ public final class WorkerBuilder {
         backpressure,
         scratch,
         artifacts,
-        healing);
+        healing,
+        unknownKinds);
   }
 
   private String name() {

@@ -42,6 +42,11 @@ enum Setting {
       "30",
       "how long running jobs may take to finish at shutdown"),
 
+  UNKNOWN_KIND_SEC(
+      "worker.unknownKindSec",
+      "HOLDFAST_UNKNOWN_KIND_SEC",
+      "300",
+      "how long a job is left alone whose kind no live worker knows, before it fails"),
   WORKER_PROCESSES(
       "worker.processes",
       "HOLDFAST_WORKER_PROCESSES",
@@ -78,6 +83,11 @@ enum Setting {
       "HOLDFAST_STOP_TIMEOUT_SEC",
       "10",
       "how long its running jobs may take when it is stopped"),
+  OVERDUE_HANDLER_SEC(
+      "supervisor.overdueHandlerSec",
+      "HOLDFAST_OVERDUE_HANDLER_SEC",
+      "300",
+      "how long a handler that was given up may go on before its process is started anew"),
   RESTART_DELAY_SEC(
       "supervisor.restartDelaySec",
       "HOLDFAST_RESTART_DELAY_SEC",

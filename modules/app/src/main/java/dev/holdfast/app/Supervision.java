@@ -29,6 +29,7 @@ final class Supervision {
           Supervision::served,
           settings -> settings.secondsWithin(Setting.BOOT_TIMEOUT_SEC, 0.01),
           settings -> settings.secondsWithin(Setting.STOP_TIMEOUT_SEC, 0),
+          settings -> settings.secondsWithin(Setting.OVERDUE_HANDLER_SEC, 0),
           settings -> settings.secondsWithin(Setting.RESTART_DELAY_SEC, 0),
           settings -> settings.secondsWithin(Setting.RESTART_DELAY_MAX_SEC, 0),
           settings -> settings.secondsWithin(Setting.RESTART_WINDOW_SEC, 0),
@@ -175,6 +176,7 @@ final class Supervision {
         SupervisorOptions.LOOK,
         settings.seconds(Setting.STOP_TIMEOUT_SEC),
         SupervisorOptions.TERMINATE,
+        settings.seconds(Setting.OVERDUE_HANDLER_SEC),
         new RestartPolicy(
             settings.whole(Setting.RESTART_LIMIT),
             settings.seconds(Setting.RESTART_WINDOW_SEC),

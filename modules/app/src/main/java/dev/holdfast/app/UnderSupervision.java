@@ -170,7 +170,12 @@ final class UnderSupervision implements AutoCloseable {
     try {
       boolean known =
           where.beat(
-              place, status, pid, jobs.isEmpty() ? null : jobs.getFirst(), details(there, jobs));
+              place,
+              status,
+              pid,
+              jobs.isEmpty() ? null : jobs.getFirst(),
+              there.trouble(),
+              details(there, jobs));
       if (!known) {
         log.error("{} was given up by its supervisor; this process ends", place.component());
         Runtime.getRuntime().halt(WorkerExit.GIVEN_UP);

@@ -13,6 +13,7 @@ import dev.holdfast.server.ServerMetrics;
 import dev.holdfast.server.ServerOptions;
 import dev.holdfast.worker.Kind;
 import dev.holdfast.worker.Metrics;
+import dev.holdfast.worker.OverdueHandler;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.Workspaces;
 import java.util.ArrayList;
@@ -114,7 +115,8 @@ final class WorkerProcess implements AutoCloseable {
         .backpressure(WorkerSettings.backpressure(settings))
         .scratch(WorkerSettings.scratch(settings))
         .artifacts(WorkerSettings.artifacts(settings))
-        .healing(WorkerSettings.healing(settings));
+        .healing(WorkerSettings.healing(settings))
+        .unknownKinds(settings.seconds(Setting.UNKNOWN_KIND_SEC));
   }
 
   private static Worker started(WorkerBuilder builder) {
@@ -217,6 +219,21 @@ final class WorkerProcess implements AutoCloseable {
 
   List<JobId> running() {
     return worker.running();
+  }
+
+  /** What is wrong although it works; null when nothing is. */
+  @Nullable String trouble() {
+    List<OverdueHandler> overdue = worker.overdue();
+    if (overdue.isEmpty()) {
+      return null;
+    }
+    OverdueHandler longest = overdue.getFirst();
+    return "a handler of kind '%s' (job %s) goes on, %d s after it was given up%s"
+        .formatted(
+            longest.kind(),
+            longest.lease(),
+            longest.since().toSeconds(),
+            overdue.size() == 1 ? "" : ", and " + (overdue.size() - 1) + " more do");
   }
 
   void pause() {

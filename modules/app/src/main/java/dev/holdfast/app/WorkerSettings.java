@@ -34,7 +34,10 @@ final class WorkerSettings {
           refused(
               settings ->
                   WorkerOptions.checkShutdownTimeout(
-                      settings.seconds(Setting.SHUTDOWN_TIMEOUT_SEC))));
+                      settings.seconds(Setting.SHUTDOWN_TIMEOUT_SEC))),
+          refused(
+              settings ->
+                  WorkerOptions.checkUnknownKinds(settings.seconds(Setting.UNKNOWN_KIND_SEC))));
 
   private static final int MEGABYTE = 1 << 20;
 

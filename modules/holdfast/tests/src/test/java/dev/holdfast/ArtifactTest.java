@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.Job;
+import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Json;
@@ -142,6 +143,9 @@ class ArtifactTest extends WorkplaceTest {
     await(id, JobState.SUCCEEDED);
     assertThat(runs).hasValue(2);
     assertThat(artifact(id, "out.txt")).hasContent("run 2");
+    assertThat(holdfast.queue().timeline(id))
+        .extracting(JobEvent::type)
+        .containsOnlyOnce("artifact:damaged");
   }
 
   @Test

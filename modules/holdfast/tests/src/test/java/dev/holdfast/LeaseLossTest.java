@@ -3,6 +3,7 @@ package dev.holdfast;
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
 import dev.holdfast.model.AttemptOutcome;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
@@ -167,9 +168,13 @@ class LeaseLossTest extends LibraryTest {
                 .claim("default", 1, "worker:default:9@gone", Duration.ofMillis(300))
                 .jobs())
         .hasSize(1);
-    Worker worker = start(worker().timings(SWEEPING).handle("work", Json.class, handler));
-    assertSecondAttemptStands(id);
-    until(() -> worker.metrics().value("worker.recovered_jobs_total{reason=\"stale\"}") == 1);
+    try (CapturedLog log = new CapturedLog()) {
+      Worker worker = start(worker().timings(SWEEPING).handle("work", Json.class, handler));
+      assertSecondAttemptStands(id);
+      until(() -> worker.metrics().value("worker.recovered_jobs_total{reason=\"stale\"}") == 1);
+      assertThat(log.lines(Level.INFO, "job " + id + "#1 was taken from worker:default:9@gone"))
+          .hasSize(1);
+    }
   }
 
   @Test

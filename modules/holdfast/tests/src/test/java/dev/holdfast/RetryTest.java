@@ -180,7 +180,7 @@ class RetryTest extends LibraryTest {
 
   @Test
   void a_snooze_nobody_can_mean_fails_the_job() {
-    JobId id = enqueue(Job.of("confused"));
+    JobId id = enqueue(Job.of("confused").maxAttempts(1));
     worker()
         .handle(
             "confused",
@@ -190,6 +190,6 @@ class RetryTest extends LibraryTest {
             })
         .drain();
     assertThat(job(id).state()).isEqualTo(JobState.FAILED);
-    assertThat(failure(id).code()).isEqualTo("BAD_DELAY");
+    assertThat(failure(id).message()).contains("BAD_DELAY");
   }
 }

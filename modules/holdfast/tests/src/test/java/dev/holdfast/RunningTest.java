@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.AttemptOutcome;
@@ -16,12 +17,14 @@ import dev.holdfast.model.PayloadType;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.worker.Worker;
 import java.sql.Connection;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -121,9 +124,24 @@ class RunningTest extends LibraryTest {
   }
 
   @Test
+  void a_kind_that_only_newer_workers_know_is_left_for_them() {
+    JobId id = enqueue(Job.of("new").maxAttempts(1));
+    start(worker().handle("old", Json.class, (payload, context) -> null));
+    Awaitility.await()
+        .atMost(SOON)
+        .until(() -> attempts(id).equals(List.of(AttemptOutcome.SNOOZED)));
+    start(worker().handle("new", Json.class, (payload, context) -> "known"));
+    await(id, JobState.SUCCEEDED);
+    assertThat(job(id).failures()).isZero();
+  }
+
+  @Test
   void a_kind_without_a_handler_fails_and_says_so() {
     JobId id = enqueue(Job.of("unheard-of"));
-    start(worker().handle("heard-of", Json.class, (payload, context) -> null));
+    start(
+        worker()
+            .unknownKinds(Duration.ZERO)
+            .handle("heard-of", Json.class, (payload, context) -> null));
     JobStatus job = await(id, JobState.FAILED);
     assertThat(failure(id).category()).isEqualTo(FailureCategory.CONFIGURATION);
     assertThat(failure(id).code()).isEqualTo(Failure.NO_HANDLER);

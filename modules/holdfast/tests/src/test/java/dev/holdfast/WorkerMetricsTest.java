@@ -26,6 +26,7 @@ class WorkerMetricsTest extends LibraryTest {
             "worker.atomic_acquire_fail_total",
             "worker.late_results_total",
             "worker.abandoned_handlers_total",
+            "worker.overdue_handlers",
             "worker.claim_seconds_count",
             "worker.claim_seconds_sum",
             "worker.run_seconds_count",

@@ -124,6 +124,9 @@ public final class Diagnosis {
         }
       }
       case HEALTHY -> {
+        if (row.reason() != null && !row.isSilent()) {
+          overdue(row, row.reason());
+        }
         if (row.isSilent()) {
           quiet(row);
         } else if (row.paused()) {
@@ -202,6 +205,21 @@ public final class Diagnosis {
         "is not heard of any more",
         "its supervisor is about to start it again; see " + log(row),
         "its supervisor is about to start it again; see " + log(row) + " on its machine");
+  }
+
+  /** Explains nothing about its queue: the worker goes on with other jobs. */
+  private void overdue(WorkerHealth row, String trouble) {
+    found.add(
+        new Finding(
+            "handler_overdue",
+            name(row) + " has a handler that goes on although it was given up",
+            name(row) + " is healthy, but " + trouble,
+            "its process is started anew before long, or at once with %s; let the handler look at"
+                    .formatted(order(row, "restart"))
+                + " context.isCancelled()",
+            "its process is started anew before long, or at once with %s; let the handler look at"
+                    .formatted(post(row, "restart"))
+                + " context.isCancelled()"));
   }
 
   private void crashLoop(WorkerHealth row) {

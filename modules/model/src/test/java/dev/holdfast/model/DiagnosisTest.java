@@ -62,6 +62,7 @@ class DiagnosisTest {
     int restarts;
     @Nullable Instant next;
     @Nullable Integer exit;
+    @Nullable String reason;
 
     Row is(HealthStatus value) {
       status = value;
@@ -87,7 +88,7 @@ class DiagnosisTest {
           null,
           next,
           exit,
-          null,
+          reason,
           new Json("{}"),
           NOW.minusSeconds(age));
     }
@@ -200,6 +201,22 @@ class DiagnosisTest {
     assertFound("worker_not_processing");
     assertThat(found().getFirst().doNext())
         .contains("'holdfast logs worker:tag:0'", "'holdfast workers restart worker:tag:0'");
+  }
+
+  @Test
+  void a_handler_that_goes_on_is_told_whatever_else_its_worker_does() {
+    add(
+        row -> {
+          row.reason = "a handler of kind 'spin' goes on";
+          row.job = JobId.next();
+          return row;
+        });
+    assertFound("handler_overdue");
+    assertThat(found().getFirst().what())
+        .isEqualTo("worker:tag:0 is healthy, but a handler of kind 'spin' goes on");
+    assertThat(found().getFirst().doNext()).contains("'holdfast workers restart worker:tag:0'");
+    assertThat(found().getFirst().doNextOverHttp())
+        .contains("POST /v1/workers/worker:tag:0/restart");
   }
 
   @Test

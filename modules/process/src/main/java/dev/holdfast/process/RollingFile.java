@@ -8,6 +8,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +19,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RollingFile implements AutoCloseable {
   private static final Logger log = System.getLogger(RollingFile.class.getName());
+
+  /** What programs print is for those who run them. */
+  private static final FileAttribute<?> OWNERS_ALONE =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
   private final Path file;
   private final long half;
@@ -60,6 +66,9 @@ public final class RollingFile implements AutoCloseable {
           StandardCopyOption.REPLACE_EXISTING);
     }
     size = 0;
+    if (file.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+      Files.createFile(file, OWNERS_ALONE);
+    }
     open = Files.newOutputStream(file);
   }
 

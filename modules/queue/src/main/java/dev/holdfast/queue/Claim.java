@@ -13,6 +13,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** Gives a worker jobs to run, each under a lease and a new attempt number. */
@@ -71,6 +72,9 @@ final class Claim {
            AND (SELECT k.queue FROM holdfast.job k
                  WHERE k.queue = ? AND k.state = 'PENDING' AND k.concurrency_key IS NOT NULL
                  ORDER BY k.concurrency_key LIMIT 1) IS NULL
+           AND (SELECT a.worker_id FROM holdfast.job a
+                 WHERE a.worker_id = ? AND a.state = 'RUNNING' AND a.alone
+                 ORDER BY a.worker_id LIMIT 1) IS NULL
          LIMIT ?
       )
       """
@@ -143,15 +147,23 @@ final class Claim {
     }
     // What became claimable just now may have a concurrency key the survey did not see.
     if (jobs.isEmpty() && (survey.hasRules() || more)) {
+      AtomicBoolean whenEmpty = new AtomicBoolean();
       jobs =
           apart.ifNeeded(
               most,
               lease,
-              (some, write) ->
-                  database.transactOnce(
-                      "claim",
-                      connection ->
-                          byRules.take(connection, queue, some, worker, lease, tenant, write)));
+              (some, write) -> {
+                ClaimByRules.Turn turn =
+                    database.transactOnce(
+                        "claim",
+                        connection ->
+                            byRules.take(connection, queue, some, worker, lease, tenant, write));
+                whenEmpty.set(turn.whenEmpty());
+                return turn.jobs();
+              });
+      if (whenEmpty.get()) {
+        return new Claimed(List.of(), survey.nextDue(), true);
+      }
     }
     if (!jobs.isEmpty()) {
       return new Claimed(jobs, null);
@@ -203,6 +215,7 @@ final class Claim {
                     queue,
                     queue,
                     queue,
+                    worker,
                     most,
                     worker,
                     lease));

@@ -40,7 +40,7 @@ final class ClaimByRules {
       SELECT key FROM hop WHERE key IS NOT NULL ORDER BY n
       """;
 
-  private static final String PICK =
+  private static final String ROOM =
       """
       WITH room AS MATERIALIZED (
         SELECT CASE WHEN %s THEN 0 ELSE
@@ -49,7 +49,65 @@ final class ClaimByRules {
                              - (SELECT count(*) FROM holdfast.job r
                                  WHERE r.queue = q.name AND r.state = 'RUNNING') END
                            FROM holdfast.queue q WHERE q.name = ?)) END AS places
-      ), keyed AS MATERIALIZED (
+      )
+      """
+          .formatted(Queues.isPaused("?"));
+
+  // A key of its own holds for it as for all others.
+  private static final String DUE_SUSPECT =
+      """
+      j.queue = ? AND j.state = 'PENDING' AND j.alone
+      AND j.run_at <= statement_timestamp() AND (? = '' OR j.tenant = ?)
+      AND (j.concurrency_key = 'crashed:' OR j.concurrency_limit > (
+             SELECT count(*) FROM holdfast.job r
+              WHERE r.queue = j.queue AND r.state = 'RUNNING'
+                AND r.concurrency_key = j.concurrency_key))
+      """;
+
+  // A suspect of crashes (see Reap) is given only to a worker that has nothing else, and that gets
+  // nothing else until the suspect is done. So that a busy queue comes to it at all, the worker
+  // with the fewest jobs takes no more of them while a suspect waits; no other worker stands still.
+  private static final String SUSPECT =
+      """
+      SELECT (SELECT a.worker_id FROM holdfast.job a
+               WHERE a.worker_id = worker.id AND a.state = 'RUNNING' AND a.alone
+               ORDER BY a.worker_id LIMIT 1) IS NOT NULL AS taken,
+             suspect.id IS NOT NULL AS waits,
+             suspect.id IS NOT NULL AND (
+               SELECT r.worker_id FROM holdfast.job r
+                WHERE r.state = 'RUNNING' AND r.worker_id = worker.id LIMIT 1) IS NULL AS empty,
+             suspect.id IS NOT NULL AND worker.id = (
+               SELECT r.worker_id FROM holdfast.job r
+                WHERE r.queue = suspect.queue AND r.state = 'RUNNING'
+                  AND NOT r.alone
+                GROUP BY r.worker_id ORDER BY count(*), r.worker_id LIMIT 1) AS next
+        FROM (SELECT ?::text AS id) AS worker
+        LEFT JOIN LATERAL (
+          SELECT j.id, j.queue FROM holdfast.job j
+           WHERE %s
+           ORDER BY j.priority, j.run_at, j.id
+           LIMIT 1) AS suspect ON true
+      """
+          .formatted(DUE_SUSPECT);
+
+  private static final String ALONE =
+      ROOM
+          + """
+      , picked AS MATERIALIZED (
+        SELECT j.ctid FROM holdfast.job j
+         WHERE %s
+           AND (SELECT places FROM room) > 0
+         ORDER BY j.priority, j.run_at, j.id
+         LIMIT 1
+           FOR NO KEY UPDATE SKIP LOCKED
+      )
+      """
+              .formatted(DUE_SUSPECT);
+
+  private static final String PICK =
+      ROOM
+          + """
+      , keyed AS MATERIALIZED (
         SELECT hop.key,
                coalesce((SELECT j.concurrency_limit FROM holdfast.job j
                           WHERE j.queue = ? AND j.state = 'PENDING' AND j.concurrency_key = hop.key
@@ -78,7 +136,7 @@ final class ClaimByRules {
            SELECT j.ctid, j.priority, j.run_at, j.id
              FROM holdfast.job j
             WHERE j.queue = ? AND j.concurrency_key = keyed.key
-              AND j.state = 'PENDING'
+              AND j.state = 'PENDING' AND NOT j.alone
               AND j.run_at <= statement_timestamp()
               AND (? = '' OR j.tenant = ?)
             ORDER BY j.priority, j.run_at, j.id
@@ -90,8 +148,7 @@ final class ClaimByRules {
          ORDER BY both_kinds.priority, both_kinds.run_at, both_kinds.id
          LIMIT greatest(0, (SELECT places FROM room))
       )
-      """
-          .formatted(Queues.isPaused("?"));
+      """;
 
   private static final int KEYS_A_PAGE = 200;
 
@@ -109,10 +166,15 @@ final class ClaimByRules {
     this.keysAPage = keysAPage;
   }
 
+  /** What a turn brought, or that a suspect waits for the worker to have nothing else. */
+  record Turn(List<LeasedJob> jobs, boolean whenEmpty) {
+    static final Turn NOTHING = new Turn(List.of(), false);
+  }
+
   /**
    * @param write what is written and read of the jobs: {@link Claim#TAKE}, or the same unread
    */
-  List<LeasedJob> take(
+  Turn take(
       Connection connection,
       String queue,
       int most,
@@ -123,12 +185,74 @@ final class ClaimByRules {
       throws SQLException {
     Rows.list(connection, row -> "", TURN, queue);
     int allowed = RateLimit.allows(connection, queue, most);
+    if (allowed == 0) {
+      return Turn.NOTHING;
+    }
+    Suspect suspect = Suspect.look(connection, queue, worker, tenant);
+    if (suspect.taken()) {
+      return Turn.NOTHING;
+    }
     List<LeasedJob> taken =
-        allowed == 0
-            ? List.of()
-            : takeTurn(connection, queue, allowed, worker, lease, tenant, write);
+        suspect.waits() && suspect.empty()
+            ? takeAlone(connection, queue, worker, lease, tenant, write)
+            : List.of();
+    if (taken.isEmpty() && suspect.next()) {
+      return new Turn(List.of(), true);
+    }
+    if (taken.isEmpty()) {
+      taken = takeTurn(connection, queue, allowed, worker, lease, tenant, write);
+    }
     RateLimit.spend(connection, queue, taken.size());
-    return taken;
+    return new Turn(taken, false);
+  }
+
+  /**
+   * @param taken the worker runs one already
+   * @param waits one is due
+   * @param empty the worker has no job at all
+   * @param next of all busy workers this one has the fewest
+   */
+  private record Suspect(boolean taken, boolean waits, boolean empty, boolean next) {
+    static Suspect look(Connection connection, String queue, String worker, @Nullable String tenant)
+        throws SQLException {
+      return Rows.list(
+              connection,
+              row ->
+                  new Suspect(
+                      row.getBoolean("taken"),
+                      row.getBoolean("waits"),
+                      row.getBoolean("empty"),
+                      row.getBoolean("next")),
+              SUSPECT,
+              worker,
+              queue,
+              Claim.named(tenant),
+              Claim.named(tenant))
+          .getFirst();
+    }
+  }
+
+  private static List<LeasedJob> takeAlone(
+      Connection connection,
+      String queue,
+      String worker,
+      Duration lease,
+      @Nullable String tenant,
+      String write)
+      throws SQLException {
+    return Claim.inOrder(
+        Rows.list(
+            connection,
+            Claim.Taken::read,
+            ALONE + write,
+            queue,
+            1,
+            queue,
+            queue,
+            Claim.named(tenant),
+            Claim.named(tenant),
+            worker,
+            lease));
   }
 
   private List<LeasedJob> takeTurn(

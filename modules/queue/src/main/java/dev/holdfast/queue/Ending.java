@@ -59,7 +59,7 @@ final class Ending {
                  'runAt', CASE WHEN m.state IN ('RETRYING', 'PENDING') THEN m.run_at END)))
           FROM moved m
       )
-      SELECT m.id, m.attempt, m.state, m.queue, m.kind FROM moved m
+      SELECT m.id, m.attempt, m.state, m.queue, m.kind, m.worker_id FROM moved m
       """;
 
   private static final String SETTLED_BEFORE =

@@ -86,7 +86,7 @@ final class Expire {
                jsonb_build_object('code', failure ->> 'code', 'message', failure ->> 'message')
           FROM failed
       )
-      SELECT id, queue, state FROM failed
+      SELECT id, attempt, queue, state, NULL AS worker_id FROM failed
       """;
 
   private Expire() {}

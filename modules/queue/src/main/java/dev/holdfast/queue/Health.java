@@ -95,7 +95,8 @@ public final class Health {
              -- Two beats may overtake each other, and one that stops is not well again.
              status = CASE WHEN status = 'stopping' THEN status ELSE ? END,
              pid = ?,
-             reason = CASE WHEN status = 'starting' AND ? = 'healthy' THEN NULL ELSE reason END
+             reason = CASE WHEN status IN ('starting', 'healthy') AND ? = 'healthy'
+                           THEN ?::text ELSE reason END
        WHERE supervisor = ? AND component = ? AND incarnation = ?
          AND status IN ('starting', 'healthy', 'stopping')
       """;
@@ -303,7 +304,9 @@ public final class Health {
    */
   public Swept recover(String namePrefix, String why) {
     Swept swept =
-        Swept.of(database.transact("recover", connection -> Reap.of(connection, namePrefix, why)));
+        Swept.of(
+            Reap.logged(
+                database.transact("recover", connection -> Reap.of(connection, namePrefix, why))));
     doorbell.ring(swept.requeuedIn());
     return swept;
   }
@@ -326,9 +329,24 @@ public final class Health {
 
   // ---- from the process
 
-  /** False when it was given up: another one has its place, or will have. */
+  /** As below, from a process that is well. */
   public boolean beat(
       Place place, HealthStatus status, long pid, @Nullable JobId currentJob, Json details) {
+    return beat(place, status, pid, currentJob, null, details);
+  }
+
+  /**
+   * False when it was given up: another one has its place, or will have.
+   *
+   * @param trouble what is wrong with a process that is otherwise healthy
+   */
+  public boolean beat(
+      Place place,
+      HealthStatus status,
+      long pid,
+      @Nullable JobId currentJob,
+      @Nullable String trouble,
+      Json details) {
     return update(
             BEAT,
             currentJob,
@@ -336,6 +354,7 @@ public final class Health {
             status.text(),
             pid,
             status.text(),
+            trouble,
             place.supervisor(),
             place.component(),
             place.incarnation())

@@ -719,6 +719,24 @@ public final class Queue implements AutoCloseable {
     return database.transact("fire", connection -> Fire.due(connection, enqueue));
   }
 
+  /** Says for which kinds a live worker of these queues has handlers; to be said now and then. */
+  public void announce(Collection<String> queues, Collection<String> kinds) {
+    database.run(
+        "announce",
+        connection -> {
+          KnownKinds.announce(connection, queues, kinds);
+          return true;
+        });
+  }
+
+  /**
+   * Whether a worker that has no handler for this job should leave it for others: one of them knows
+   * its kind, or did until lately, or nobody has met it for so long.
+   */
+  public boolean mayBeKnown(JobId job, Duration patience) {
+    return database.run("known", connection -> KnownKinds.mayBe(connection, job, patience));
+  }
+
   public int retain(JobState state, Duration olderThan) {
     return database.run("retain", connection -> Retain.delete(connection, state, olderThan, SWEEP));
   }
@@ -734,7 +752,7 @@ public final class Queue implements AutoCloseable {
   }
 
   private Swept swept(List<Reap.Reaped> reaped) {
-    Swept swept = Swept.of(reaped);
+    Swept swept = Swept.of(Reap.logged(reaped));
     doorbell.ring(swept.requeuedIn());
     return swept;
   }

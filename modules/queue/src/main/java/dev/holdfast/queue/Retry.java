@@ -44,6 +44,7 @@ final class Retry {
                                         THEN NULL ELSE j.concurrency_limit END,
                concurrency_key = CASE WHEN starts_with(j.concurrency_key, 'crashed:')
                                       THEN NULL ELSE j.concurrency_key END,
+               alone = false,
                events = j.events + 1
           FROM held
          WHERE j.id = held.id AND j.state IN (%1$s)

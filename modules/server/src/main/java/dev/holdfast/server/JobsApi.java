@@ -252,7 +252,8 @@ final class JobsApi {
     JobStatus job = job(queue, call);
     ObjectNode node = Wire.object().put("state", job.state().name());
     node.set("result", Wire.tree(job.result()));
-    node.set("failure", Shape.failure(job.failure()));
+    // That of an attempt before the one that succeeded is in the attempts.
+    node.set("failure", Shape.failure(job.state() == JobState.SUCCEEDED ? null : job.failure()));
     return Answer.ok(node);
   }
 }

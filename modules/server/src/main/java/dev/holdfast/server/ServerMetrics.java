@@ -57,7 +57,9 @@ public final class ServerMetrics implements VerbObserver, AutoCloseable {
   private final CompositeMeterRegistry all = new CompositeMeterRegistry();
   private final Map<Request, Timer> requests = new ConcurrentHashMap<>();
   private final Map<Verb, Timer> verbs = new ConcurrentHashMap<>();
-  private final WorkerFigures workers = new WorkerFigures(all);
+  private final WorkerFigures workers = new WorkerFigures(prometheus);
+  // Other processes send their own counts; told by every server as well, they would add up.
+  private @Nullable WorkerFigures ownWorkers;
   private @Nullable QueueDepths depths;
   private @Nullable ProcessFigures processes;
 
@@ -72,7 +74,9 @@ public final class ServerMetrics implements VerbObserver, AutoCloseable {
     all.add(prometheus);
     if (statsd != null) {
       // Before there is anything to count: it would miss what was counted earlier.
-      all.add(StatsdSender.to(statsd));
+      MeterRegistry sender = StatsdSender.to(statsd);
+      all.add(sender);
+      ownWorkers = new WorkerFigures(sender);
     }
     new JvmMemoryMetrics().bindTo(all);
     new JvmThreadMetrics().bindTo(all);
@@ -86,6 +90,9 @@ public final class ServerMetrics implements VerbObserver, AutoCloseable {
   /** Also tells what a worker in this process counts; of several, their sums. */
   public ServerMetrics addWorker(Metrics worker) {
     workers.add(worker::snapshot);
+    if (ownWorkers != null) {
+      ownWorkers.add(worker::snapshot);
+    }
     return this;
   }
 
@@ -153,6 +160,9 @@ public final class ServerMetrics implements VerbObserver, AutoCloseable {
       processes.refresh();
     }
     workers.refresh();
+    if (ownWorkers != null) {
+      ownWorkers.refresh();
+    }
   }
 
   MeterRegistry registry() {

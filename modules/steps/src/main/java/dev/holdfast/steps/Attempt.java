@@ -51,7 +51,10 @@ final class Attempt<T extends @Nullable Object> {
       String name, Callable<T> body, Budgets budgets, Supplier<Optional<Instant>> lastChange) {
     this.budgets = budgets;
     this.lastChange = lastChange;
-    this.thread = Thread.ofVirtual().name(name).unstarted(() -> run(body));
+    // As its handler runs: one that computes must keep nobody else from going on.
+    Thread.Builder like =
+        Thread.currentThread().isVirtual() ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
+    this.thread = like.name(name).unstarted(() -> run(body));
   }
 
   /**

@@ -62,6 +62,8 @@ final class Supervised implements AutoCloseable {
   private long heardAt;
   private HealthStatus status = HealthStatus.STARTING;
   private long healthySince;
+  private @Nullable String trouble;
+  private long troubleSince;
   private boolean paused;
   private int stage;
   private long nextStageAt;
@@ -221,6 +223,11 @@ final class Supervised implements AutoCloseable {
       log.info("{} is healthy, pid {}", component(), row.pid());
     }
     status = row.status();
+    String told = row.status() == HealthStatus.HEALTHY ? row.reason() : null;
+    if (told != null && trouble == null) {
+      troubleSince = nanos.getAsLong();
+    }
+    trouble = told;
   }
 
   /**
@@ -271,6 +278,7 @@ final class Supervised implements AutoCloseable {
     }
     status = HealthStatus.STARTING;
     lastSeen = null;
+    trouble = null;
     why = null;
     startedAt = now;
     heardAt = now;
@@ -334,6 +342,9 @@ final class Supervised implements AutoCloseable {
       }
     } else if (now - heardAt > options.silence().toNanos()) {
       giveUp("it was not heard of for " + shown(options.silence()));
+    } else if (trouble != null && now - troubleSince > options.recycle().toNanos()) {
+      log.warn("{} (pid {}) is started anew: {}", component(), process().pid(), trouble);
+      end("started anew: " + trouble);
     } else if (status == HealthStatus.HEALTHY
         && restarts.forgiven(Duration.ofNanos(now - healthySince))) {
       log.info("{} has been healthy for long enough: its restarts are forgiven", component());

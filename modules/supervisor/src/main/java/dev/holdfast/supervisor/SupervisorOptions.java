@@ -12,6 +12,7 @@ import java.time.Duration;
  * @param look how often the database is asked
  * @param stop how long running jobs may take at a stop, before SIGTERM
  * @param terminate how long after that, before SIGKILL
+ * @param recycle how long a process may be healthy with trouble, before it is started anew
  * @param folder where processes run
  * @param logs where their output goes
  * @param logBytes how much of it is kept, for each
@@ -23,6 +24,7 @@ public record SupervisorOptions(
     Duration look,
     Duration stop,
     Duration terminate,
+    Duration recycle,
     RestartPolicy restarts,
     Path folder,
     Path logs,

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,6 +26,12 @@ final class Claimer {
    * is free: a claim of many jobs costs hardly more than a claim of one.
    */
   private static final Duration GATHER = Duration.ofMillis(3);
+
+  /**
+   * So long after its claim an attempt has begun, or the threads of handlers are all taken by some
+   * that compute: whatever else were claimed would wait here instead of running elsewhere.
+   */
+  private static final Duration BEGUN_WITHIN = Duration.ofSeconds(5);
 
   private static final Duration UNTIL_A_SLOT_IS_FREE = Duration.ofSeconds(10);
   private static final Duration DUE = Duration.ofMillis(1);
@@ -58,6 +65,8 @@ final class Claimer {
   private volatile int enough = 1;
   private long claimedAt;
   private int turn;
+  private @Nullable String makingRoomFor;
+  private boolean starved;
   private boolean unsure;
   private long lostAt;
   private int looks = LOOKS.size();
@@ -111,6 +120,9 @@ final class Claimer {
       return UNTIL_A_SLOT_IS_FREE;
     }
     full.set(false);
+    if (isStarved()) {
+      return options.poll();
+    }
     Duration gather = GATHER.minusNanos(nanos.getAsLong() - claimedAt);
     if (free < enough && gather.isPositive()) {
       return gather;
@@ -122,6 +134,19 @@ final class Claimer {
     Round round = round();
     // After a job there may be another, and only an empty answer says when the next is due.
     return round.claimed() > 0 ? Duration.ZERO : round.next();
+  }
+
+  private boolean isStarved() {
+    boolean now = slots.hasUnbegun(System.nanoTime() - BEGUN_WITHIN.toNanos());
+    if (now && !starved) {
+      log.warn(
+          "{} claims no more for now: an attempt has waited {} s for a thread. Handlers that compute"
+              + " need Threads.PLATFORM",
+          options.worker(),
+          BEGUN_WITHIN.toSeconds());
+    }
+    starved = now;
+    return now;
   }
 
   /** Asked when a place became free. */
@@ -158,13 +183,16 @@ final class Claimer {
     boolean wasRung = rung.getAndSet(false);
     int claimed = 0;
     Duration wait = Loop.jittered(options.poll());
-    List<String> queues = options.queues();
-    for (int i = 0; i < queues.size() && slots.free() > 0 && !closed.get(); i++) {
-      // The next round goes on where this one stopped, so that no queue is asked twice in a row.
-      String queue = queues.get(turn);
-      turn = (turn + 1) % queues.size();
+    int queues = makingRoomFor == null ? options.queues().size() : 1;
+    for (int i = 0; i < queues && slots.free() > 0 && !closed.get(); i++) {
+      String queue = makingRoomFor == null ? nextQueue() : makingRoomFor;
       Claimed answer = claim(queue);
       claimed += answer.jobs().size();
+      // What is left to do is done first; another queue would only bring more of it.
+      makingRoomFor = answer.whenEmpty() ? queue : null;
+      if (makingRoomFor != null) {
+        break;
+      }
       Duration due = answer.nextDue();
       if (due != null && due.compareTo(wait) < 0) {
         // The next millisecond: the answer was cut to whole ones.
@@ -175,6 +203,13 @@ final class Claimer {
       metrics.count(Metrics.ACQUIRE_FAILS, 1);
     }
     return new Round(claimed, wait);
+  }
+
+  /** The next round goes on where this one stopped, so that no queue is asked twice in a row. */
+  private String nextQueue() {
+    String queue = options.queues().get(turn);
+    turn = (turn + 1) % options.queues().size();
+    return queue;
   }
 
   private Claimed claim(String queue) {

@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,12 +46,19 @@ final class JobRun {
     Workplace workplace(Lease lease);
 
     /** What an earlier attempt of the job has published, if it is all of these and whole. */
-    Optional<Publisher.Finished> finished(Lease lease, List<String> artifacts);
+    Optional<Publisher.Finished> finished(
+        Lease lease, List<String> artifacts, Consumer<String> damaged);
+
+    /** Whether another worker may have a handler for it. */
+    boolean mayBeKnown(LeasedJob job);
 
     /** Asks until it knows whether the handler's own transaction has settled the attempt. */
     boolean succeeded(Lease lease);
 
     RunContext.Healer healer(JobRun run);
+
+    /** The handler is about to begin: from now on its time counts. */
+    void beginning(JobRun run);
 
     /** The handler has left, after this time; its ending is settled next. */
     void performed(JobRun run, Duration took);
@@ -70,6 +78,7 @@ final class JobRun {
   private final AtomicBoolean ended = new AtomicBoolean();
   private final AtomicBoolean askingIfLost = new AtomicBoolean();
   private @Nullable Thread handling;
+  private volatile boolean entered;
   private volatile long leaseFrom;
   private volatile boolean givenUp;
 
@@ -129,9 +138,22 @@ final class JobRun {
     return ended.get();
   }
 
+  /** Whether a thread has come to it. */
+  boolean hasBegun() {
+    return entered;
+  }
+
+  /** Whether its handler is at work, given up or not. */
+  synchronized boolean isHandling() {
+    return handling != null;
+  }
+
   // ---- perform
 
   void run() {
+    if (isEnded()) {
+      return;
+    }
     long start = System.nanoTime();
     Outcome outcome = perform();
     host.performed(this, Duration.ofNanos(System.nanoTime() - start));
@@ -140,10 +162,14 @@ final class JobRun {
 
   private Outcome perform() {
     if (kind == null) {
+      if (host.mayBeKnown(job)) {
+        log.info("{} {} is left for a worker that has a handler for it", job.kind(), lease());
+        return new Outcome.Snoozed(UnknownKind.delay(lease().attempt()));
+      }
       return failed(
           FailureCategory.CONFIGURATION,
           Failure.NO_HANDLER,
-          "no handler for kind '" + job.kind() + "' on this worker");
+          "no handler for kind '" + job.kind() + "' on any live worker");
     }
     try {
       enter();
@@ -161,7 +187,10 @@ final class JobRun {
     Optional<Publisher.Finished> finished =
         how.artifacts().isEmpty() || context.isSentBack()
             ? Optional.empty()
-            : host.finished(lease(), how.artifacts());
+            : host.finished(
+                lease(),
+                how.artifacts(),
+                name -> context.event("artifact:damaged", Map.of("name", name)));
     if (finished.isPresent()) {
       log.info("{} {} finds its artifacts whole and does not run again", job.kind(), lease());
       return new Outcome.Succeeded(resultOf(finished.get()));
@@ -173,6 +202,8 @@ final class JobRun {
       return failed(
           FailureCategory.DATA_QUALITY, Failure.VALIDATION, String.valueOf(mismatch.getMessage()));
     }
+    host.beginning(this);
+    context.checkCancelled();
     Object result = handled(how.handler(), payload);
     if (context.isSettling()) {
       leave();
@@ -233,6 +264,10 @@ final class JobRun {
     return switch (thrown) {
       case SnoozeException snooze -> new Outcome.Snoozed(snooze.delay());
       case FailedException failed -> new Outcome.Failed(Failure.from(failed), failed.retryAfter());
+      // A slip of the handler in what it said about its work; the work itself may yet succeed.
+      case RefusedException slip
+          when slip.refusal() == Refusal.BAD_PROGRESS || slip.refusal() == Refusal.BAD_DELAY ->
+          new Outcome.Failed(notStorable(slip).withRetryable(true), null);
       case RefusedException refused -> new Outcome.Failed(notStorable(refused), null);
       case OutOfMemoryError memory ->
           failed(FailureCategory.INFRASTRUCTURE, "OUT_OF_MEMORY", String.valueOf(memory));
@@ -255,6 +290,7 @@ final class JobRun {
       throw new CancelledException(reason.text());
     }
     handling = Thread.currentThread();
+    entered = true;
   }
 
   /** From here on an interrupt would hit the worker's own work, so none comes any more. */
@@ -282,6 +318,10 @@ final class JobRun {
       if (handling != null) {
         handling.interrupt();
       }
+    }
+    if (!entered) {
+      // No thread has come to it, and from now on none will begin: there is nothing to wait for.
+      end(new Outcome.Failed(Failure.from(new CancelledException(reason.text())), null));
     }
   }
 

@@ -4,6 +4,7 @@ import dev.holdfast.model.Ack;
 import dev.holdfast.model.Claimed;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Patch;
 import dev.holdfast.model.Publication;
 import dev.holdfast.model.PublishedArtifact;
@@ -81,6 +82,29 @@ public interface JobSource {
    * nobody. Nothing to do where a server does it.
    */
   Map<String, Integer> sweep(Timings timings, boolean judge);
+
+  /**
+   * Says for which kinds this worker has handlers, every half minute or so. Nothing to do where
+   * nobody would know.
+   */
+  default void announce(List<String> queues, Collection<String> kinds) {}
+
+  /**
+   * Whether a job of a kind that this worker does not know should be left for others, because one
+   * of them knows it or may come to. A source that cannot tell goes by how often it was left.
+   *
+   * @param patience how long nobody may know it
+   */
+  default boolean mayBeKnown(LeasedJob job, Duration patience) {
+    Duration left = Duration.ZERO;
+    for (int attempt = 1; attempt < job.lease().attempt(); attempt++) {
+      left = left.plus(UnknownKind.delay(attempt));
+      if (left.compareTo(patience) >= 0) {
+        return false;
+      }
+    }
+    return patience.isPositive();
+  }
 
   /** Calls {@code wake} with a queue's name whenever it may have work. A hint: polling goes on. */
   AutoCloseable listen(Collection<String> queues, Consumer<String> wake);

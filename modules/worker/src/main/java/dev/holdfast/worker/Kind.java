@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param strict stop the handler when its lease may have run out, even if nobody has said so: two
  *     executions of such a job never overlap, at the price of stopping during an outage
  * @param artifacts what it publishes: a retry that finds all of them whole has nothing left to do
+ * @param threads what its handlers run on
  */
 public record Kind<T>(
     String name,
@@ -20,7 +21,8 @@ public record Kind<T>(
     Handler<T> handler,
     @Nullable RetryPolicy retry,
     boolean strict,
-    List<String> artifacts) {
+    List<String> artifacts,
+    Threads threads) {
   public Kind {
     Limits.kind(name);
     artifacts = List.copyOf(artifacts);
@@ -33,18 +35,22 @@ public record Kind<T>(
 
   /** For payloads whose type has parameters: {@code new PayloadType<List<Mail>>() {}}. */
   public static <T> Kind<T> of(String name, PayloadType<T> payload, Handler<T> handler) {
-    return new Kind<>(name, payload, handler, null, false, List.of());
+    return new Kind<>(name, payload, handler, null, false, List.of(), Threads.AUTO);
   }
 
   public Kind<T> retry(RetryPolicy policy) {
-    return new Kind<>(name, payload, handler, policy, strict, artifacts);
+    return new Kind<>(name, payload, handler, policy, strict, artifacts, threads);
   }
 
   public Kind<T> strictly() {
-    return new Kind<>(name, payload, handler, retry, true, artifacts);
+    return new Kind<>(name, payload, handler, retry, true, artifacts, threads);
   }
 
   public Kind<T> producing(String... names) {
-    return new Kind<>(name, payload, handler, retry, strict, List.of(names));
+    return new Kind<>(name, payload, handler, retry, strict, List.of(names), threads);
+  }
+
+  public Kind<T> threads(Threads which) {
+    return new Kind<>(name, payload, handler, retry, strict, artifacts, which);
   }
 }

@@ -19,6 +19,7 @@ public final class Metrics {
   public static final String ACQUIRE_FAILS = "worker.atomic_acquire_fail_total";
   public static final String LATE_RESULTS = "worker.late_results_total";
   public static final String ABANDONED = "worker.abandoned_handlers_total";
+  public static final String OVERDUE = "worker.overdue_handlers";
   public static final String CLAIM_TIME = "worker.claim_seconds";
   public static final String RUN_TIME = "worker.run_seconds";
   public static final String QUEUE_WAIT = "worker.queue_wait_seconds";

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -97,8 +98,12 @@ final class Publisher {
     }
   }
 
-  /** Empty unless every one of these artifacts lies in the store, whole. */
-  Optional<Finished> finished(Lease lease, List<String> names) {
+  /**
+   * Empty unless every one of these artifacts lies in the store, whole.
+   *
+   * @param damaged told of one that was published and is not
+   */
+  Optional<Finished> finished(Lease lease, List<String> names, Consumer<String> damaged) {
     if (names.isEmpty() || lease.attempt() == 1) {
       return Optional.empty();
     }
@@ -108,7 +113,12 @@ final class Publisher {
     try {
       for (String name : names) {
         PublishedArtifact artifact = published.get(name);
-        if (artifact == null || !store.holds(lease.job(), artifact)) {
+        if (artifact == null) {
+          return Optional.empty();
+        }
+        if (!store.holds(lease.job(), artifact)) {
+          log.warn("{}: its artifact '{}' is missing or damaged, so it runs again", lease, name);
+          damaged.accept(name);
           return Optional.empty();
         }
       }

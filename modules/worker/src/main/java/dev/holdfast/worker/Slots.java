@@ -97,6 +97,18 @@ final class Slots {
     }
   }
 
+  /** Whether one of them was claimed before this time, and no thread has come to it yet. */
+  boolean hasUnbegun(long claimedBefore) {
+    lock.lock();
+    try {
+      return runs.values().stream()
+          .anyMatch(
+              run -> !run.hasBegun() && !run.isEnded() && run.claimedAt() - claimedBefore < 0);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private int running() {
     return runs.size() - ending.size();
   }

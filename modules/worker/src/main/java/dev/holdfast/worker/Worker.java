@@ -18,8 +18,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -39,6 +41,7 @@ import org.slf4j.LoggerFactory;
 public final class Worker implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
   // What stopping may take beyond the caller's patience, step by step.
+  private static final Duration ANNOUNCE = Duration.ofSeconds(30);
   private static final Duration LEAVE = Duration.ofSeconds(1);
   private static final Duration FLUSH = Duration.ofSeconds(3);
   // Long enough for a claim on a busy server: what it brings is given back by the one who asked.
@@ -56,6 +59,8 @@ public final class Worker implements AutoCloseable {
   private final Watchdog watchdog;
   private final Publisher publisher;
   private final Cleaner cleaner = new Cleaner();
+  private final HandlerThreads threads;
+  private final Map<JobRun, Long> overdue = new ConcurrentHashMap<>();
   private final Claimer claimer;
   private final Loop claiming;
   private final Loop reaping;
@@ -63,6 +68,7 @@ public final class Worker implements AutoCloseable {
   private final AtomicBoolean stopping = new AtomicBoolean();
   private final CountDownLatch stopped = new CountDownLatch(1);
   private volatile boolean givenUp;
+  private volatile boolean draining;
   private volatile @Nullable AutoCloseable listening;
 
   public Worker(
@@ -79,6 +85,7 @@ public final class Worker implements AutoCloseable {
     this.listeners = List.copyOf(listeners);
     this.metrics = metrics;
     this.slots = new Slots(options.concurrency());
+    this.threads = new HandlerThreads(options.concurrency());
     this.outbox = new Outbox(source);
     this.keeper =
         new LeaseKeeper(
@@ -89,8 +96,10 @@ public final class Worker implements AutoCloseable {
     this.claiming = new Loop("claim", this::claim);
     this.reaping =
         new Loop(
-            "sweep", new Reaper(source, options.timings(), metrics, System::nanoTime)::runOnce);
+            "sweep",
+            announcing(new Reaper(source, options.timings(), metrics, System::nanoTime)::runOnce));
     metrics.gauge(Metrics.INFLIGHT, slots::used);
+    metrics.gauge(Metrics.OVERDUE, overdue::size);
   }
 
   public Worker start() {
@@ -118,6 +127,23 @@ public final class Worker implements AutoCloseable {
     keeper.start();
   }
 
+  /** Says which kinds it knows, before what is done next, at intervals. */
+  private Loop.Work announcing(Loop.Work next) {
+    AtomicLong announceAt = new AtomicLong(System.nanoTime());
+    return () -> {
+      if (System.nanoTime() - announceAt.get() >= 0) {
+        try {
+          source.announce(options.queues(), kinds.keySet());
+          announceAt.set(System.nanoTime() + ANNOUNCE.toNanos());
+        } catch (RuntimeException trouble) {
+          // The sweep that follows tells of it, and this is tried again with the next one.
+          log.debug("{} could not say which kinds it knows", options.worker(), trouble);
+        }
+      }
+      return next.runOnce();
+    };
+  }
+
   private void ring() {
     claimer.ring();
     claiming.wake();
@@ -131,6 +157,7 @@ public final class Worker implements AutoCloseable {
   /** For tests: runs everything that is due, on and on, until nothing is left; then stops. */
   public void drain() {
     startKeeping();
+    draining = true;
     try {
       keeper.connect();
       while (claimer.claimNow() > 0) {
@@ -165,6 +192,20 @@ public final class Worker implements AutoCloseable {
         .toList();
   }
 
+  /** Handlers that do not end although their attempts were given up, the longest first. */
+  public List<OverdueHandler> overdue() {
+    long now = System.nanoTime();
+    return overdue.entrySet().stream()
+        .sorted(Comparator.comparingLong(given -> given.getValue() - now))
+        .map(
+            given ->
+                new OverdueHandler(
+                    given.getKey().job().kind(),
+                    given.getKey().lease(),
+                    Duration.ofNanos(now - given.getValue())))
+        .toList();
+  }
+
   public Metrics metrics() {
     return metrics;
   }
@@ -178,7 +219,9 @@ public final class Worker implements AutoCloseable {
     }
     metrics.time(Metrics.QUEUE_WAIT, job.queueWait());
     try {
-      Thread.ofVirtual().name("job-" + job.lease()).start(() -> run(run));
+      Kind<?> kind = kinds.get(job.kind());
+      threads.start(
+          kind == null ? Threads.AUTO : kind.threads(), "job-" + job.lease(), () -> run(run));
     } catch (Throwable noThread) {
       slots.remove(run);
       throw noThread;
@@ -192,14 +235,28 @@ public final class Worker implements AutoCloseable {
         skip(run);
         return;
       }
+      if (run.isEnded()) {
+        return; // It was told to stop before a thread came to it.
+      }
       log.debug("{} runs {} {}", options.worker(), run.job().kind(), run.lease());
-      watchdog.watch(run);
       tell(listener -> listener.started(run.job(), options.worker()));
       run.run();
     } catch (Throwable trouble) {
       // No attempt may stay in its slot, heartbeat after heartbeat, with nobody working on it.
       log.error("{} {} could not be run", run.job().kind(), run.lease(), trouble);
       run.broken(trouble);
+    } finally {
+      overdue.remove(run);
+    }
+  }
+
+  /** Its attempt has ended, and its handler may not have. */
+  private void noteOverdue(JobRun run) {
+    if (run.isHandling()) {
+      overdue.put(run, System.nanoTime());
+      if (!run.isHandling()) {
+        overdue.remove(run);
+      }
     }
   }
 
@@ -280,8 +337,17 @@ public final class Worker implements AutoCloseable {
     }
 
     @Override
-    public Optional<Publisher.Finished> finished(Lease lease, List<String> artifacts) {
-      return publisher.finished(lease, artifacts);
+    public Optional<Publisher.Finished> finished(
+        Lease lease, List<String> artifacts, Consumer<String> damaged) {
+      return publisher.finished(lease, artifacts, damaged);
+    }
+
+    @Override
+    public boolean mayBeKnown(LeasedJob job) {
+      // Whoever drains a queue wants to know at once what is missing.
+      return !draining
+          && options.unknownKinds().isPositive()
+          && ask(() -> source.mayBeKnown(job, options.unknownKinds()));
     }
 
     @Override
@@ -292,6 +358,11 @@ public final class Worker implements AutoCloseable {
     @Override
     public RunContext.Healer healer(JobRun run) {
       return new Stepping(run);
+    }
+
+    @Override
+    public void beginning(JobRun run) {
+      watchdog.watch(run);
     }
 
     @Override
@@ -310,6 +381,7 @@ public final class Worker implements AutoCloseable {
     public void ended(JobRun run, @Nullable Settlement settlement, Ack ack) {
       // Counted before its place is free: who waits for the last job then sees it in the figures.
       count(run, settlement, ack);
+      noteOverdue(run);
       free(run);
       cleaner.clean(run.workplace(), settlement, ack);
       if (settlement == null && ack == Ack.LEASE_LOST) {
@@ -377,10 +449,19 @@ public final class Worker implements AutoCloseable {
   private void count(JobRun run, @Nullable Settlement settlement, Ack ack) {
     LeasedJob job = run.job();
     if (ack == Ack.ACCEPTED) {
-      if (settlement instanceof Settlement.Fail(var lease, var failure, var after)
-          && failure.retryable()
-          && job.failures() + 1 < job.maxAttempts()) {
-        metrics.count(Metrics.RETRIES, "code", failure.code(), 1);
+      if (settlement instanceof Settlement.Fail(var lease, var failure, var after)) {
+        boolean again = failure.retryable() && job.failures() + 1 < job.maxAttempts();
+        if (again) {
+          metrics.count(Metrics.RETRIES, "code", failure.code(), 1);
+        }
+        // The message is in the job; a log is read by more people than may see that.
+        log.warn(
+            "{} {} failed on {}: {}{}",
+            job.kind(),
+            lease,
+            options.worker(),
+            failure.code(),
+            again ? "; it is tried again" : "");
       }
     } else if (settlement != null || run.hasLostLease()) {
       metrics.count(Metrics.LATE_RESULTS, 1);
@@ -459,6 +540,7 @@ public final class Worker implements AutoCloseable {
       log.info("{} has stopped{}", options.worker(), quiet ? "" : "; the source does not answer");
     } finally {
       watchdog.close();
+      threads.close();
       outbox.close();
       cleaner.close(left(until));
     }

@@ -19,6 +19,8 @@ import java.util.List;
  * @param scratch where handlers may put what they are working on
  * @param artifacts where what they publish goes
  * @param healing what becomes of steps that fail or hang
+ * @param unknownKinds how long a job of a kind that no live worker knows is left alone before it
+ *     fails
  */
 public record WorkerOptions(
     String worker,
@@ -30,10 +32,12 @@ public record WorkerOptions(
     Backpressure.Settings backpressure,
     Scratch scratch,
     ArtifactStore artifacts,
-    Healing healing) {
+    Healing healing,
+    Duration unknownKinds) {
   public static final int DEFAULT_CONCURRENCY = 10;
   public static final Duration DEFAULT_POLL = Duration.ofSeconds(1);
   public static final Duration DEFAULT_SHUTDOWN_TIMEOUT = Duration.ofSeconds(30);
+  public static final Duration DEFAULT_UNKNOWN_KINDS = Duration.ofMinutes(5);
 
   public WorkerOptions {
     Limits.key("worker", worker);
@@ -42,6 +46,17 @@ public record WorkerOptions(
     checkConcurrency(concurrency);
     checkPoll(poll);
     checkShutdownTimeout(shutdownTimeout);
+    checkUnknownKinds(unknownKinds);
+  }
+
+  public static void checkUnknownKinds(Duration unknownKinds) {
+    if (unknownKinds.isNegative() || unknownKinds.toDays() > 365) {
+      throw new RefusedException(
+          Refusal.BAD_TIMING,
+          "HOLDFAST_UNKNOWN_KIND_SEC is "
+              + unknownKinds
+              + ": it must be zero or more, and a year at most");
+    }
   }
 
   public static void checkQueues(List<String> queues) {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.AttemptOutcome;
+import dev.holdfast.model.Claimed;
+import dev.holdfast.model.Enqueued;
 import dev.holdfast.model.EventType;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.HealthStatus;
@@ -21,8 +23,11 @@ import dev.holdfast.model.WorkerOrder;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.assertj.core.api.Assertions;
 import org.assertj.core.data.TemporalUnitOffset;
 import org.junit.jupiter.api.BeforeEach;
@@ -93,6 +98,10 @@ class HealthTest extends QueueFixture {
     assertThat(row().lastRestart()).isCloseTo(queue.now(), within());
     assertThat(row().exitCode()).isEqualTo(137);
     assertThat(row().reason()).isEqualTo("exit 137");
+    health.beat(place(2), HealthStatus.HEALTHY, 4_712, null, DETAILS);
+    assertThat(row().reason()).isNull();
+    health.beat(place(2), HealthStatus.HEALTHY, 4_712, null, "a handler goes on", DETAILS);
+    assertThat(row().reason()).isEqualTo("a handler goes on");
     health.beat(place(2), HealthStatus.HEALTHY, 4_712, null, DETAILS);
     assertThat(row().reason()).isNull();
     health.forgiven(place(2));
@@ -225,42 +234,177 @@ class HealthTest extends QueueFixture {
         .containsExactly(job);
   }
 
-  @Test
-  void suspects_of_one_crash_run_one_after_the_other_before_they_are_condemned() {
-    List<JobId> jobs = jobs(3).stream().map(this::add).toList();
-    claimAs(1);
-    health.recover(WorkerHealth.namePrefix(TAG, "host", 1), "exit 1");
-    claimAs(2);
-    health.recover(WorkerHealth.namePrefix(TAG, "host", 2), "exit 1");
-    List<LeasedJob> first = claim(10);
-    assertThat(first).hasSize(1);
-    assertThat(claim(10)).isEmpty();
-    // This one is to blame; the others go on as if nothing had been.
-    String toxic = WORKER;
-    health.recover(toxic, "exit 1");
-    assertThat(state(first.getFirst().id())).isEqualTo(JobState.FAILED);
-    for (int i = 0; i < 2; i++) {
-      List<LeasedJob> next = claim(10);
-      assertThat(next).hasSize(1);
-      assertThat(queue.settle(succeed(next.getFirst().lease()))).isEqualTo(Ack.ACCEPTED);
+  /** Claims as a process that dies when it runs one of these, and is started again as another. */
+  private final class Mortal {
+    private final Set<JobId> culprits;
+    private final int places;
+    private final List<LeasedJob> held = new ArrayList<>();
+    private long pid;
+    private int crashes;
+
+    Mortal(long pid, int places, Set<JobId> culprits) {
+      this.pid = pid;
+      this.places = places;
+      this.culprits = culprits;
     }
-    assertThat(jobs.stream().filter(id -> state(id) == JobState.SUCCEEDED)).hasSize(2);
-    queue.retry(List.of(first.getFirst().id()));
+
+    private String prefix() {
+      return WorkerHealth.namePrefix(TAG, "host", pid);
+    }
+
+    void turn() {
+      held.addAll(queue.claim(QUEUE, places - held.size(), prefix() + "a1", LEASE).jobs());
+      if (held.stream().anyMatch(job -> culprits.contains(job.id()))) {
+        health.recover(prefix(), "exit 3");
+        held.clear();
+        pid += 1_000;
+        crashes++;
+      } else if (!held.isEmpty()) {
+        // Not all of them at once, so that others join those that are left.
+        List<LeasedJob> done = held.subList(0, (held.size() + 1) / 2);
+        done.forEach(job -> assertThat(queue.settle(succeed(job.lease()))).isEqualTo(Ack.ACCEPTED));
+        done.clear();
+      }
+    }
+  }
+
+  @Test
+  void ten_culprits_among_a_hundred_are_set_aside_and_no_bystander_is() {
+    List<JobId> jobs = queue.enqueue(jobs(100)).stream().map(Enqueued::id).toList();
+    Set<JobId> culprits = new HashSet<>();
+    for (int i = 3; i < 100; i += 10) {
+      culprits.add(jobs.get(i));
+    }
+    List<Mortal> processes = List.of(new Mortal(1, 10, culprits), new Mortal(2, 10, culprits));
+    for (int turn = 0; turn < 300; turn++) {
+      processes.forEach(Mortal::turn);
+    }
+    assertThat(jobs.stream().filter(id -> state(id) == JobState.FAILED))
+        .containsExactlyInAnyOrderElementsOf(culprits);
+    assertThat(jobs.stream().filter(id -> state(id) == JobState.SUCCEEDED)).hasSize(90);
+    // Each is allowed three, and some of them share one.
+    assertThat(processes.stream().mapToInt(process -> process.crashes).sum())
+        .isLessThanOrEqualTo(30);
+  }
+
+  @Test
+  void two_culprits_beside_six_others_cost_no_more_than_the_restarts_that_are_allowed() {
+    List<JobId> jobs = queue.enqueue(jobs(8)).stream().map(Enqueued::id).toList();
+    Set<JobId> culprits = Set.of(jobs.get(2), jobs.get(5));
+    Mortal process = new Mortal(1, 8, culprits);
+    for (int turn = 0; turn < 30; turn++) {
+      process.turn();
+    }
+    assertThat(jobs.stream().filter(id -> state(id) == JobState.FAILED))
+        .containsExactlyInAnyOrderElementsOf(culprits);
+    assertThat(jobs.stream().filter(id -> state(id) == JobState.SUCCEEDED)).hasSize(6);
+    assertThat(process.crashes).isEqualTo(4);
+  }
+
+  private String workerOf(long pid) {
+    return WorkerHealth.namePrefix(TAG, "host", pid) + "a1";
+  }
+
+  private List<LeasedJob> claimAs(long pid, int most) {
+    return queue.claim(QUEUE, most, workerOf(pid), LEASE).jobs();
+  }
+
+  private void crash(long pid) {
+    health.recover(WorkerHealth.namePrefix(TAG, "host", pid), "exit 1");
+  }
+
+  @Test
+  void a_suspect_has_a_worker_for_itself() {
+    queue.enqueue(jobs(3));
+    for (int pid = 1; pid <= 2; pid++) {
+      assertThat(claimAs(pid, 10)).hasSize(3);
+      crash(pid);
+    }
+    queue.enqueue(jobs(3));
+    List<LeasedJob> suspect = claimAs(3, 10);
+    assertThat(suspect).hasSize(1);
+    // Nor does it get one from another queue.
+    add(job().queue("other"));
+    assertThat(queue.claim("other", 10, workerOf(3), LEASE).jobs()).isEmpty();
+    assertThat(claimAs(3, 10)).isEmpty();
+    // Another process takes the next suspect, for itself as well.
+    assertThat(claimAs(4, 10)).hasSize(1);
+    assertThat(claimAs(4, 10)).isEmpty();
+    crash(3);
+    assertThat(state(suspect.getFirst().id())).isEqualTo(JobState.FAILED);
+    assertThat(failure(suspect.getFirst().id()).message())
+        .isEqualTo(
+            "3 workers died running this job; the last was "
+                + workerOf(3)
+                + ", which ran nothing else");
+    assertThat(claimAs(5, 10)).hasSize(1);
+    assertThat(claimAs(6, 10)).hasSize(3);
+    queue.retry(List.of(suspect.getFirst().id()));
     assertThat(
             db.count(
-                "SELECT count(*) FROM holdfast.job WHERE state = 'PENDING'"
-                    + " AND concurrency_key IS NULL AND concurrency_limit IS NULL"))
+                "SELECT count(*) FROM holdfast.job WHERE state = 'PENDING' AND NOT alone"
+                    + " AND concurrency_key IS NULL AND concurrency_limit IS NULL AND queue = ?",
+                QUEUE))
         .isEqualTo(1);
   }
 
   @Test
-  void a_key_of_its_own_is_not_taken_from_a_suspect() {
-    for (int i = 0; i < 2; i++) {
-      add(job().concurrencyKey("mine", 5).maxCrashes(1));
+  void the_worker_with_the_fewest_jobs_makes_room_for_a_suspect() {
+    JobId suspect = add(job().maxCrashes(1));
+    queue.enqueue(jobs(5));
+    claimAs(1, 1);
+    crash(1);
+    set(suspect, "run_at = run_at + interval '1 hour'");
+    List<LeasedJob> few = claimAs(2, 1);
+    claimAs(3, 2);
+    comeDue(suspect);
+    Claimed hold = queue.claim(QUEUE, 10, workerOf(2), LEASE);
+    assertThat(hold.jobs()).isEmpty();
+    assertThat(hold.whenEmpty()).isTrue();
+    assertThat(claimAs(3, 1)).hasSize(1);
+    queue.settle(succeed(few.getFirst().lease()));
+    assertThat(claimAs(2, 10)).extracting(LeasedJob::id).containsExactly(suspect);
+  }
+
+  @Test
+  void a_key_of_its_own_is_kept_by_a_suspect_and_its_limit_holds() {
+    for (int i = 0; i < 3; i++) {
+      add(job().concurrencyKey("mine", 2).maxCrashes(1));
     }
-    claimAs(1);
-    health.recover(WorkerHealth.namePrefix(TAG, "host", 1), "exit 1");
-    assertThat(claim(10)).hasSize(2);
+    assertThat(claimAs(1, 10)).hasSize(2);
+    crash(1);
+    assertThat(claimAs(2, 10)).hasSize(1);
+    assertThat(claimAs(3, 10)).hasSize(1);
+    assertThat(claimAs(4, 10)).isEmpty();
+    assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE concurrency_key = 'mine'"))
+        .isEqualTo(3);
+  }
+
+  @Test
+  void a_paused_or_full_queue_gives_no_suspect_out() {
+    add(job().maxCrashes(1));
+    claimAs(1, 1);
+    crash(1);
+    queue.pause(QUEUE);
+    assertThat(claimAs(2, 1)).isEmpty();
+    queue.resume(QUEUE);
+    queue.limit(QUEUE, 1);
+    add(job().priority(0).concurrencyKey("other", 1));
+    assertThat(claimAs(2, 1)).hasSize(1);
+    assertThat(claimAs(3, 1)).isEmpty();
+  }
+
+  @Test
+  void a_claim_that_was_carried_out_after_the_crash_condemns_nobody() {
+    JobId other = add(job());
+    claimAs(1, 1);
+    crash(1);
+    set(other, "run_at = run_at + interval '1 hour'");
+    JobId late = add(job().maxCrashes(1));
+    set(late, "crashes = 1");
+    claimAs(1, 1);
+    crash(1);
+    assertThat(state(late)).isEqualTo(JobState.PENDING);
   }
 
   @Test

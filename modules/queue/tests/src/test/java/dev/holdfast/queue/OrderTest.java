@@ -59,7 +59,7 @@ class OrderTest extends QueueFixture {
   }
 
   private static void claim(Connection connection) throws SQLException {
-    assertThat(new ClaimByRules().take(connection, QUEUE, 1, WORKER, LEASE, null, Claim.TAKE))
+    assertThat(new ClaimByRules().take(connection, QUEUE, 1, WORKER, LEASE, null, Claim.TAKE).jobs())
         .hasSize(1);
   }
 
@@ -258,7 +258,8 @@ class OrderTest extends QueueFixture {
         new Named(
             "fail",
             (connection, leases) ->
-                Fail.all(connection, leases.stream().map(lease -> fail(lease, FLAKY)).toList())),
+                Fail.all(
+                    connection, BACKOFF, leases.stream().map(lease -> fail(lease, FLAKY)).toList())),
         new Named(
             "release",
             (connection, leases) ->

@@ -116,6 +116,37 @@ class ReapTest extends QueueFixture {
   }
 
   @Test
+  void leases_that_ran_out_together_condemn_none_of_their_jobs() {
+    List<JobId> ids = queue.enqueue(jobs(3)).stream().map(e -> e.id()).toList();
+    for (int crash = 1; crash <= 2; crash++) {
+      List<LeasedJob> claimed = claim(3);
+      assertThat(claimed).hasSize(3);
+      // One after the other: what was claimed last has the youngest lease.
+      for (LeasedJob job : claimed) {
+        expire(job.lease());
+        assertThat(reap().requeued()).containsExactly(job.id());
+      }
+    }
+    // From now on each has a worker for itself, and is judged by that.
+    List<LeasedJob> alone = claim(3);
+    assertThat(alone).hasSize(1);
+    expire(alone.getFirst().lease());
+    assertThat(reap().ended()).containsExactly(alone.getFirst().id());
+    assertThat(failure(alone.getFirst().id()).code()).isEqualTo(Failure.TOXIC_JOB);
+    assertThat(ids.stream().filter(id -> state(id) == JobState.PENDING)).hasSize(2);
+  }
+
+  @Test
+  void jobs_that_may_not_crash_at_all_end_together_and_none_is_called_toxic() {
+    queue.enqueue(jobs(2).stream().map(job -> job.maxCrashes(0)).toList());
+    List<LeasedJob> claimed = claim(2);
+    claimed.forEach(job -> expire(job.lease()));
+    assertThat(reap().ended()).hasSize(2);
+    assertThat(failure(claimed.getFirst().id()).code()).isEqualTo(Failure.HEARTBEAT_TIMEOUT);
+    assertThat(failure(claimed.getFirst().id()).retryable()).isFalse();
+  }
+
+  @Test
   void crashes_and_failures_are_counted_apart() {
     JobId job = add(job().maxAttempts(2));
     Lease first = claimOne();

@@ -22,7 +22,8 @@ record Subject(Queue queue, TestDatabase db, Job before, Job job, Lease lease) {
     Subject subject = new Subject(queue, db, before, job, new Lease(job.id(), 1));
     if (state != JobState.WAITING) {
       subject.endTheOneBefore(true);
-      queue.claim(job.queue(), 1, "worker", QueueFixture.LEASE);
+      // A worker of its own: what others lost says nothing about this job.
+      queue.claim(job.queue(), 1, "worker:" + job.id(), QueueFixture.LEASE);
     }
     switch (state) {
       case WAITING, RUNNING -> {}

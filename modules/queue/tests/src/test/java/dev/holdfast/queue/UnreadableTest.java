@@ -164,7 +164,8 @@ class UnreadableTest extends QueueFixture {
                             "claim",
                             c ->
                                 new ClaimByRules()
-                                    .take(c, QUEUE, most, WORKER, LEASE, null, write))));
+                                    .take(c, QUEUE, most, WORKER, LEASE, null, write)
+                                    .jobs())));
   }
 
   private static List<LeasedJob> failing(

@@ -465,6 +465,11 @@ class JobsTest extends ServerTest {
     JsonNode running = client.get("/v1/jobs/" + job + "/result", null).ok();
     assertThat(running.toString())
         .isEqualTo("{\"state\":\"RUNNING\",\"result\":null,\"failure\":null}");
+    // As an attempt before this one left it.
+    db.sql(
+        "UPDATE holdfast.job SET failure = '{\"category\": \"USER_CODE\", \"code\": \"FLAKY\","
+            + " \"message\": \"once\", \"retryable\": true}' WHERE id = ?",
+        job.value());
     callback(
             task,
             "completed",
@@ -483,6 +488,7 @@ class JobsTest extends ServerTest {
     JsonNode result = client.get("/v1/jobs/" + job + "/result", null).ok();
     assertThat(result.get("state").asText()).isEqualTo("SUCCEEDED");
     assertThat(result.get("result").get("rows").asInt()).isEqualTo(7);
+    assertThat(result.get("failure").isNull()).isTrue();
     JsonNode attempt =
         client.get("/v1/jobs/" + job + "/attempts", null).ok().get("attempts").get(0);
     assertThat(attempt.get("outcome").asText()).isEqualTo("SUCCEEDED");

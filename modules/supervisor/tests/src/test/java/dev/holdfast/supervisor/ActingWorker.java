@@ -15,12 +15,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
  * A process that plays a worker: it says how it is doing, takes one job, and does what its part
  * says. Parts: {@code good}, {@code exit=N}, {@code hang} (before it is healthy), {@code memory},
- * {@code deaf} (does not stop), {@code leaves} (stops unasked, as at SIGTERM).
+ * {@code deaf} (does not stop), {@code leaves} (stops unasked, as at SIGTERM), {@code overdue} (has
+ * a handler that goes on).
  */
 final class ActingWorker {
   static final String PART = "PART";
@@ -66,7 +68,8 @@ final class ActingWorker {
         Duration.ofMinutes(5));
     health.beat(place, HealthStatus.HEALTHY, pid, null, new Json("{}"));
     System.out.println("healthy");
-    Thread.ofPlatform().daemon().start(() -> beat(health, place, pid));
+    String trouble = part.equals("overdue") ? "a handler goes on" : null;
+    Thread.ofPlatform().daemon().start(() -> beat(health, place, pid, trouble));
     if (part.startsWith("exit=")) {
       System.exit(Integer.parseInt(part.substring("exit=".length())));
     }
@@ -92,11 +95,11 @@ final class ActingWorker {
     }
   }
 
-  private static void beat(Health health, Health.Place place, long pid) {
+  private static void beat(Health health, Health.Place place, long pid, @Nullable String trouble) {
     try {
       while (true) {
         Thread.sleep(200);
-        health.beat(place, HealthStatus.HEALTHY, pid, null, new Json("{}"));
+        health.beat(place, HealthStatus.HEALTHY, pid, null, trouble, new Json("{}"));
       }
     } catch (InterruptedException | RuntimeException over) {
       System.out.println("beats no more: " + over);

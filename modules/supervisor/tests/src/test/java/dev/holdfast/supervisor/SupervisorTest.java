@@ -23,6 +23,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -34,6 +35,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -80,6 +83,8 @@ class SupervisorTest {
   private Duration boot = LONG;
   private Duration silence = LONG;
   private Duration stop = LONG;
+  private Duration recycle = LONG;
+  private LongSupplier nanos = System::nanoTime;
   private RestartPolicy policy = QUICK;
 
   @BeforeEach
@@ -147,12 +152,14 @@ class SupervisorTest {
                 Duration.ofMillis(50),
                 stop,
                 Duration.ofMillis(200),
+                recycle,
                 policy,
                 folder,
                 folder.resolve("logs"),
                 1 << 20),
             commands,
-            line -> {});
+            line -> {},
+            nanos);
     supervisors.add(supervisor);
     return supervisor;
   }
@@ -233,6 +240,10 @@ class SupervisorTest {
     assertThat(health.of(NAME)).isEmpty();
     assertThat(health.supervisor(NAME)).isEmpty();
     assertThat(log()).contains("plays good", "healthy", "heard stop", "--- ended: 0 (clean)");
+    assertThat(
+            PosixFilePermissions.toString(
+                Files.getPosixFilePermissions(WorkerLog.file(folder.resolve("logs"), TAG))))
+        .isEqualTo("rw-------");
   }
 
   @Test
@@ -269,6 +280,33 @@ class SupervisorTest {
     WorkerHealth again =
         until(row -> row.status() == HealthStatus.FAILED && row.incarnation() == 5);
     assertThat(again.restarts()).isEqualTo(3);
+  }
+
+  @Test
+  void each_restart_waits_twice_as_long_by_the_supervisors_own_clock() {
+    AtomicLong clock = new AtomicLong(System.nanoTime());
+    nanos = clock::get;
+    boot = Duration.ofDays(100);
+    silence = Duration.ofDays(100);
+    policy =
+        new RestartPolicy(
+            100, Duration.ofDays(1), 100, LONG, Duration.ofHours(1), Duration.ofHours(3));
+    supervise(NAME, "exit=1");
+    int incarnation = 1;
+    for (int hours : new int[] {1, 2, 3, 3}) {
+      int now = incarnation++;
+      WorkerHealth crashed =
+          until(row -> row.status() == HealthStatus.CRASHED && row.incarnation() == now);
+      assertThat(Duration.between(crashed.readAt(), crashed.nextRestart()))
+          .isBetween(Duration.ofHours(hours).minusMinutes(5), Duration.ofHours(hours));
+      clock.addAndGet(Duration.ofHours(hours).toNanos() - 1);
+      await()
+          .during(Duration.ofMillis(300))
+          .atMost(SOON)
+          .until(() -> row().status() == HealthStatus.CRASHED && row().incarnation() == now);
+      clock.incrementAndGet();
+      until(row -> row.incarnation() == now + 1);
+    }
   }
 
   @Test
@@ -312,6 +350,24 @@ class SupervisorTest {
     WorkerHealth failed = until(row -> row.status() == HealthStatus.FAILED);
     assertThat(failed.reason()).contains("not healthy 0.3 s after its start");
     assertThat(failed.exitCode()).isEqualTo(137);
+  }
+
+  @Test
+  void one_whose_handler_goes_on_is_started_anew_and_that_is_no_crash() throws Exception {
+    recycle = Duration.ofMillis(100);
+    supervise(NAME, "overdue");
+    WorkerHealth second = until(row -> row.incarnation() == 2);
+    assertThat(second.restarts()).isZero();
+    assertThat(log()).contains("heard stop", "--- ended: 0 (clean)");
+  }
+
+  @Test
+  void one_whose_handler_goes_on_is_left_alone_for_a_while() {
+    supervise(NAME, "overdue");
+    WorkerHealth row = until(healthy -> healthy.reason() != null);
+    assertThat(row.status()).isEqualTo(HealthStatus.HEALTHY);
+    assertThat(row.reason()).isEqualTo("a handler goes on");
+    assertThat(row.incarnation()).isEqualTo(1);
   }
 
   @Test

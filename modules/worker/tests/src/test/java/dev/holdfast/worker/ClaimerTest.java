@@ -3,6 +3,7 @@ package dev.holdfast.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Settlement;
 import java.time.Duration;
@@ -222,7 +223,8 @@ class ClaimerTest {
             new Backpressure.Settings(0L, 0.5, Duration.ofSeconds(5), () -> 1.0),
             Samples.SCRATCH,
             Samples.STORE,
-            Healing.DEFAULT);
+            Healing.DEFAULT,
+            Duration.ZERO);
     Claimer careful = new Claimer(source, busy, slots, metrics, (job, claimedAt) -> start(job));
     source.depth = 10;
     source.with(Samples.job());
@@ -248,19 +250,37 @@ class ClaimerTest {
   }
 
   @Test
+  void while_an_attempt_waits_for_a_thread_nothing_more_is_claimed() {
+    long longAgo = System.nanoTime() - Duration.ofSeconds(6).toNanos();
+    Kind<Json> kind = Kind.of(Samples.KIND, Json.class, (payload, context) -> null);
+    JobRun waiting = new JobRun(source.hold(Samples.job()), kind, longAgo, host);
+    slots.add(waiting);
+    source.with(Samples.job());
+    assertThat(claimer.runOnce()).isEqualTo(options.poll());
+    assertThat(source.calls("claim")).isZero();
+    waiting.run();
+    claimer.runOnce();
+    assertThat(started).hasSize(1);
+  }
+
+  private WorkerOptions twoQueues() {
+    return new WorkerOptions(
+        options.worker(),
+        List.of("a", "b"),
+        1,
+        options.timings(),
+        options.poll(),
+        options.shutdownTimeout(),
+        Backpressure.Settings.OFF,
+        Samples.SCRATCH,
+        Samples.STORE,
+        Healing.DEFAULT,
+        Duration.ZERO);
+  }
+
+  @Test
   void queues_take_turns_at_being_first() {
-    WorkerOptions both =
-        new WorkerOptions(
-            options.worker(),
-            List.of("a", "b"),
-            1,
-            options.timings(),
-            options.poll(),
-            options.shutdownTimeout(),
-            Backpressure.Settings.OFF,
-            Samples.SCRATCH,
-            Samples.STORE,
-            Healing.DEFAULT);
+    WorkerOptions both = twoQueues();
     Slots one = new Slots(1);
     Claimer fair =
         new Claimer(
@@ -275,5 +295,22 @@ class ClaimerTest {
       one.all().forEach(one::remove);
     }
     assertThat(source.queuesAsked).containsExactly("a", "b", "a", "b");
+  }
+
+  @Test
+  void while_a_job_waits_for_it_to_be_empty_it_asks_no_other_queue() {
+    Claimer both = new Claimer(source, twoQueues(), slots, metrics, (job, claimedAt) -> start(job));
+    source.asksForAnEmptyWorker = "a";
+    source.with(Samples.job());
+    for (int i = 0; i < 3; i++) {
+      assertThat(both.runOnce()).isPositive();
+    }
+    assertThat(source.queuesAsked).containsExactly("a", "a", "a");
+    assertThat(started).isEmpty();
+    source.asksForAnEmptyWorker = null;
+    both.runOnce();
+    assertThat(started).hasSize(1);
+    both.runOnce();
+    assertThat(source.queuesAsked).contains("b");
   }
 }

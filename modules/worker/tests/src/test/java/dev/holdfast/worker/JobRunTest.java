@@ -10,6 +10,7 @@ import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Limits;
+import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
 import java.time.Duration;
@@ -71,6 +72,25 @@ class JobRunTest {
     assertThat(failure.category()).isEqualTo(FailureCategory.CONFIGURATION);
     assertThat(failure.code()).isEqualTo(Failure.NO_HANDLER);
     assertThat(failure.retryable()).isFalse();
+  }
+
+  @Test
+  void a_kind_that_others_may_know_is_left_for_them_longer_every_time() {
+    host.knownElsewhere = true;
+    assertThat(end(host.run(job, (Kind<?>) null)).settlement())
+        .isEqualTo(new Settlement.Snooze(job.lease(), Duration.ofSeconds(1)));
+    assertThat(UnknownKind.delay(2)).isEqualTo(Duration.ofSeconds(2));
+    assertThat(UnknownKind.delay(5)).isEqualTo(Duration.ofSeconds(16));
+    assertThat(UnknownKind.delay(1_000)).isEqualTo(Duration.ofSeconds(30));
+  }
+
+  @Test
+  void a_source_that_knows_no_other_workers_goes_by_how_often_it_was_left() {
+    Duration patience = Duration.ofSeconds(6);
+    assertThat(source.mayBeKnown(job, Duration.ZERO)).isFalse();
+    assertThat(source.mayBeKnown(job, patience)).isTrue();
+    assertThat(source.mayBeKnown(Samples.attempt(job, 3), patience)).isTrue();
+    assertThat(source.mayBeKnown(Samples.attempt(job, 4), patience)).isFalse();
   }
 
   @Test
@@ -157,6 +177,37 @@ class JobRunTest {
               throw context.snooze(Duration.ofMinutes(-5));
             });
     assertThat(failure.code()).isEqualTo("BAD_DELAY");
+    assertThat(failure.retryable()).isTrue();
+  }
+
+  @Test
+  void progress_out_of_range_fails_the_call_and_the_handler_may_go_on() {
+    TestHost.End end =
+        end(
+            host.run(
+                job,
+                (payload, context) -> {
+                  try {
+                    context.progress(101);
+                  } catch (RefusedException refused) {
+                    return "done";
+                  }
+                  return "unnoticed";
+                }));
+    assertThat(end.settlement())
+        .isEqualTo(new Settlement.Succeed(job.lease(), new Json("\"done\"")));
+  }
+
+  @Test
+  void progress_out_of_range_that_nobody_catches_fails_the_attempt_and_not_the_job() {
+    Failure failure =
+        failureOf(
+            (payload, context) -> {
+              context.progress(-1);
+              return null;
+            });
+    assertThat(failure.code()).isEqualTo("BAD_PROGRESS");
+    assertThat(failure.retryable()).isTrue();
   }
 
   @Test
@@ -220,6 +271,45 @@ class JobRunTest {
             });
     run.stop(new StopReason.Cancelled("wanted"));
     assertThat(end(run).settlement()).isEqualTo(new Settlement.Cancel(job.lease(), null));
+    assertThat(begun).isFalse();
+  }
+
+  @Test
+  void one_that_no_thread_has_come_to_is_cancelled_without_waiting_for_a_thread() {
+    JobRun run = host.run(job, (payload, context) -> "done");
+    run.stop(new StopReason.Cancelled("wanted"));
+    assertThat(end().settlement()).isEqualTo(new Settlement.Cancel(job.lease(), null));
+    run.run();
+    assertThat(host.ends).hasSize(1);
+    assertThat(host.begun).isEmpty();
+  }
+
+  @Test
+  void its_time_counts_from_when_its_handler_begins() {
+    JobRun[] run = new JobRun[1];
+    run[0] =
+        host.run(
+            job,
+            (payload, context) -> {
+              assertThat(host.begun).containsExactly(run[0]);
+              return "done";
+            });
+    assertThat(host.begun).isEmpty();
+    assertThat(end(run[0]).settlement()).isInstanceOf(Settlement.Succeed.class);
+  }
+
+  @Test
+  void one_that_is_late_when_it_would_begin_does_not() {
+    AtomicBoolean begun = new AtomicBoolean();
+    JobRun run =
+        host.run(
+            job,
+            (payload, context) -> {
+              begun.set(true);
+              return "done";
+            });
+    host.whenBeginning = late -> late.stop(new StopReason.PastDeadline());
+    assertThat(failure(run).code()).isEqualTo(Failure.DEADLINE_EXCEEDED);
     assertThat(begun).isFalse();
   }
 

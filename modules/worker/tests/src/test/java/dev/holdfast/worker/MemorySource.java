@@ -60,6 +60,7 @@ final class MemorySource implements JobSource {
   volatile boolean forgetsAnAnswer;
   volatile long depth;
   volatile @Nullable Duration nextDue;
+  volatile @Nullable String asksForAnEmptyWorker;
   volatile Map<String, Integer> recovered = Map.of();
   volatile @Nullable Consumer<String> wake;
 
@@ -98,6 +99,9 @@ final class MemorySource implements JobSource {
   public Claimed claim(String queue, int most, String worker, Duration lease) {
     called("claim");
     queuesAsked.add(queue);
+    if (queue.equals(asksForAnEmptyWorker)) {
+      return new Claimed(List.of(), null, true);
+    }
     List<LeasedJob> jobs = new ArrayList<>();
     LeasedJob next;
     while (jobs.size() < most && (next = waiting.poll()) != null) {

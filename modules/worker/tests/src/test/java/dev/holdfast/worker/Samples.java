@@ -77,6 +77,25 @@ final class Samples {
         untilDeadline);
   }
 
+  /** A later attempt of the same job. */
+  static LeasedJob attempt(LeasedJob job, int attempt) {
+    return new LeasedJob(
+        new Lease(job.id(), attempt),
+        job.kind(),
+        job.queue(),
+        job.payload(),
+        job.tenant(),
+        job.workspace(),
+        job.run(),
+        job.runKey(),
+        job.enqueuedAt(),
+        job.failures(),
+        job.maxAttempts(),
+        job.queueWait(),
+        job.timeout(),
+        job.untilDeadline());
+  }
+
   /** An attempt's place on this machine. */
   static Workplace workplace(Lease lease, MemorySource source) {
     return new Workplace(lease, SCRATCH, publisher(source), TIMINGS.cancelGrace());
@@ -113,7 +132,8 @@ final class Samples {
         Backpressure.Settings.OFF,
         SCRATCH,
         STORE,
-        Healing.DEFAULT);
+        Healing.DEFAULT,
+        Duration.ZERO);
   }
 
   static RunContext.Healer healer(MemorySource source, Supplier<LeasedJob> job) {

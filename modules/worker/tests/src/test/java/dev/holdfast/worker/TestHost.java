@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Stands where the worker stands, and remembers how attempts ended. */
@@ -19,6 +20,9 @@ final class TestHost implements JobRun.Host {
   final MemorySource source;
   final Outbox outbox;
   final List<End> ends = new CopyOnWriteArrayList<>();
+  volatile Consumer<JobRun> whenBeginning = run -> {};
+  volatile boolean knownElsewhere;
+  final List<JobRun> begun = new CopyOnWriteArrayList<>();
   final List<JobRun> stopping = new CopyOnWriteArrayList<>();
 
   TestHost(MemorySource source) {
@@ -58,8 +62,14 @@ final class TestHost implements JobRun.Host {
   }
 
   @Override
-  public Optional<Publisher.Finished> finished(Lease lease, List<String> artifacts) {
-    return Samples.publisher(source).finished(lease, artifacts);
+  public Optional<Publisher.Finished> finished(
+      Lease lease, List<String> artifacts, Consumer<String> damaged) {
+    return Samples.publisher(source).finished(lease, artifacts, damaged);
+  }
+
+  @Override
+  public boolean mayBeKnown(LeasedJob job) {
+    return knownElsewhere;
   }
 
   @Override
@@ -70,6 +80,12 @@ final class TestHost implements JobRun.Host {
   @Override
   public RunContext.Healer healer(JobRun run) {
     return Samples.healer(source, run::job);
+  }
+
+  @Override
+  public void beginning(JobRun run) {
+    begun.add(run);
+    whenBeginning.accept(run);
   }
 
   @Override

@@ -107,21 +107,43 @@ class WatchdogTest {
     assertThat(watchdog.timers()).isEqualTo(1);
   }
 
+  private JobRun atWork(Handler<Json> handler) {
+    JobRun run = host.run(Samples.job(), handler);
+    Thread.ofVirtual().start(run::run);
+    until(() -> host.begun.contains(run));
+    return run;
+  }
+
   @Test
   void a_handler_that_does_not_stop_within_the_grace_period_is_given_up() {
-    JobRun run = watched(Samples.job(), false);
+    CountDownLatch goOn = new CountDownLatch(1);
+    JobRun run =
+        atWork(
+            (payload, context) -> {
+              while (goOn.getCount() > 0) {
+                Thread.yield();
+              }
+              return null;
+            });
     run.stop(new StopReason.Cancelled("wanted"));
     watchdog.giveGrace(run);
     awaitFailure(Failure.CANCEL_TIMEOUT);
     assertThat(metrics.value(Metrics.ABANDONED)).isEqualTo(1);
+    assertThat(run.isHandling()).isTrue();
+    goOn.countDown();
+    until(() -> !run.isHandling());
   }
 
   @Test
   void a_handler_that_stops_within_the_grace_period_is_not() {
-    JobRun run = watched(Samples.job(), false);
+    JobRun run =
+        atWork(
+            (payload, context) -> {
+              Thread.sleep(Duration.ofHours(1));
+              return null;
+            });
     run.stop(new StopReason.Cancelled("wanted"));
     watchdog.giveGrace(run);
-    run.run();
     until(() -> !host.ends.isEmpty());
     watchdog.forget(run);
     assertThat(host.end().settlement()).isInstanceOf(Settlement.Cancel.class);

@@ -21,7 +21,8 @@ class WorkerOptionsTest {
         Backpressure.Settings.OFF,
         Samples.SCRATCH,
         Samples.STORE,
-        Healing.DEFAULT);
+        Healing.DEFAULT,
+        Duration.ZERO);
   }
 
   private static void assertRefused(

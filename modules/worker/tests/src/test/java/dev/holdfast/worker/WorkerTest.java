@@ -4,6 +4,7 @@ import static dev.holdfast.worker.Eventually.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.FailedException;
 import dev.holdfast.model.Failure;
@@ -21,6 +22,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -108,6 +110,69 @@ class WorkerTest {
   }
 
   @Test
+  void handlers_that_compute_on_every_core_keep_no_other_from_running() {
+    int cores = Runtime.getRuntime().availableProcessors();
+    CountDownLatch computing = new CountDownLatch(cores);
+    Kind<Json> compute =
+        Kind.of(
+            "compute",
+            Json.class,
+            (payload, context) -> {
+              computing.countDown();
+              long n = 0;
+              while (release.getCount() > 0) {
+                n++;
+              }
+              return n;
+            });
+    Kind<Json> quick = Kind.of(Samples.KIND, Json.class, (payload, context) -> "quick");
+    Worker worker =
+        new Worker(
+            source,
+            Samples.options(cores + 1),
+            Samples.CODEC,
+            List.of(compute, quick),
+            listeners,
+            new Metrics());
+    workers.add(worker);
+    for (int i = 0; i < cores; i++) {
+      source.with(Samples.job("compute", null, null));
+    }
+    worker.start();
+    until(() -> computing.getCount() == 0);
+    LeasedJob job = Samples.job();
+    source.with(job);
+    awaitSettled(1);
+    assertThat(source.allSettled())
+        .containsExactly(new Settlement.Succeed(job.lease(), new Json("\"quick\"")));
+  }
+
+  @Test
+  void a_handler_that_goes_on_after_it_was_given_up_is_told_of_until_it_leaves() {
+    LeasedJob job = Samples.job(Samples.KIND, Duration.ofMillis(20), null);
+    source.with(job);
+    Worker worker =
+        worker(
+            (payload, context) -> {
+              while (release.getCount() > 0) {
+                LockSupport.parkNanos(1_000_000);
+                Thread.interrupted();
+              }
+              return null;
+            });
+    assertThat(worker.overdue()).isEmpty();
+    worker.start();
+    until(() -> !worker.overdue().isEmpty());
+    OverdueHandler overdue = worker.overdue().getFirst();
+    assertThat(overdue.lease()).isEqualTo(job.lease());
+    assertThat(overdue.kind()).isEqualTo(Samples.KIND);
+    assertThat(overdue.since()).isPositive();
+    assertThat(worker.metrics().value(Metrics.OVERDUE)).isEqualTo(1);
+    release.countDown();
+    until(() -> worker.overdue().isEmpty());
+  }
+
+  @Test
   void a_ring_wakes_it() {
     Worker worker =
         new Worker(
@@ -122,7 +187,8 @@ class WorkerTest {
                 Backpressure.Settings.OFF,
                 Samples.SCRATCH,
                 Samples.STORE,
-                Healing.DEFAULT),
+                Healing.DEFAULT,
+                Duration.ZERO),
             Samples.CODEC,
             List.of(Kind.of(Samples.KIND, Json.class, (payload, context) -> null)),
             List.of(),
@@ -518,6 +584,29 @@ class WorkerTest {
     release.countDown();
     assertThat(thrown.orTimeout(10, TimeUnit.SECONDS).join())
         .isInstanceOf(LeaseLostException.class);
+  }
+
+  @Test
+  void a_failed_attempt_is_logged_with_job_worker_and_code() {
+    LeasedJob job = Samples.job();
+    source.with(job);
+    try (CapturedLog log = new CapturedLog(Worker.class)) {
+      Worker worker =
+          worker(
+                  (payload, context) -> {
+                    throw FailedException.of(FailureCategory.USER_CODE, "OOPS", "for their eyes");
+                  })
+              .start();
+      until(() -> !log.lines(Level.WARN).isEmpty());
+      assertThat(log.lines(Level.WARN))
+          .containsExactly(
+              Samples.KIND
+                  + " "
+                  + job.lease()
+                  + " failed on "
+                  + worker.name()
+                  + ": OOPS; it is tried again");
+    }
   }
 
   @Test

@@ -1,0 +1,12 @@
+package dev.holdfast.worker;
+
+import dev.holdfast.model.Lease;
+import java.time.Duration;
+
+/**
+ * A handler that goes on although its attempt was given up: it was told to stop, by a timeout or a
+ * cancel, and did not within the grace period. Java cannot end its thread.
+ *
+ * @param since the attempt was given up
+ */
+public record OverdueHandler(String kind, Lease lease, Duration since) {}
