@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.holdfast.model.Ack;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LiveControl;
@@ -51,8 +52,12 @@ class HttpSourceTest {
   }
 
   private HttpSource answering(int status, String body) {
+    return answering("/", status, body);
+  }
+
+  private HttpSource answering(String path, int status, String body) {
     server.createContext(
-        "/",
+        path,
         exchange -> {
           byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
           exchange.sendResponseHeaders(status, bytes.length);
@@ -126,6 +131,24 @@ class HttpSourceTest {
             : "{\"error\":\"%s\",\"message\":\"because\"}".formatted(error));
   }
 
+  /** One that holds this lease, and answers its end so. */
+  private HttpSource holding(Lease lease, int status, String body) {
+    answering("/v1/leases/settle", status, body);
+    HttpSource source =
+        answering(
+            200,
+            "{\"leases\":[{\"taskId\":\"%s\",\"attempt\":%d}]}"
+                .formatted(lease.job(), lease.attempt()));
+    assertThat(source.heldBy("w")).containsExactly(lease);
+    return source;
+  }
+
+  @Test
+  void what_was_not_taken_here_is_not_ended_here() {
+    Settlement settlement = new Settlement.Succeed(new Lease(JobId.next(), 1), null);
+    assertThat(answering(500, "").settle(List.of(settlement))).containsExactly(Ack.LEASE_LOST);
+  }
+
   @Test
   void a_database_in_which_others_hold_what_is_needed_is_busy() {
     assertThat(catchThrowable(() -> failing(503, "database_busy").heldBy("w")))
@@ -139,8 +162,11 @@ class HttpSourceTest {
     "invalid_value, RESULT_NOT_JSON",
   })
   void a_refusal_keeps_its_name(String error, Refusal refusal) {
-    Settlement settlement = new Settlement.Succeed(new Lease(JobId.next(), 1), null);
-    assertThat(catchThrowable(() -> failing(422, error).settle(List.of(settlement))))
+    Lease lease = new Lease(JobId.next(), 1);
+    Settlement settlement = new Settlement.Succeed(lease, null);
+    HttpSource source =
+        holding(lease, 422, "{\"error\":\"%s\",\"message\":\"because\"}".formatted(error));
+    assertThat(catchThrowable(() -> source.settle(List.of(settlement))))
         .isInstanceOfSatisfying(
             RefusedException.class, refused -> assertThat(refused.refusal()).isEqualTo(refusal))
         .hasMessage("because");
@@ -216,8 +242,9 @@ class HttpSourceTest {
 
   @Test
   void fewer_answers_than_settlements_are_no_answer() {
-    Settlement settlement = new Settlement.Succeed(new Lease(JobId.next(), 1), null);
-    HttpSource source = answering(200, "{\"acks\":[\"ACCEPTED\"]}");
+    Lease lease = new Lease(JobId.next(), 1);
+    Settlement settlement = new Settlement.Succeed(lease, null);
+    HttpSource source = holding(lease, 200, "{\"acks\":[\"ACCEPTED\"]}");
     assertThatThrownBy(() -> source.settle(List.of(settlement, settlement)))
         .isInstanceOf(IllegalStateException.class);
   }
