@@ -95,7 +95,11 @@ public final class Scrubber {
   public Object scrubTexts(Object value) {
     return switch (value) {
       case String text -> scrub(text);
-      case List<?> list -> list.stream().map(one -> one == null ? null : scrubTexts(one)).toList();
+      case List<?> list -> {
+        List<@Nullable Object> scrubbed = new ArrayList<>();
+        list.forEach(one -> scrubbed.add(one == null ? null : scrubTexts(one)));
+        yield scrubbed;
+      }
       case Map<?, ?> map -> {
         Map<Object, @Nullable Object> scrubbed = new LinkedHashMap<>();
         map.forEach((name, one) -> scrubbed.put(name, one == null ? null : scrubTexts(one)));

@@ -376,10 +376,10 @@ public final class StepLoop {
 
     /** What operators did in a workspace goes with it; what they said stays true. */
     private void forgetChanges() {
-      Step.Operator before = operator;
-      if (before != null) {
+      Step.Operator asked = operator;
+      if (asked != null) {
         operator =
-            new Step.Operator(before.action(), before.requestedBy(), before.reason(), List.of());
+            new Step.Operator(asked.action(), asked.requestedBy(), asked.reason(), List.of());
       }
     }
 

@@ -140,8 +140,9 @@ public final class WorkspaceRun {
         done.put(step.index(), checkpoint);
         baseline = checkpoint.baseline();
       }
-      if (!step.isDone() && step.failure() != null) {
-        PassedOn.read(codec, step.failure()).ifPresent(one -> failedBefore.put(step.id(), one));
+      Json failure = step.failure();
+      if (!step.isDone() && failure != null) {
+        PassedOn.read(codec, failure).ifPresent(one -> failedBefore.put(step.id(), one));
       }
     }
   }
