@@ -116,10 +116,7 @@ public final class StepLoop {
         Attempt<T> trial =
             Attempt.start(
                 "step-" + step.id() + "-" + attempt,
-                () ->
-                    accepted == null
-                        ? step.attempt(retry)
-                        : step.accept(accepted),
+                () -> accepted == null ? step.attempt(retry) : step.accept(accepted),
                 budgets,
                 step::lastChange);
         Attempt.End<T> end = await(trial, begun);

@@ -257,6 +257,7 @@ class ConcurrencyTest extends QueueFixture {
   private static List<LeasedJob> claimByRules() {
     return Database.pooled(db.dataSource(), VerbObserver.NONE, 1)
         .transact(
-            "claim", c -> new ClaimByRules().take(c, QUEUE, 1, WORKER, LEASE, null, Claim.TAKE).jobs());
+            "claim",
+            c -> new ClaimByRules().take(c, QUEUE, 1, WORKER, LEASE, null, Claim.TAKE).jobs());
   }
 }

@@ -59,7 +59,8 @@ class OrderTest extends QueueFixture {
   }
 
   private static void claim(Connection connection) throws SQLException {
-    assertThat(new ClaimByRules().take(connection, QUEUE, 1, WORKER, LEASE, null, Claim.TAKE).jobs())
+    assertThat(
+            new ClaimByRules().take(connection, QUEUE, 1, WORKER, LEASE, null, Claim.TAKE).jobs())
         .hasSize(1);
   }
 
@@ -259,7 +260,9 @@ class OrderTest extends QueueFixture {
             "fail",
             (connection, leases) ->
                 Fail.all(
-                    connection, BACKOFF, leases.stream().map(lease -> fail(lease, FLAKY)).toList())),
+                    connection,
+                    BACKOFF,
+                    leases.stream().map(lease -> fail(lease, FLAKY)).toList())),
         new Named(
             "release",
             (connection, leases) ->
