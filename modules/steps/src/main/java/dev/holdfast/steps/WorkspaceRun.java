@@ -174,7 +174,12 @@ public final class WorkspaceRun {
   /** The workspace for an attempt that is about to begin. */
   private Workspace ready(int index, String title) throws IOException {
     Workspace open = workspace;
-    if (open == null || hasChangedAlone(open)) {
+    if (open != null && hasChangedAlone(open)) {
+      // Whoever takes the job over now is not given this one.
+      workspace = null;
+      open = null;
+    }
+    if (open == null) {
       open = built(index, title);
     }
     open.clearAway();
@@ -190,13 +195,13 @@ public final class WorkspaceRun {
    * the next one's.
    */
   private boolean hasChangedAlone(Workspace open) throws IOException {
+    if (!open.isWhole()) {
+      host.log("── the workspace is gone, and is built anew");
+      return true;
+    }
     String before = lastTree;
     if (before == null) {
       return false;
-    }
-    if (!open.isWhole()) {
-      host.log("── the workspace is gone; it is built anew");
-      return true;
     }
     try {
       String now = open.tree();

@@ -12,6 +12,7 @@ import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.Patch;
 import dev.holdfast.model.StepState;
 import dev.holdfast.model.StepStatus;
+import dev.holdfast.process.Trees;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -259,6 +260,22 @@ class WorkspaceRunTest {
     assertThat(logged)
         .contains(
             "── the workspace has changed while no step was at work, and is built anew: stray");
+  }
+
+  @Test
+  void a_workspace_that_somebody_deleted_between_two_steps_is_built_anew() throws Exception {
+    beforeThirdStep =
+        () -> {
+          try {
+            Trees.delete(folder.resolve("one/workspace-1"));
+          } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+          }
+        };
+    WorkspaceRun.Result result = run("one", "echo $HOLDFAST_STEP_INDEX >> log");
+    assertThat(result.tree()).isEqualTo(undisturbedTree());
+    assertThat(logged).contains("── the workspace is gone, and is built anew");
+    assertThat(events).doesNotContain(EventType.STEP_FAILED);
   }
 
   @ParameterizedTest
