@@ -57,6 +57,8 @@ class PatchSearchTest {
 
   @Test
   void finds_a_secret_in_a_text_file_however_it_is_encoded() throws Exception {
+    Files.writeString(file, "before\n");
+    sh("git add file");
     byte[] bytes = SECRET.getBytes(UTF_8);
     for (String written :
         List.of(
@@ -88,6 +90,8 @@ class PatchSearchTest {
 
   @Test
   void finds_a_private_key_and_not_the_line_that_every_one_begins_with() throws Exception {
+    Files.writeString(file, "before\n");
+    sh("git add file");
     String begin = "-----BEGIN PRIVATE KEY-----\n";
     String body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC0123456789abcdefghij\n";
     String key = begin + body + "-----END PRIVATE KEY-----\n";
