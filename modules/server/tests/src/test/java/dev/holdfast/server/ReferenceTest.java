@@ -38,7 +38,7 @@ class ReferenceTest extends ServerTest {
           ("$ref type format description enum const default example examples pattern minimum maximum"
                   + " minLength maxLength minItems maxItems uniqueItems minProperties maxProperties"
                   + " properties required items additionalProperties oneOf anyOf allOf not"
-                  + " exclusiveMinimum deprecated title propertyNames")
+                  + " exclusiveMinimum deprecated title propertyNames writeOnly readOnly")
               .split(" "));
 
   ReferenceTest(TestDatabase db) {
