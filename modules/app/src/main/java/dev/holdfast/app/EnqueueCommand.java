@@ -112,7 +112,7 @@ final class EnqueueCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     Settings settings = reach.settings();
-    List<Job> jobs = payloads().stream().map(each -> job(settings, each)).toList();
+    List<Job> jobs = payloads().stream().map(this::job).toList();
     try (Control control = reach.open(settings)) {
       List<Enqueued> enqueued = control.enqueue(jobs);
       print(enqueued);
@@ -133,7 +133,7 @@ final class EnqueueCommand implements Callable<Integer> {
     }
   }
 
-  private Job job(Settings settings, Json payload) {
+  private Job job(Json payload) {
     Job job = shape.job(kind, payload);
     job = delay == null ? job : job.delay(Input.duration("--delay", delay));
     job = runAt == null ? job : job.runAt(Input.instant("--run-at", runAt));

@@ -207,7 +207,7 @@ final class BadRequests {
     patch("a patch of less than nothing", 422, "invalid_value", "?patchBytes=-1", 10);
     patch("a patch over 64 MiB", 422, "invalid_value", "?patchBytes=67108865", 10);
     patch("a report that is none", 400, "malformed_json", "?patchBytes=0", 10);
-    patch("a body over the limit", 413, "body_too_large", "", 24 << 20);
+    patch("a body over the limit", 413, "body_too_large", "", 72 << 20);
     add(
         "a patch said to be JSON",
         415,

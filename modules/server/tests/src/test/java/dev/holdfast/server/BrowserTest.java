@@ -39,10 +39,14 @@ import org.openqa.selenium.Keys;
 class BrowserTest extends InBrowser {
   // What a job, a worker or an operator leaves behind. The key that signs tokens is the server's.
   private static final String NOTHING_YET =
-      "TRUNCATE holdfast.job, holdfast.attempt, holdfast.event, holdfast.dependency,"
-          + " holdfast.schedule, holdfast.queue, holdfast.artifact, holdfast.completion,"
-          + " holdfast.submission, holdfast.step, holdfast.control, holdfast.supervisor,"
-          + " holdfast.health, holdfast.worker_order, holdfast.log";
+      """
+      DO $$ BEGIN
+        EXECUTE (SELECT 'TRUNCATE ' || string_agg(format('holdfast.%I', tablename), ', ')
+                   FROM pg_tables
+                  WHERE schemaname = 'holdfast'
+                    AND tablename NOT IN ('flyway_schema_history', 'signing_key'));
+      END $$
+      """;
   private static @Nullable RunningServer sharedServer;
 
   BrowserTest(TestDatabase db) {

@@ -33,7 +33,11 @@ class ManyPagesTest {
   /** What each page asks for again and again; {@link OpenPageTest} sees to it that this is true. */
   static final List<List<String>> VIEWS =
       List.of(
-          List.of("/v1/history?minutes=15", "/v1/info", "/v1/jobs/count?state=FAILED"),
+          List.of(
+              "/v1/history?minutes=15",
+              "/v1/info",
+              "/v1/jobs/count?state=FAILED",
+              "/v1/jobs?state=RUNNING&brief=true&limit=12"),
           List.of("/v1/queues", "/v1/schedules"),
           List.of("/v1/jobs?brief=true&limit=50"),
           List.of("/v1/workers"),

@@ -87,6 +87,8 @@ class RetryDefaultsTest extends ServerTest {
             job.toString(),
             "attempt",
             1,
+            "workerId",
+            "w1",
             "outcome",
             "FAILED",
             "error",

@@ -63,6 +63,8 @@ class TasksTest extends ServerTest {
             leased().get("taskId").asText(),
             "attempt",
             2,
+            "workerId",
+            "w1",
             "delayMs",
             0,
             "outcome",
