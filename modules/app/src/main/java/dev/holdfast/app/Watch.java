@@ -97,6 +97,9 @@ final class Watch {
     String message = job.progressMessage() == null ? "" : Failures.oneLine(job.progressMessage());
     String text =
         "[" + "█".repeat(full) + "·".repeat(BAR - full) + "] " + percent + " %  " + message;
+    if (text.equals(drawn)) {
+      return;
+    }
     wipe();
     System.out.print(text);
     System.out.flush();

@@ -85,7 +85,10 @@ final class Peer implements Contender {
         } else if (message.has("ready")) {
           ready.countDown();
         } else {
-          answers.remove(message.get("id").longValue()).complete(message);
+          var answer = answers.remove(message.get("id").longValue());
+          if (answer != null) {
+            answer.complete(message);
+          }
         }
       }
     } catch (IOException closed) {

@@ -42,8 +42,8 @@ final class WrittenOut {
       start--;
       point = json.charAt(start) == '.' ? start : point;
     }
-    long whole = (point < 0 ? e : point) - start;
-    long fraction = point < 0 ? 0 : e - point - 1;
+    int whole = (point < 0 ? e : point) - start;
+    int fraction = point < 0 ? 0 : e - point - 1;
     int end = e + 1;
     boolean negative = end < json.length() && json.charAt(end) == '-';
     if (end < json.length() && (negative || json.charAt(end) == '+')) {
