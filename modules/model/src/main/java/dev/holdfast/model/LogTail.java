@@ -24,13 +24,8 @@ public record LogTail(List<Part> parts, LogCursor next, boolean skipped) {
   public static LogTail after(LogCursor cursor, List<LogPiece> pieces) {
     List<Part> parts = new ArrayList<>();
     LogCursor next = cursor;
-    boolean skipped = false;
     for (LogPiece piece : pieces) {
-      boolean begun = piece.attempt() == cursor.attempt() && piece.piece() == cursor.piece();
-      if (next.equals(cursor) && !begun) {
-        boolean fromTheFirst = cursor.equals(LogCursor.START) && piece.piece() == 1;
-        skipped = !fromTheFirst;
-      }
+      boolean begun = isIn(piece, cursor);
       int from = begun ? Math.min(cursor.chars(), piece.text().length()) : 0;
       String text = piece.text().substring(from);
       next = new LogCursor(piece.attempt(), piece.piece(), piece.text().length());
@@ -38,7 +33,17 @@ public record LogTail(List<Part> parts, LogCursor next, boolean skipped) {
         add(parts, new Part(piece.attempt(), text));
       }
     }
-    return new LogTail(parts, next, skipped);
+    return new LogTail(parts, next, !pieces.isEmpty() && isBefore(cursor, pieces.getFirst()));
+  }
+
+  private static boolean isIn(LogPiece piece, LogCursor cursor) {
+    return piece.attempt() == cursor.attempt() && piece.piece() == cursor.piece();
+  }
+
+  /** Whether there were pieces between them. */
+  private static boolean isBefore(LogCursor cursor, LogPiece first) {
+    boolean isVeryFirst = cursor.equals(LogCursor.START) && first.piece() == 1;
+    return !isIn(first, cursor) && !isVeryFirst;
   }
 
   private static void add(List<Part> parts, Part part) {

@@ -61,4 +61,10 @@ class LogTailTest {
     assertThatThrownBy(() -> new Report.Log(lease, 1, "x".repeat(Limits.LOG_PIECE_CHARS + 1)))
         .isInstanceOf(RefusedException.class);
   }
+
+  @Test
+  void after_a_piece_that_was_read_to_its_end_the_next_one_follows_and_nothing_is_skipped() {
+    assertThat(after("1.1.4", piece(1, 1, "a\nb\n"), piece(1, 2, "c\n")))
+        .isEqualTo(new LogTail(List.of(new LogTail.Part(1, "c\n")), new LogCursor(1, 2, 2), false));
+  }
 }

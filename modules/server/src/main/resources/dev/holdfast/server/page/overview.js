@@ -23,6 +23,8 @@ function place(code) {
   return '#/info';
 }
 
+const isPartial = ({ knownSince, points, stepMs }) => points.length > 0 && millis(knownSince) > millis(points[0].at) + stepMs;
+
 class Overview extends View {
   static properties = {
     minutes: { state: true },
@@ -59,7 +61,10 @@ class Overview extends View {
     if (signal.aborted) return;
     Object.assign(this, { history, problems: info.problems, failed, running: running.jobs });
     // Hours that nobody asked for before come bit by bit.
-    if (history.points.length && millis(history.knownSince) > millis(history.points[0].at) + history.stepMs) this.refresh(300);
+    while (!signal.aborted && isPartial(this.history)) {
+      await new Promise((done) => setTimeout(done, 300));
+      if (!signal.aborted) this.history = await get(`/v1/history?minutes=${this.minutes}`, signal);
+    }
   }
 
   #range(minutes) {
