@@ -203,7 +203,8 @@ class HealthTest extends QueueFixture {
     claimAs(77);
     JobId other = add(job());
     claimAs(7);
-    Swept swept = health.recover(WorkerHealth.namePrefix(TAG, "host", 77), "exit 137 (SIGKILL)");
+    Swept swept =
+        health.recover(HERE, WorkerHealth.namePrefix(TAG, "host", 77), "exit 137 (SIGKILL)");
     assertThat(swept.requeued()).containsExactly(job);
     assertThat(state(job)).isEqualTo(JobState.PENDING);
     assertThat(status(job).crashes()).isEqualTo(1);
@@ -223,7 +224,7 @@ class HealthTest extends QueueFixture {
     for (int pid = 1; pid <= 3; pid++) {
       assertThat(state(job)).isEqualTo(JobState.PENDING);
       claimAs(pid);
-      health.recover(WorkerHealth.namePrefix(TAG, "host", pid), "exit 1");
+      health.recover(HERE, WorkerHealth.namePrefix(TAG, "host", pid), "exit 1");
     }
     assertThat(state(job)).isEqualTo(JobState.FAILED);
     assertThat(Objects.requireNonNull(status(job).failure()).code()).isEqualTo("TOXIC_JOB");
@@ -255,7 +256,7 @@ class HealthTest extends QueueFixture {
     void turn() {
       held.addAll(queue.claim(QUEUE, places - held.size(), prefix() + "a1", LEASE).jobs());
       if (held.stream().anyMatch(job -> culprits.contains(job.id()))) {
-        health.recover(prefix(), "exit 3");
+        health.recover(HERE, prefix(), "exit 3");
         held.clear();
         pid += 1_000;
         crashes++;
@@ -310,7 +311,7 @@ class HealthTest extends QueueFixture {
   }
 
   private void crash(long pid) {
-    health.recover(WorkerHealth.namePrefix(TAG, "host", pid), "exit 1");
+    health.recover(HERE, WorkerHealth.namePrefix(TAG, "host", pid), "exit 1");
   }
 
   @Test
