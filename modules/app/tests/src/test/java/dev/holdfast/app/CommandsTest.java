@@ -457,6 +457,24 @@ class CommandsTest {
   }
 
   @Test
+  void a_schedule_that_cannot_be_fired_is_shown_as_broken() throws IOException {
+    run("schedules", "set", "nightly", "0 3 * * *", "echo");
+    run("schedules", "set", "weekly", "@weekly", "echo");
+    database.sql("UPDATE holdfast.schedule SET zone = 'Moon' WHERE name = 'nightly'");
+    assertThat(run("schedules", "list")).isZero();
+    assertThat(said().lines().filter(line -> line.contains("broken")))
+        .singleElement()
+        .asString()
+        .contains("nightly", "broken: its time zone 'Moon' is not known here");
+    assertThat(run("schedules", "list", "--json")).isZero();
+    assertThat(json().get(0).get("broken").asText()).contains("Moon");
+    assertThat(json().get(1).get("broken").isNull()).isTrue();
+    assertThat(run("health", "--json")).isEqualTo(ExitCode.NOT_HEALTHY);
+    assertThat(said()).contains("schedule_broken").contains("nightly");
+    assertThat(run("schedules", "remove", "nightly")).isZero();
+  }
+
+  @Test
   void stats_count_by_state_kind_and_queue() throws IOException {
     holdfast.enqueue(List.of(Job.of("echo"), Job.of("echo"), Job.of("fail").maxAttempts(1)));
     runExamples();
