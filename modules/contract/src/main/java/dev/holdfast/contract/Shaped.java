@@ -176,6 +176,8 @@ final class Shaped {
         millisOrNull(node, "rateSpanMs"),
         instantOrNull(node, "pausedAt"),
         millisOrNull(node, "oldestMs"),
+        null,
+        false,
         null);
   }
 

@@ -101,7 +101,8 @@ class DiagnosisTest {
 
   private static QueueStatus queue(long due, long running, long oldest) {
     Duration waits = due == 0 ? null : Duration.ofSeconds(oldest);
-    return new QueueStatus("tag", due, 0, 0, 0, running, null, null, null, null, waits, waits);
+    return new QueueStatus(
+        "tag", due, 0, 0, 0, running, null, null, null, null, waits, waits, false, null);
   }
 
   private static QueueStatus limited(
@@ -118,7 +119,9 @@ class DiagnosisTest {
         rate == null ? null : Duration.ofSeconds(1),
         paused ? NOW : null,
         queue.oldest(),
-        queue.oldestFree());
+        queue.oldestFree(),
+        false,
+        null);
   }
 
   @Test
@@ -254,7 +257,20 @@ class DiagnosisTest {
             limited(full, 2, null, false),
             limited(full, null, 10, false),
             new QueueStatus(
-                "tag", 5, 0, 0, 0, 1, null, null, null, null, Duration.ofHours(1), null))) {
+                "tag",
+                5,
+                0,
+                0,
+                0,
+                1,
+                null,
+                null,
+                null,
+                null,
+                Duration.ofHours(1),
+                null,
+                false,
+                null))) {
       queues.clear();
       queues.add(held);
       assertFound();
