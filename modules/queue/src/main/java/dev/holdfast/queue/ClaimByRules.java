@@ -73,11 +73,12 @@ final class ClaimByRules {
       """
       j.queue = ? AND j.state = 'PENDING' AND j.alone
       AND j.run_at <= statement_timestamp() AND (? = '' OR j.tenant = ?)
-      AND (j.concurrency_key = 'crashed:' OR j.concurrency_limit > (
+      AND (j.concurrency_key = '%s' OR j.concurrency_limit > (
              SELECT count(*) FROM holdfast.job r
               WHERE r.queue = j.queue AND r.state = 'RUNNING'
                 AND r.concurrency_key = j.concurrency_key AND r.tenant = j.tenant))
-      """;
+      """
+          .formatted(Reap.SUSPECT_KEY);
 
   // A suspect of crashes (see Reap) is given only to a worker that has nothing else, and that gets
   // nothing else until the suspect is done. So that a busy queue comes to it at all, the worker

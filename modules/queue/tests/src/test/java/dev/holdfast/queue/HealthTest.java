@@ -15,6 +15,7 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Warnings;
@@ -379,6 +380,14 @@ class HealthTest extends QueueFixture {
     assertThat(claimAs(4, 10)).isEmpty();
     assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE concurrency_key = 'mine'"))
         .isEqualTo(3);
+  }
+
+  @Test
+  void a_retry_keeps_a_key_that_only_looks_like_that_of_suspects() {
+    Lease lease = addAndClaim(job().concurrencyKey("crashed:orders", 2));
+    queue.settle(fail(lease, HOPELESS));
+    queue.retry(List.of(lease.job()));
+    assertThat(status(lease.job()).concurrencyKey()).isEqualTo("crashed:orders");
   }
 
   @Test
