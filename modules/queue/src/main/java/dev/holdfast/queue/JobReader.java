@@ -129,52 +129,19 @@ final class JobReader {
     return "coalesce(holdfast.long_number_digits(%s) <= %d, true)".formatted(column, digits);
   }
 
-  /** One way to read jobs. */
-  @FunctionalInterface
-  interface Reading {
-    List<JobStatus> with(Detail detail) throws SQLException;
-  }
-
-  /**
-   * A payload or result that the server cannot make a text of, because it is damaged, must not keep
-   * others from being seen: then all of them are left out, and the jobs say so.
-   */
-  static List<JobStatus> unlessDamaged(Detail detail, Reading reading) throws SQLException {
-    try {
-      return reading.with(detail);
-    } catch (SQLException trouble) {
-      if (!Trouble.isUnreadable(trouble)) {
-        throw trouble;
-      }
-      return reading.with(Detail.NONE);
-    }
-  }
-
   static Optional<JobStatus> find(Connection connection, JobId job) throws SQLException {
-    return unlessDamaged(
-            Detail.ALL,
-            detail ->
-                Rows.list(
-                    connection,
-                    JobReader::status,
-                    detail.select() + FROM_JOBS + " WHERE id = ?",
-                    job))
-        .stream()
-        .findFirst();
+    return read(connection, Detail.ALL, FROM_JOBS + " WHERE id = ?", job).stream().findFirst();
   }
 
   /** Newest first by id. */
   static List<JobStatus> list(Connection connection, JobFilter filter, Detail detail)
       throws SQLException {
     Where where = Where.of(connection, filter);
-    return unlessDamaged(
+    return read(
+        connection,
         detail,
-        read ->
-            Rows.list(
-                connection,
-                JobReader::status,
-                read.select() + FROM_JOBS + where.sql() + " ORDER BY id DESC LIMIT ?",
-                where.values(filter.limit())));
+        FROM_JOBS + where.sql() + " ORDER BY id DESC LIMIT ?",
+        where.values(filter.limit()));
   }
 
   /** The same, but among the newest of their range alone: no index leads to these. */
@@ -182,33 +149,42 @@ final class JobReader {
       Connection connection, JobFilter filter, int newest, Detail detail) throws SQLException {
     Where range = Where.range(connection, filter);
     Where where = Where.of(connection, filter.from(null).before(null));
-    return unlessDamaged(
+    return read(
+        connection,
         detail,
-        read ->
-            Rows.list(
-                connection,
-                JobReader::status,
-                read.select()
-                    + "FROM (SELECT * FROM holdfast.job"
-                    + range.sql()
-                    + " ORDER BY id DESC LIMIT "
-                    + newest
-                    + ") AS job"
-                    + where.sql()
-                    + " ORDER BY id DESC LIMIT ?",
-                range.values(where.values(filter.limit()))));
+        "FROM (SELECT * FROM holdfast.job"
+            + range.sql()
+            + " ORDER BY id DESC LIMIT "
+            + newest
+            + ") AS job"
+            + where.sql()
+            + " ORDER BY id DESC LIMIT ?",
+        range.values(where.values(filter.limit())));
   }
 
   static List<JobStatus> all(Connection connection, List<JobId> jobs, Detail detail)
       throws SQLException {
-    return unlessDamaged(
+    return read(
+        connection,
         detail,
-        read ->
-            Rows.list(
-                connection,
-                JobReader::status,
-                read.select() + FROM_JOBS + " WHERE id = ANY (?::uuid[]) ORDER BY id DESC",
-                Rows.array(connection, "uuid", jobs, job -> job)));
+        FROM_JOBS + " WHERE id = ANY (?::uuid[]) ORDER BY id DESC",
+        Rows.array(connection, "uuid", jobs, job -> job));
+  }
+
+  /**
+   * A payload or result that the server cannot make a text of, because it is damaged, must not keep
+   * others from being seen: then all of them are left out, and the jobs say so.
+   */
+  private static List<JobStatus> read(
+      Connection connection, Detail detail, String from, Object... values) throws SQLException {
+    try {
+      return Rows.list(connection, JobReader::status, detail.select() + from, values);
+    } catch (SQLException trouble) {
+      if (!Trouble.isUnreadable(trouble)) {
+        throw trouble;
+      }
+      return Rows.list(connection, JobReader::status, Detail.NONE.select() + from, values);
+    }
   }
 
   static List<JobEvent> timeline(Connection connection, JobId job) throws SQLException {

@@ -40,7 +40,7 @@ final class Schedules {
       """;
 
   // A payload from before long numbers were refused may be more than can be written out.
-  private static final String FITS = "holdfast.long_number_digits(payload) <= " + Limits.BULK_BYTES;
+  private static final String FITS = JobReader.isShort("payload", Limits.BULK_BYTES);
 
   private static final String COLUMNS =
       """

@@ -307,7 +307,7 @@ class UniqueKeyTest extends QueueFixture {
   }
 
   @Test
-  void that_many_jobs_at_once_and_a_callers_transaction_learn_too_within_their_own_limit()
+  void many_jobs_at_once_and_a_callers_transaction_learn_of_it_within_the_limit_they_have()
       throws Exception {
     DataSource impatient = db.dataSource(db.url() + "?options=-c%20lock_timeout=50", 3);
     try (Connection open = db.dataSource().getConnection();
