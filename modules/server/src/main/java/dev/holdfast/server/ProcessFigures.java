@@ -33,7 +33,8 @@ final class ProcessFigures {
   /** Who counts, and begins anew where it is another: a process, or a supervisor. */
   private sealed interface Source {}
 
-  private record Process(String supervisor, String component, int incarnation) implements Source {}
+  private record WorkerProcess(String supervisor, String component, int incarnation)
+      implements Source {}
 
   private record Recovery(Health.Supervising by) implements Source {}
 
@@ -106,7 +107,7 @@ final class ProcessFigures {
     for (WorkerHealth row : all.processes()) {
       Map<String, Double> figures = read(row);
       if (!figures.isEmpty()) {
-        now.put(new Process(row.supervisor(), row.component(), row.incarnation()), figures);
+        now.put(new WorkerProcess(row.supervisor(), row.component(), row.incarnation()), figures);
       }
     }
     for (Health.Recovered row : all.recovered()) {
