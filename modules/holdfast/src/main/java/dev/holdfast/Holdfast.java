@@ -67,7 +67,10 @@ public final class Holdfast implements AutoCloseable {
     return queue.enqueue(jobs);
   }
 
-  /** Commits with the caller's own writes, or not at all. */
+  /**
+   * Commits with the caller's own writes, or not at all. Whoever else asks for its unique key waits
+   * until then, for some seconds.
+   */
   public Enqueued enqueue(Connection connection, Job job) throws SQLException {
     return queue.enqueue(connection, List.of(job)).getFirst();
   }

@@ -69,7 +69,7 @@ final class EnqueueCommand implements Callable<Integer> {
   @Option(
       names = "--concurrency-key",
       paramLabel = "KEY",
-      description = "jobs of one queue and key take turns")
+      description = "jobs of one queue, tenant and key take turns")
   @Nullable String concurrencyKey;
 
   @Option(

@@ -47,6 +47,7 @@ final class Failures {
       case DatabaseException database ->
           switch (database.reason()) {
             case UNAVAILABLE, INTERRUPTED -> ExitCode.DATABASE_AWAY;
+            case UNIQUE_KEY_HELD -> ExitCode.REFUSED;
             case LOGIN_REFUSED,
                 NOT_ALLOWED,
                 READ_ONLY,

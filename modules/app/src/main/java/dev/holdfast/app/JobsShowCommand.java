@@ -87,8 +87,8 @@ final class JobsShowCommand implements Callable<Integer> {
       JobsControlCommand.place(timeline).ifPresent(place -> line("", place));
     }
     line("unique", job.uniqueKey());
-    line("payload", job.payload());
-    line("result", job.result());
+    line("payload", readable(job, JobStatus.PAYLOAD, job.payload()));
+    line("result", readable(job, JobStatus.RESULT, job.result()));
     if (job.failure() != null) {
       line(
           job.state() == JobState.FAILED ? "failure" : "last failure",
@@ -151,6 +151,10 @@ final class JobsShowCommand implements Callable<Integer> {
 
   private static boolean isProgress(List<JobEvent> timeline, int index) {
     return timeline.get(index).type().equals(EventType.PROGRESS);
+  }
+
+  private static @Nullable Object readable(JobStatus job, String part, @Nullable Object value) {
+    return job.omitted().contains(part) ? "(the database cannot write it out)" : value;
   }
 
   private static void line(String name, @Nullable Object value) {

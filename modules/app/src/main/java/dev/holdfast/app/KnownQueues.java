@@ -32,7 +32,7 @@ final class KnownQueues {
       return;
     }
     control.workers().workers().forEach(worker -> known.addAll(worker.queues()));
-    control.schedules().forEach(each -> known.add(each.schedule().job().queue()));
+    control.schedules().forEach(each -> known.add(each.queue()));
     // Last, since it counts: jobs that have ended.
     control.statistics().rows().stream().map(Statistics.Row::queue).forEach(known::add);
     if (!known.contains(queue)) {

@@ -49,20 +49,26 @@ final class SchedulesCommand {
         }
         Table table = new Table("NAME", "CRON", "ZONE", "KIND", "QUEUE", "NEXT", "LAST", "STATE");
         for (ScheduleStatus each : schedules) {
-          Schedule schedule = each.schedule();
           table.row(
-              schedule.name(),
-              schedule.cron(),
-              schedule.zone().getId(),
-              schedule.job().kind(),
-              schedule.job().queue(),
+              each.name(),
+              each.cron(),
+              each.zone(),
+              each.kind(),
+              each.queue(),
               each.nextAt(),
               each.lastAt() == null ? "" : each.lastAt(),
-              each.pausedAt() == null ? "active" : "paused");
+              state(each));
         }
         System.out.print(table.isEmpty() ? "no schedules\n" : table.toString());
         return ExitCode.OK;
       }
+    }
+
+    private static String state(ScheduleStatus each) {
+      if (each.broken() != null) {
+        return "broken: " + each.broken();
+      }
+      return each.pausedAt() == null ? "active" : "paused";
     }
   }
 
@@ -119,7 +125,7 @@ final class SchedulesCommand {
       try (Control control = reach.open(settings)) {
         control.schedule(noOverlap ? schedule.withoutOverlap() : schedule);
         control.schedules().stream()
-            .filter(each -> each.schedule().name().equals(name))
+            .filter(each -> each.name().equals(name))
             .forEach(each -> System.out.println(name + " fires next at " + each.nextAt()));
         return ExitCode.OK;
       }
@@ -144,7 +150,7 @@ final class SchedulesCommand {
 
     int change(BiPredicate<Control, String> verb, String done, String notDone) {
       try (Control control = reach.open()) {
-        if (control.schedules().stream().noneMatch(s -> s.schedule().name().equals(name))) {
+        if (control.schedules().stream().noneMatch(each -> each.name().equals(name))) {
           throw new CommandException(
               ExitCode.NOT_FOUND, "there is no schedule " + Failures.oneLine(name));
         }

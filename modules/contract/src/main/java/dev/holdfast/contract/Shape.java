@@ -9,12 +9,10 @@ import dev.holdfast.model.Enqueued;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Json;
 import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.LogTail;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.QueueStatus;
-import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Statistics;
 import dev.holdfast.model.StepStatus;
@@ -264,21 +262,21 @@ public final class Shape {
   }
 
   public static ObjectNode schedule(ScheduleStatus status) {
-    Schedule schedule = status.schedule();
     ObjectNode node =
         Wire.object()
-            .put("name", schedule.name())
-            .put("cron", schedule.cron().toString())
-            .put("zone", schedule.zone().getId())
-            .put("kind", schedule.job().kind())
-            .put("queue", schedule.job().queue())
-            .put("priority", schedule.job().priority())
-            .put("missed", schedule.missed().name())
-            .put("overlap", schedule.overlap())
+            .put("name", status.name())
+            .put("cron", status.cron())
+            .put("zone", status.zone())
+            .put("kind", status.kind())
+            .put("queue", status.queue())
+            .put("priority", status.priority())
+            .put("missed", status.missed().name())
+            .put("overlap", status.overlap())
             .put("nextAt", status.nextAt().toString())
             .put("lastAt", text(status.lastAt()))
-            .put("pausedAt", text(status.pausedAt()));
-    node.set("payload", Wire.tree((Json) schedule.job().payload()));
+            .put("pausedAt", text(status.pausedAt()))
+            .put("broken", status.broken());
+    node.set("payload", Wire.tree(status.payload()));
     return node;
   }
 

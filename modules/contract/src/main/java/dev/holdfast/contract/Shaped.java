@@ -11,7 +11,6 @@ import dev.holdfast.model.Enqueued;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.HealthStatus;
-import dev.holdfast.model.Job;
 import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
@@ -23,7 +22,6 @@ import dev.holdfast.model.LogTail;
 import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Role;
-import dev.holdfast.model.Schedule;
 import dev.holdfast.model.ScheduleStatus;
 import dev.holdfast.model.Statistics;
 import dev.holdfast.model.StepState;
@@ -33,7 +31,6 @@ import dev.holdfast.model.WorkerOrder;
 import dev.holdfast.model.WorkerView;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -179,22 +176,26 @@ final class Shaped {
         millisOrNull(node, "rateSpanMs"),
         instantOrNull(node, "pausedAt"),
         millisOrNull(node, "oldestMs"),
+        null,
+        false,
         null);
   }
 
   static ScheduleStatus schedule(JsonNode node) {
-    Job job =
-        Job.of(text(node, "kind"), new Json(node.path("payload").toString()))
-            .queue(text(node, "queue"))
-            .priority(node.path("priority").asInt());
-    Schedule schedule =
-        Schedule.of(text(node, "name"), text(node, "cron"), ZoneId.of(text(node, "zone")), job)
-            .missed(WhenMissed.valueOf(text(node, "missed")));
     return new ScheduleStatus(
-        node.path("overlap").asBoolean() ? schedule : schedule.withoutOverlap(),
+        text(node, "name"),
+        text(node, "cron"),
+        text(node, "zone"),
+        text(node, "kind"),
+        text(node, "queue"),
+        node.path("priority").asInt(),
+        WhenMissed.valueOf(text(node, "missed")),
+        node.path("overlap").asBoolean(),
+        new Json(node.path("payload").toString()),
         instant(node, "nextAt"),
         instantOrNull(node, "lastAt"),
-        instantOrNull(node, "pausedAt"));
+        instantOrNull(node, "pausedAt"),
+        textOrNull(node, "broken"));
   }
 
   static Statistics statistics(JsonNode node) {

@@ -475,13 +475,21 @@ public final class Diagnosis {
   }
 
   private void schedule(ScheduleStatus status) {
-    if (status.pausedAt() == null
-        && status.nextAt().plus(TAKEN_WITHIN).isBefore(facts.crew().now())) {
+    if (status.pausedAt() != null) {
+      return;
+    }
+    if (status.broken() != null) {
+      found.add(
+          Finding.of(
+              "schedule_broken",
+              "schedule '%s' cannot be fired: %s".formatted(status.name(), status.broken()),
+              "set it anew, or remove it; until then it is tried again every minute"));
+    } else if (status.nextAt().plus(TAKEN_WITHIN).isBefore(facts.crew().now())) {
       found.add(
           Finding.of(
               "schedule_overdue",
               "schedule '%s' was due at %s and nobody fired it"
-                  .formatted(status.schedule().name(), status.nextAt()),
+                  .formatted(status.name(), status.nextAt()),
               "start a worker or a server: either fires schedules"));
     }
   }

@@ -184,7 +184,10 @@ public final class Job implements Cloneable {
     return unique(Unique.by(key));
   }
 
-  /** At most {@code limit} jobs of this queue with this key run at once, over all workers. */
+  /**
+   * At most {@code limit} jobs of this queue and tenant with this key run at once, over all
+   * workers.
+   */
   public Job concurrencyKey(String key, int limit) {
     Job job = copy();
     job.concurrencyKey = Limits.key("concurrencyKey", key);

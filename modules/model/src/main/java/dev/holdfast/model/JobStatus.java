@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * Everything there is to know about a job at one moment, except its timeline.
  *
  * @param omitted what it has and what is not here, because it is long and this is one of a page of
- *     jobs: {@value #PAYLOAD}, {@value #RESULT} or {@value #STACK_TRACE}
+ *     jobs, or because it cannot be read: {@value #PAYLOAD}, {@value #RESULT} or {@value
+ *     #STACK_TRACE}
  */
 public record JobStatus(
     JobId id,

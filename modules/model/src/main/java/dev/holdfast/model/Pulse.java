@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
  * What a heartbeat learned about one lease.
  *
  * @param busy whether somebody else was just writing the job, so that the lease was not extended,
- *     and the answer is that of a moment ago
+ *     and the answer is that of a moment ago; of a lease that had run out only where that somebody
+ *     did not let go of it for a while, as a reaper does
  */
 public record Pulse(
     Lease lease, Ack ack, @Nullable String cancelReason, LiveControl control, boolean busy) {

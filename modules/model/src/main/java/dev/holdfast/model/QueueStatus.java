@@ -29,39 +29,8 @@ public record QueueStatus(
     @Nullable Duration oldestFree,
     boolean pushed,
     @Nullable DispatchTrouble trouble) {
-  /** One that workers ask for jobs. */
-  public QueueStatus(
-      String name,
-      long due,
-      long delayed,
-      long retrying,
-      long waiting,
-      long running,
-      @Nullable Integer maxRunning,
-      @Nullable Integer rateLimit,
-      @Nullable Duration rateSpan,
-      @Nullable Instant pausedAt,
-      @Nullable Duration oldest,
-      @Nullable Duration oldestFree) {
-    this(
-        name,
-        due,
-        delayed,
-        retrying,
-        waiting,
-        running,
-        maxRunning,
-        rateLimit,
-        rateSpan,
-        pausedAt,
-        oldest,
-        oldestFree,
-        false,
-        null);
-  }
-
   /** One that has neither. */
   public static QueueStatus empty(String name) {
-    return new QueueStatus(name, 0, 0, 0, 0, 0, null, null, null, null, null, null);
+    return new QueueStatus(name, 0, 0, 0, 0, 0, null, null, null, null, null, null, false, null);
   }
 }

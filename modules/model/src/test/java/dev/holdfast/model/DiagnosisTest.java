@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -102,7 +101,8 @@ class DiagnosisTest {
 
   private static QueueStatus queue(long due, long running, long oldest) {
     Duration waits = due == 0 ? null : Duration.ofSeconds(oldest);
-    return new QueueStatus("tag", due, 0, 0, 0, running, null, null, null, null, waits, waits);
+    return new QueueStatus(
+        "tag", due, 0, 0, 0, running, null, null, null, null, waits, waits, false, null);
   }
 
   private static QueueStatus limited(
@@ -119,7 +119,9 @@ class DiagnosisTest {
         rate == null ? null : Duration.ofSeconds(1),
         paused ? NOW : null,
         queue.oldest(),
-        queue.oldestFree());
+        queue.oldestFree(),
+        false,
+        null);
   }
 
   @Test
@@ -255,7 +257,20 @@ class DiagnosisTest {
             limited(full, 2, null, false),
             limited(full, null, 10, false),
             new QueueStatus(
-                "tag", 5, 0, 0, 0, 1, null, null, null, null, Duration.ofHours(1), null))) {
+                "tag",
+                5,
+                0,
+                0,
+                0,
+                1,
+                null,
+                null,
+                null,
+                null,
+                Duration.ofHours(1),
+                null,
+                false,
+                null))) {
       queues.clear();
       queues.add(held);
       assertFound();
@@ -446,13 +461,39 @@ class DiagnosisTest {
     assertFound("leases_overdue");
   }
 
+  private static ScheduleStatus schedule(
+      Instant nextAt, @Nullable Instant pausedAt, @Nullable String broken) {
+    return new ScheduleStatus(
+        "nightly",
+        "0 3 * * *",
+        "UTC",
+        "echo",
+        "default",
+        5,
+        WhenMissed.ONCE,
+        true,
+        Json.EMPTY,
+        nextAt,
+        null,
+        pausedAt,
+        broken);
+  }
+
   @Test
   void a_schedule_that_nobody_fires_is_told_unless_it_is_paused() {
-    Schedule schedule = Schedule.of("nightly", "0 3 * * *", ZoneOffset.UTC, Job.of("echo"));
-    schedules.add(new ScheduleStatus(schedule, NOW.minusSeconds(30), null, null));
-    schedules.add(new ScheduleStatus(schedule, NOW.minusSeconds(61), null, NOW));
+    schedules.add(schedule(NOW.minusSeconds(30), null, null));
+    schedules.add(schedule(NOW.minusSeconds(61), NOW, null));
     assertFound();
-    schedules.add(new ScheduleStatus(schedule, NOW.minusSeconds(61), null, null));
+    schedules.add(schedule(NOW.minusSeconds(61), null, null));
     assertFound("schedule_overdue");
+  }
+
+  @Test
+  void a_schedule_that_cannot_be_fired_is_told_with_its_name_unless_it_is_paused() {
+    schedules.add(schedule(NOW.minusSeconds(61), NOW, "its time zone 'Moon' is not known here"));
+    assertFound();
+    schedules.add(schedule(NOW.minusSeconds(61), null, "its time zone 'Moon' is not known here"));
+    assertFound("schedule_broken");
+    assertThat(found().getFirst().what()).contains("'nightly'").contains("'Moon'");
   }
 }

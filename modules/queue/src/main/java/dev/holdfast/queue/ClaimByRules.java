@@ -2,6 +2,7 @@ package dev.holdfast.queue;
 
 import dev.holdfast.model.LeasedJob;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -20,24 +21,38 @@ final class ClaimByRules {
   private static final String TURN =
       "SELECT pg_advisory_xact_lock(hashtext('holdfast.claim'), hashtext(?))";
 
+  /** A concurrency key belongs to its tenant: two of them that choose the same do not meet. */
+  private record Key(String tenant, String key) {
+    static final Key FIRST = new Key("", "");
+
+    static Key read(ResultSet row) throws SQLException {
+      return new Key(row.getString("tenant"), row.getString("key"));
+    }
+  }
+
   // The keys are found by hopping from one to the next along the index, so that a key with a
-  // million jobs costs one hop.
+  // million jobs costs one hop. That they are not null is said for the planner alone: the index
+  // has only such, and it does not conclude that from a comparison of rows.
   private static final String KEYS =
       """
-      WITH RECURSIVE hop(key, n) AS (
-        (SELECT j.concurrency_key, 1
+      WITH RECURSIVE hop(key, tenant, n) AS (
+        (SELECT j.concurrency_key, j.tenant, 1
            FROM holdfast.job j
-          WHERE j.queue = ? AND j.state = 'PENDING' AND j.concurrency_key > ?
-          ORDER BY j.concurrency_key LIMIT 1)
+          WHERE j.queue = ? AND j.state = 'PENDING' AND j.concurrency_key IS NOT NULL
+            AND (j.concurrency_key, j.tenant) > (?, ?)
+          ORDER BY j.concurrency_key, j.tenant LIMIT 1)
         UNION ALL
-        SELECT (SELECT j.concurrency_key
-                  FROM holdfast.job j
-                 WHERE j.queue = ? AND j.state = 'PENDING' AND j.concurrency_key > hop.key
-                 ORDER BY j.concurrency_key LIMIT 1), hop.n + 1
+        SELECT next.concurrency_key, next.tenant, hop.n + 1
           FROM hop
-         WHERE hop.key IS NOT NULL AND hop.n < ?
+         CROSS JOIN LATERAL (
+           SELECT j.concurrency_key, j.tenant
+             FROM holdfast.job j
+            WHERE j.queue = ? AND j.state = 'PENDING' AND j.concurrency_key IS NOT NULL
+              AND (j.concurrency_key, j.tenant) > (hop.key, hop.tenant)
+            ORDER BY j.concurrency_key, j.tenant LIMIT 1) AS next
+         WHERE hop.n < ?
       )
-      SELECT key FROM hop WHERE key IS NOT NULL ORDER BY n
+      SELECT key, tenant FROM hop ORDER BY n
       """;
 
   private static final String ROOM =
@@ -58,11 +73,12 @@ final class ClaimByRules {
       """
       j.queue = ? AND j.state = 'PENDING' AND j.alone
       AND j.run_at <= statement_timestamp() AND (? = '' OR j.tenant = ?)
-      AND (j.concurrency_key = 'crashed:' OR j.concurrency_limit > (
+      AND (j.concurrency_key = '%s' OR j.concurrency_limit > (
              SELECT count(*) FROM holdfast.job r
               WHERE r.queue = j.queue AND r.state = 'RUNNING'
-                AND r.concurrency_key = j.concurrency_key))
-      """;
+                AND r.concurrency_key = j.concurrency_key AND r.tenant = j.tenant))
+      """
+          .formatted(Reap.SUSPECT_KEY);
 
   // A suspect of crashes (see Reap) is given only to a worker that has nothing else, and that gets
   // nothing else until the suspect is done. So that a busy queue comes to it at all, the worker
@@ -108,13 +124,15 @@ final class ClaimByRules {
       ROOM
           + """
       , keyed AS MATERIALIZED (
-        SELECT hop.key,
+        SELECT hop.key, hop.tenant,
                coalesce((SELECT j.concurrency_limit FROM holdfast.job j
-                          WHERE j.queue = ? AND j.state = 'PENDING' AND j.concurrency_key = hop.key
+                          WHERE j.queue = ? AND j.state = 'PENDING'
+                            AND j.concurrency_key = hop.key AND j.tenant = hop.tenant
                           ORDER BY j.priority, j.run_at, j.id LIMIT 1), 0)
                - (SELECT count(*) FROM holdfast.job r
-                   WHERE r.queue = ? AND r.state = 'RUNNING' AND r.concurrency_key = hop.key) AS places
-          FROM unnest(?::text[]) AS hop(key)
+                   WHERE r.queue = ? AND r.state = 'RUNNING'
+                     AND r.concurrency_key = hop.key AND r.tenant = hop.tenant) AS places
+          FROM unnest(?::text[], ?::text[]) AS hop(key, tenant)
       ), free AS MATERIALIZED (
         SELECT pick.*
           FROM generate_series(0, 9) AS lane(priority)
@@ -135,7 +153,7 @@ final class ClaimByRules {
          CROSS JOIN LATERAL (
            SELECT j.ctid, j.priority, j.run_at, j.id
              FROM holdfast.job j
-            WHERE j.queue = ? AND j.concurrency_key = keyed.key
+            WHERE j.queue = ? AND j.concurrency_key = keyed.key AND j.tenant = keyed.tenant
               AND j.state = 'PENDING' AND NOT j.alone
               AND j.run_at <= statement_timestamp()
               AND (? = '' OR j.tenant = ?)
@@ -155,7 +173,7 @@ final class ClaimByRules {
   /** Bounds the time the turn is held; the next claim goes on where this one stopped. */
   private static final int PAGES_A_CLAIM = 10;
 
-  private final Map<String, String> lastKey = new ConcurrentHashMap<>();
+  private final Map<String, Key> lastKey = new ConcurrentHashMap<>();
   private final int keysAPage;
 
   ClaimByRules() {
@@ -264,17 +282,18 @@ final class ClaimByRules {
       @Nullable String tenant,
       String write)
       throws SQLException {
-    String from = lastKey.getOrDefault(queue, "");
-    boolean fromTheFirst = from.isEmpty();
+    Key from = lastKey.getOrDefault(queue, Key.FIRST);
+    boolean fromTheFirst = from.equals(Key.FIRST);
     List<Claim.Taken> taken = List.of();
     for (int page = 0; page < PAGES_A_CLAIM && taken.isEmpty(); page++) {
-      List<String> keys =
-          Rows.list(connection, row -> row.getString("key"), KEYS, queue, from, queue, keysAPage);
+      List<Key> keys =
+          Rows.list(
+              connection, Key::read, KEYS, queue, from.key(), from.tenant(), queue, keysAPage);
       taken = take(connection, queue, keys, most, worker, lease, tenant, write);
       if (keys.size() == keysAPage) {
         from = keys.getLast();
       } else {
-        from = "";
+        from = Key.FIRST;
         if (fromTheFirst) {
           break;
         }
@@ -288,7 +307,7 @@ final class ClaimByRules {
   private static List<Claim.Taken> take(
       Connection connection,
       String queue,
-      List<String> keys,
+      List<Key> keys,
       int most,
       String worker,
       Duration lease,
@@ -304,7 +323,8 @@ final class ClaimByRules {
         queue,
         queue,
         queue,
-        Rows.array(connection, "text", keys, key -> key),
+        Rows.array(connection, "text", keys, Key::key),
+        Rows.array(connection, "text", keys, Key::tenant),
         queue,
         Claim.named(tenant),
         Claim.named(tenant),

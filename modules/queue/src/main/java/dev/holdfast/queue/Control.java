@@ -156,10 +156,15 @@ final class Control {
     Answer answer =
         state.isEmpty() ? Answer.NO_SUCH_JOB : checked(connection, job, state.get(), command);
     String queue = null;
-    if (answer == Answer.ACCEPTED) {
-      if (state.get().isTerminal()) {
-        queue = Retry.toStep(connection, job).getFirst().queue();
+    if (answer == Answer.ACCEPTED && state.get().isTerminal()) {
+      List<Retry.Retried> back = Retry.toStep(connection, job);
+      if (back.isEmpty()) {
+        // Its payload could not be read, and was taken out.
+        return new Commanded(Answer.ALREADY_TERMINAL, null);
       }
+      queue = back.getFirst().queue();
+    }
+    if (answer == Answer.ACCEPTED) {
       List<String> drops = drops(connection, job, command);
       carryOut(connection, job, command);
       Rows.update(

@@ -28,7 +28,7 @@ final class Database implements AutoCloseable {
 
   // Whatever the pool's default is: in a stricter one a statement that waited for a lock would not
   // see what the holder of that lock has done.
-  private static final String READ_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
+  private static final String READ_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\n";
 
   /** Work on a connection in auto-commit mode. */
   @FunctionalInterface
@@ -90,9 +90,18 @@ final class Database implements AutoCloseable {
 
   /** The same for statements that know their rows by key, planned as in {@link Rows#listByKey}. */
   <T extends @Nullable Object> T transactByKey(String verb, Work<T> work) {
-    return run(
-        verb,
-        connection -> inTransaction(connection, READ_COMMITTED + ";\n" + Rows.ONE_PLAN, work));
+    return run(verb, connection -> inTransaction(connection, Rows.ONE_PLAN, work));
+  }
+
+  /** The same for what may have to wait for others, who hold a lock: not for longer than this. */
+  <T extends @Nullable Object> T transactWithin(Duration lock, String verb, Work<T> work) {
+    return run(verb, connection -> inTransaction(connection, limitOnLocks(lock), work));
+  }
+
+  /** Gives no row where a limit is set already: it is for whoever set it to say. */
+  static String limitOnLocks(Duration limit) {
+    return "SELECT set_config('lock_timeout', '%d', true) WHERE current_setting('lock_timeout') = '0'"
+        .formatted(limit.toMillis());
   }
 
   <T extends @Nullable Object> T transactOnce(String verb, Work<T> work) {
@@ -159,14 +168,17 @@ final class Database implements AutoCloseable {
 
   static <T extends @Nullable Object> T inTransaction(Connection connection, Work<T> work)
       throws SQLException {
-    return inTransaction(connection, READ_COMMITTED, work);
+    return inTransaction(connection, "", work);
   }
 
-  private static <T extends @Nullable Object> T inTransaction(
+  /**
+   * @param settings statements, to hold in this transaction alone
+   */
+  static <T extends @Nullable Object> T inTransaction(
       Connection connection, String settings, Work<T> work) throws SQLException {
     connection.setAutoCommit(false);
     try (Statement statement = connection.createStatement()) {
-      statement.execute(settings);
+      statement.execute(READ_COMMITTED + settings);
       T answer = work.on(connection);
       connection.commit();
       return answer;

@@ -11,6 +11,8 @@ public final class DatabaseException extends RuntimeException {
   public enum Reason {
     /** Away, restarting or out of connections: try again. */
     UNAVAILABLE,
+    /** Another transaction, not ended yet, holds the unique key: try again once it has. */
+    UNIQUE_KEY_HELD,
     /** The calling thread was interrupted before anything was sent. */
     INTERRUPTED,
     LOGIN_REFUSED,
@@ -57,6 +59,6 @@ public final class DatabaseException extends RuntimeException {
   }
 
   public boolean mayPass() {
-    return reason == Reason.UNAVAILABLE;
+    return reason == Reason.UNAVAILABLE || reason == Reason.UNIQUE_KEY_HELD;
   }
 }

@@ -108,6 +108,10 @@ final class Enqueue {
           .thenComparing(Job::kind)
           .thenComparing(job -> job.id());
   private static final int TRIES = 5;
+
+  /** Longer than transactions should be open, and shorter than callers have patience for. */
+  static final Duration KEY_PATIENCE = Duration.ofSeconds(5);
+
   private static final int RINGS_ALONG = 20;
   private static final int WRITERS = 2;
 
@@ -164,10 +168,13 @@ final class Enqueue {
       }
     }
     // Of several jobs one may be refused when others have been written.
+    Database.Work<List<Enqueued>> work = connection -> write(connection, jobs, payloads);
     List<Enqueued> enqueued =
-        jobs.size() > 1 || takesMoreThanOneStatement(jobs)
-            ? database.transact("enqueue", connection -> write(connection, jobs, payloads))
-            : database.run("enqueue", connection -> write(connection, jobs, payloads));
+        hasUnique(jobs)
+            ? database.transactWithin(KEY_PATIENCE, "enqueue", work)
+            : jobs.size() > 1 || takesMoreThanOneStatement(jobs)
+                ? database.transact("enqueue", work)
+                : database.run("enqueue", work);
     doorbell.ring(due);
     return enqueued;
   }
@@ -194,9 +201,10 @@ final class Enqueue {
   List<Enqueued> all(Connection connection, List<Job> asked) throws SQLException {
     List<Job> jobs = asked.stream().map(defaults::applied).toList();
     Map<JobId, Json> payloads = checked(jobs);
+    Database.Work<List<Enqueued>> write = in -> write(in, jobs, payloads);
     Database.Work<List<Enqueued>> work =
         in -> {
-          List<Enqueued> enqueued = write(in, jobs, payloads);
+          List<Enqueued> enqueued = hasUnique(jobs) ? withinPatience(in, write) : write.on(in);
           Set<String> due = dueQueues(jobs);
           if (!due.isEmpty()) {
             Doorbell.ringWith(in, due);
@@ -207,6 +215,18 @@ final class Enqueue {
     return connection.getAutoCommit()
         ? Database.inTransaction(connection, work)
         : work.on(connection);
+  }
+
+  /** Bounds the waits of this alone: what the caller does next in its transaction is its own. */
+  private static List<Enqueued> withinPatience(
+      Connection connection, Database.Work<List<Enqueued>> write) throws SQLException {
+    boolean limited =
+        !Rows.list(connection, row -> true, Database.limitOnLocks(KEY_PATIENCE)).isEmpty();
+    List<Enqueued> enqueued = write.on(connection);
+    if (limited) {
+      Rows.list(connection, row -> true, "SELECT set_config('lock_timeout', '0', true)");
+    }
+    return enqueued;
   }
 
   private List<Enqueued> write(Connection connection, List<Job> jobs, Map<JobId, Json> payloads)
@@ -244,15 +264,15 @@ final class Enqueue {
       Connection connection, List<Job> jobs, Map<JobId, Json> payloads, Map<JobId, JobId> standsFor)
       throws SQLException {
     List<Job> unique = jobs.stream().filter(job -> job.unique() != null).toList();
-    if (!unique.isEmpty()) {
-      Rows.update(
-          connection,
-          GIVE_UP_OLD_KEYS,
-          Rows.array(connection, "text", unique, Job::tenant),
-          Rows.array(connection, "text", unique, Job::kind),
-          Rows.array(connection, "text", unique, Enqueue::uniqueKey));
-    }
     try {
+      if (!unique.isEmpty()) {
+        Rows.update(
+            connection,
+            GIVE_UP_OLD_KEYS,
+            Rows.array(connection, "text", unique, Job::tenant),
+            Rows.array(connection, "text", unique, Job::kind),
+            Rows.array(connection, "text", unique, Enqueue::uniqueKey));
+      }
       for (JobId id :
           Rows.listByKey(
               connection, row -> Rows.id(row, "id"), INSERT, columns(connection, jobs, payloads))) {
@@ -261,6 +281,9 @@ final class Enqueue {
     } catch (SQLException trouble) {
       if (Trouble.isBadData(trouble)) {
         throw notStorable(jobs, trouble);
+      }
+      if (Trouble.isLockNotFree(trouble) && !unique.isEmpty()) {
+        throw keyHeld(unique, trouble);
       }
       throw trouble;
     }
@@ -387,6 +410,26 @@ final class Enqueue {
             which + " is not JSON that PostgreSQL can store; nothing was enqueued");
     refused.initCause(trouble);
     return refused;
+  }
+
+  /** The unique index lets whoever comes second wait for the first, whose transaction is open. */
+  private static DatabaseException keyHeld(List<Job> unique, SQLException trouble) {
+    String which =
+        unique.size() == 1
+            ? "the unique key '%s' of kind '%s'"
+                .formatted(uniqueKey(unique.getFirst()), unique.getFirst().kind())
+            : "one of these %d unique keys, '%s' … '%s',"
+                .formatted(
+                    unique.size(), uniqueKey(unique.getFirst()), uniqueKey(unique.getLast()));
+    return new DatabaseException(
+        DatabaseException.Reason.UNIQUE_KEY_HELD,
+        "%s is held by another open transaction, and did not come free in time; nothing was enqueued: try again once that transaction has ended, and keep transactions short that enqueue"
+            .formatted(which),
+        trouble);
+  }
+
+  private static boolean hasUnique(List<Job> jobs) {
+    return jobs.stream().anyMatch(job -> job.unique() != null);
   }
 
   private static boolean takesMoreThanOneStatement(List<Job> jobs) {

@@ -19,8 +19,7 @@ import java.util.List;
 final class Expire {
   // What is late is said of the row itself and not of a subquery beside it: when the row changed
   // between our snapshot and our lock, only what is said of the row is checked again, and an
-  // attempt
-  // that began just now must not be ended for the one before it.
+  // attempt that began just now must not be ended for the one before it.
   private static final String RUNNING =
       Ending.ofSome(
           """
@@ -37,7 +36,7 @@ final class Expire {
                     OR j.deadline + ? * interval '1 millisecond' < statement_timestamp()
                     OR j.started_at + (j.timeout_ms + ?) * interval '1 millisecond'
                        < statement_timestamp())
-             ORDER BY j.queue, j.concurrency_key
+             ORDER BY j.queue, j.started_at
              LIMIT ?
                FOR NO KEY UPDATE SKIP LOCKED
           ), held AS MATERIALIZED (

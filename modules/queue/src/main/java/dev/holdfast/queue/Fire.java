@@ -5,7 +5,7 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Schedule;
-import dev.holdfast.model.ScheduleStatus;
+import dev.holdfast.model.Text;
 import dev.holdfast.model.WhenMissed;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -13,11 +13,15 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Enqueues what schedules have come due for, on whichever node looks first.
@@ -26,46 +30,104 @@ import java.util.UUID;
  * its time: should the transaction run twice, it still makes one job.
  */
 final class Fire {
+  private static final Logger log = LoggerFactory.getLogger(Fire.class);
+
+  // Names alone: a row that cannot be read must not keep others from being found. Broken ones come
+  // last, and not at every sweep, so that any number of them leaves room for the others.
   private static final String DUE =
-      Schedules.COLUMNS
-          + """
-             WHERE next_at <= statement_timestamp() AND paused_at IS NULL
-             ORDER BY next_at
-             LIMIT 100
-               FOR UPDATE SKIP LOCKED
-            """;
+      """
+      SELECT name, broken FROM holdfast.schedule
+       WHERE next_at <= statement_timestamp() AND paused_at IS NULL
+         AND (retry_at IS NULL OR retry_at <= statement_timestamp())
+       ORDER BY retry_at NULLS FIRST, next_at
+       LIMIT 100
+         FOR UPDATE SKIP LOCKED
+      """;
 
   private static final String MOVE_ON =
-      "UPDATE holdfast.schedule SET next_at = ?, last_at = ? WHERE name = ?";
+      """
+      UPDATE holdfast.schedule SET next_at = ?, last_at = ?, broken = NULL, retry_at = NULL
+       WHERE name = ?
+      """;
+
+  private static final String BROKEN =
+      """
+      UPDATE holdfast.schedule
+         SET broken = ?, retry_at = clock_timestamp() + ? * interval '1 millisecond'
+       WHERE name = ?
+      """;
 
   /** How late a time may be noticed and still count as kept. */
   private static final Duration ON_TIME = Duration.ofMinutes(1);
 
   private static final int MOST_AT_ONCE = 100;
 
-  private record Due(ScheduleStatus status, Instant now) {}
+  /** One that could not be fired may yet be: a key was held, a node of another version looks. */
+  static final Duration RETRY = Duration.ofMinutes(1);
+
+  private static final int REASON_CHARS = 500;
+
+  /**
+   * @param broken why it could not be fired the last time
+   */
+  private record Named(String name, @Nullable String broken) {}
 
   private Fire() {}
 
   /** How many jobs were enqueued. */
   static int due(Connection connection, Enqueue enqueue) throws SQLException {
     int fired = 0;
-    for (Due due :
-        Rows.list(connection, row -> new Due(Schedules.read(row), Rows.instant(row, "now")), DUE)) {
-      Schedule schedule = due.status().schedule();
-      List<Instant> passed = passed(schedule, due.status().nextAt(), due.now());
-      List<Job> jobs =
-          chosen(schedule, passed, due.now()).stream().map(at -> job(schedule, at)).toList();
-      enqueue(connection, enqueue, jobs);
-      fired += jobs.size();
-      Rows.update(
-          connection,
-          MOVE_ON,
-          Schedules.next(schedule, passed.getLast()),
-          passed.getLast(),
-          schedule.name());
+    for (Named named :
+        Rows.list(
+            connection, row -> new Named(row.getString("name"), row.getString("broken")), DUE)) {
+      fired += unlessBroken(connection, enqueue, named);
     }
     return fired;
+  }
+
+  /** What is wrong with one is kept in its row, and stops no other. */
+  private static int unlessBroken(Connection connection, Enqueue enqueue, Named named)
+      throws SQLException {
+    Savepoint before = connection.setSavepoint();
+    try {
+      int fired = one(connection, enqueue, named.name());
+      connection.releaseSavepoint(before);
+      if (named.broken() != null) {
+        log.info("schedule {} fires again", named.name());
+      }
+      return fired;
+    } catch (SQLException trouble) {
+      if (Trouble.passes(trouble)) {
+        throw trouble;
+      }
+      breaks(connection, before, named, trouble);
+    } catch (RuntimeException trouble) {
+      breaks(connection, before, named, trouble);
+    }
+    return 0;
+  }
+
+  private static void breaks(
+      Connection connection, Savepoint before, Named named, Exception trouble) throws SQLException {
+    connection.rollback(before);
+    String message = trouble.getMessage() == null ? trouble.toString() : trouble.getMessage();
+    String reason = Text.excerpt(message, REASON_CHARS);
+    if (!reason.equals(named.broken())) {
+      log.error("schedule {} cannot be fired, and is tried again: {}", named.name(), reason);
+    }
+    Rows.update(connection, BROKEN, reason, RETRY, named.name());
+  }
+
+  private static int one(Connection connection, Enqueue enqueue, String name) throws SQLException {
+    Schedules.Due due = Schedules.due(connection, name);
+    Schedule schedule = due.schedule();
+    List<Instant> passed = passed(schedule, due.nextAt(), due.now());
+    List<Job> jobs =
+        chosen(schedule, passed, due.now()).stream().map(at -> job(schedule, at)).toList();
+    enqueue(connection, enqueue, jobs);
+    Rows.update(
+        connection, MOVE_ON, Schedules.next(schedule, passed.getLast()), passed.getLast(), name);
+    return jobs.size();
   }
 
   /** A time that was fired before its schedule was changed, and comes again, has its job. */

@@ -41,7 +41,8 @@ public final class Health {
   private static final String REPLACE =
       """
       UPDATE holdfast.supervisor
-         SET host = ?, pid = ?, process_started_at = ?, last_seen = clock_timestamp()
+         SET host = ?, pid = ?, process_started_at = ?, last_seen = clock_timestamp(),
+             requeued_jobs = 0, ended_jobs = 0
        WHERE name = ? AND host = ? AND pid = ? AND process_started_at = ?
       """;
 
@@ -49,6 +50,12 @@ public final class Health {
       """
       UPDATE holdfast.supervisor SET last_seen = clock_timestamp()
        WHERE name = ? AND host = ? AND pid = ? AND process_started_at = ?
+      """;
+
+  private static final String RECOVERED =
+      """
+      UPDATE holdfast.supervisor SET requeued_jobs = requeued_jobs + ?, ended_jobs = ended_jobs + ?
+       WHERE name = ?
       """;
 
   private static final String LEAVE =
@@ -175,6 +182,9 @@ public final class Health {
   /** The process that goes by a supervisor's name. */
   public record Supervising(String name, String host, long pid, Instant processStartedAt) {}
 
+  /** How many jobs a supervisor took from dead processes since it began: put back, and ended. */
+  public record Recovered(Supervising by, long requeued, long ended) {}
+
   /** One that was heard, and how long ago. */
   public record Known(Supervising supervising, Duration silentFor) {}
 
@@ -205,6 +215,19 @@ public final class Health {
         .run("health", connection -> Rows.list(connection, Health::known, SUPERVISOR, name))
         .stream()
         .findFirst();
+  }
+
+  /** What each supervisor there is has recovered. */
+  public List<Recovered> recovered() {
+    return database.run(
+        "health",
+        connection ->
+            Rows.list(
+                connection,
+                row ->
+                    new Recovered(
+                        supervising(row), row.getLong("requeued_jobs"), row.getLong("ended_jobs")),
+                SUPERVISORS + " ORDER BY name LIMIT 10000"));
   }
 
   // ---- from a supervisor
@@ -300,13 +323,27 @@ public final class Health {
    * Takes back at once what a process that is gone was running, the crash counted. Only for who
    * knows that it is gone.
    *
+   * @param supervisor whose process it was, and who it is counted for
    * @param namePrefix of the name under which it held its leases
    */
-  public Swept recover(String namePrefix, String why) {
-    Swept swept =
-        Swept.of(
-            Reap.logged(
-                database.transact("recover", connection -> Reap.of(connection, namePrefix, why))));
+  public Swept recover(String supervisor, String namePrefix, String why) {
+    List<Reap.Reaped> reaped =
+        database.transact(
+            "recover",
+            connection -> {
+              List<Reap.Reaped> taken = Reap.of(connection, namePrefix, why);
+              if (!taken.isEmpty()) {
+                Swept swept = Swept.of(taken);
+                Rows.update(
+                    connection,
+                    RECOVERED,
+                    swept.requeued().size(),
+                    swept.ended().size(),
+                    supervisor);
+              }
+              return taken;
+            });
+    Swept swept = Swept.of(Reap.logged(reaped));
     doorbell.ring(swept.requeuedIn());
     return swept;
   }
@@ -451,13 +488,15 @@ public final class Health {
   }
 
   private static Known known(ResultSet row) throws SQLException {
-    return new Known(
-        new Supervising(
-            row.getString("name"),
-            row.getString("host"),
-            row.getLong("pid"),
-            Rows.instant(row, "process_started_at")),
-        Objects.requireNonNull(Rows.millisOrNull(row, "silent_ms")));
+    return new Known(supervising(row), Objects.requireNonNull(Rows.millisOrNull(row, "silent_ms")));
+  }
+
+  private static Supervising supervising(ResultSet row) throws SQLException {
+    return new Supervising(
+        row.getString("name"),
+        row.getString("host"),
+        row.getLong("pid"),
+        Rows.instant(row, "process_started_at"));
   }
 
   private static WorkerOrder order(ResultSet row) throws SQLException {

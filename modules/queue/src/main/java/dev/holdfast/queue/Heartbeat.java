@@ -4,9 +4,12 @@ import dev.holdfast.model.Ack;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.Pulse;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 /** Extends all leases of a worker in one statement, and brings back who was cancelled or lost. */
 final class Heartbeat {
@@ -14,6 +17,8 @@ final class Heartbeat {
   // SKIP LOCKED, because a handler may hold its own row locked for long, by settling in its
   // transaction; the heartbeat of all other jobs must not wait for it, and nor can the reaper
   // take a locked row. Whether such a lease is still held is read, not locked, in the last select.
+  // Where it has run out, whoever holds the row may be a reaper, and then the answer is not known
+  // before that has ended: see settled.
   // Each row is looked up by its id, never joined as a whole, as in Succeed.
   private static final String SQL =
       """
@@ -37,6 +42,7 @@ final class Heartbeat {
       )
       SELECT b.id, b.attempt, h.id IS NOT NULL OR locked.id IS NOT NULL AS held,
              locked.id IS NOT NULL AS busy,
+             coalesce(locked.run_out, false) AS run_out,
              coalesce(h.cancel_reason, locked.cancel_reason) AS cancel_reason,
              c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
         FROM beat b
@@ -46,7 +52,7 @@ final class Heartbeat {
            WHERE asked.job_id = b.id AND (SELECT true FROM holdfast.control LIMIT 1)) AS c ON true
         LEFT JOIN held h ON h.id = b.id AND h.attempt = b.attempt
         LEFT JOIN LATERAL (
-          SELECT j.id, j.cancel_reason
+          SELECT j.id, j.cancel_reason, j.lease_expires_at < statement_timestamp() AS run_out
             FROM holdfast.job j
            WHERE h.id IS NULL AND j.id = b.id AND j.attempt = b.attempt
              AND j.lease_expires_at IS NOT NULL) AS locked ON true
@@ -66,19 +72,81 @@ final class Heartbeat {
        WHERE j.worker_id = ? AND j.state = 'RUNNING' AND j.cancel_requested_at IS NULL
       """;
 
+  private static final String LOCK =
+      "SELECT id FROM holdfast.job WHERE id = ANY (?::uuid[]) ORDER BY id FOR NO KEY UPDATE";
+
+  /**
+   * A reaper is done with its page sooner than that, and others' heartbeats can wait for so long.
+   */
+  private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+  private record Beat(Pulse pulse, boolean runOut) {
+    static Beat read(ResultSet row) throws SQLException {
+      return new Beat(
+          new Pulse(
+              Rows.lease(row),
+              row.getBoolean("held") ? Ack.ACCEPTED : Ack.LEASE_LOST,
+              row.getString("cancel_reason"),
+              Control.read(row),
+              row.getBoolean("busy")),
+          row.getBoolean("run_out"));
+    }
+  }
+
   private Heartbeat() {}
 
   static List<Pulse> of(Connection connection, List<Lease> leases, Duration lease)
       throws SQLException {
+    return of(connection, leases, lease, PATIENCE);
+  }
+
+  /**
+   * @param patience how long to wait for who may be a reaper
+   */
+  static List<Pulse> of(
+      Connection connection, List<Lease> leases, Duration lease, Duration patience)
+      throws SQLException {
+    List<Beat> beats = beat(connection, leases, lease);
+    List<Lease> unsure =
+        beats.stream().filter(Beat::runOut).map(beat -> beat.pulse().lease()).toList();
+    Map<Lease, Pulse> sure =
+        unsure.isEmpty() ? Map.of() : settled(connection, unsure, lease, patience);
+    return beats.stream()
+        .map(beat -> sure.getOrDefault(beat.pulse().lease(), beat.pulse()))
+        .toList();
+  }
+
+  /**
+   * Waits a moment for those who hold these rows, and asks again: by then a reaper has ended the
+   * leases or has not, and the second statement sees which. Nothing for those who hold them longer:
+   * a handler may, in a transaction of its own, and then no reaper has them.
+   */
+  private static Map<Lease, Pulse> settled(
+      Connection connection, List<Lease> unsure, Duration lease, Duration patience)
+      throws SQLException {
+    try {
+      return Database.inTransaction(
+          connection,
+          "SET LOCAL lock_timeout = " + patience.toMillis(),
+          in -> {
+            Rows.list(in, row -> "", LOCK, Rows.ids(in, unsure));
+            return beat(in, unsure, lease).stream()
+                .map(Beat::pulse)
+                .collect(Collectors.toMap(Pulse::lease, pulse -> pulse));
+          });
+    } catch (SQLException trouble) {
+      if (Trouble.isLockNotFree(trouble)) {
+        return Map.of();
+      }
+      throw trouble;
+    }
+  }
+
+  private static List<Beat> beat(Connection connection, List<Lease> leases, Duration lease)
+      throws SQLException {
     return Rows.listByKey(
         connection,
-        row ->
-            new Pulse(
-                Rows.lease(row),
-                row.getBoolean("held") ? Ack.ACCEPTED : Ack.LEASE_LOST,
-                row.getString("cancel_reason"),
-                Control.read(row),
-                row.getBoolean("busy")),
+        Beat::read,
         SQL,
         Rows.ids(connection, leases),
         Rows.attempts(connection, leases),

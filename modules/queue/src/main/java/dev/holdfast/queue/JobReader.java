@@ -20,7 +20,15 @@ import java.util.Optional;
 final class JobReader {
   /** How much of the long parts of a job is read. */
   enum Detail {
-    ALL("payload, result, failure, false AS no_payload, false AS no_result, false AS no_trace"),
+    // Rows from before long numbers were refused may hold more than can be written out, or sent.
+    ALL(
+        """
+        CASE WHEN %1$s THEN payload END AS payload,
+        CASE WHEN %2$s THEN result END AS result,
+        failure, NOT %1$s AS no_payload, NOT %2$s AS no_result, false AS no_trace
+        """
+            .formatted(
+                isShort("payload", Limits.BULK_BYTES), isShort("result", Limits.BULK_BYTES))),
 
     // Whoever asks for two hundred jobs of a megabyte gets the short parts of them. By its stored
     // size first, which is known without reading it; a payload that was compressed well is read,
@@ -49,8 +57,13 @@ final class JobReader {
     }
 
     private static String fits(String column) {
-      return "CASE WHEN %1$s IS NULL THEN true WHEN pg_column_size(%1$s) > %2$d THEN false ELSE octet_length(%1$s::text) <= %2$d END"
-          .formatted(column, Limits.LISTED_BYTES);
+      return """
+          CASE WHEN %1$s IS NULL THEN true
+               WHEN pg_column_size(%1$s) > %2$d THEN false
+               WHEN NOT %3$s THEN false
+               ELSE octet_length(%1$s::text) <= %2$d END
+          """
+          .formatted(column, Limits.LISTED_BYTES, isShort(column, Limits.LISTED_BYTES));
     }
 
     private String select() {
@@ -111,21 +124,23 @@ final class JobReader {
 
   private JobReader() {}
 
+  /** Whether the numbers of a column are not too long, which is known without writing them out. */
+  static String isShort(String column, int digits) {
+    return "coalesce(holdfast.long_number_digits(%s) <= %d, true)".formatted(column, digits);
+  }
+
   static Optional<JobStatus> find(Connection connection, JobId job) throws SQLException {
-    return Rows.list(
-            connection, JobReader::status, Detail.ALL.select() + FROM_JOBS + " WHERE id = ?", job)
-        .stream()
-        .findFirst();
+    return read(connection, Detail.ALL, FROM_JOBS + " WHERE id = ?", job).stream().findFirst();
   }
 
   /** Newest first by id. */
   static List<JobStatus> list(Connection connection, JobFilter filter, Detail detail)
       throws SQLException {
     Where where = Where.of(connection, filter);
-    return Rows.list(
+    return read(
         connection,
-        JobReader::status,
-        detail.select() + FROM_JOBS + where.sql() + " ORDER BY id DESC LIMIT ?",
+        detail,
+        FROM_JOBS + where.sql() + " ORDER BY id DESC LIMIT ?",
         where.values(filter.limit()));
   }
 
@@ -134,11 +149,10 @@ final class JobReader {
       Connection connection, JobFilter filter, int newest, Detail detail) throws SQLException {
     Where range = Where.range(connection, filter);
     Where where = Where.of(connection, filter.from(null).before(null));
-    return Rows.list(
+    return read(
         connection,
-        JobReader::status,
-        detail.select()
-            + "FROM (SELECT * FROM holdfast.job"
+        detail,
+        "FROM (SELECT * FROM holdfast.job"
             + range.sql()
             + " ORDER BY id DESC LIMIT "
             + newest
@@ -150,11 +164,27 @@ final class JobReader {
 
   static List<JobStatus> all(Connection connection, List<JobId> jobs, Detail detail)
       throws SQLException {
-    return Rows.list(
+    return read(
         connection,
-        JobReader::status,
-        detail.select() + FROM_JOBS + " WHERE id = ANY (?::uuid[]) ORDER BY id DESC",
+        detail,
+        FROM_JOBS + " WHERE id = ANY (?::uuid[]) ORDER BY id DESC",
         Rows.array(connection, "uuid", jobs, job -> job));
+  }
+
+  /**
+   * A payload or result that the server cannot make a text of, because it is damaged, must not keep
+   * others from being seen: then all of them are left out, and the jobs say so.
+   */
+  private static List<JobStatus> read(
+      Connection connection, Detail detail, String from, Object... values) throws SQLException {
+    try {
+      return Rows.list(connection, JobReader::status, detail.select() + from, values);
+    } catch (SQLException trouble) {
+      if (!Trouble.isUnreadable(trouble)) {
+        throw trouble;
+      }
+      return Rows.list(connection, JobReader::status, Detail.NONE.select() + from, values);
+    }
   }
 
   static List<JobEvent> timeline(Connection connection, JobId job) throws SQLException {

@@ -67,7 +67,7 @@ final class Reap {
                  %s AS failure
             FROM holdfast.job j
            WHERE j.state = 'RUNNING' AND %s
-           ORDER BY j.queue, j.concurrency_key
+           ORDER BY j.queue, j.started_at
            LIMIT ?
              FOR NO KEY UPDATE SKIP LOCKED
         ), holders AS MATERIALIZED (
@@ -114,6 +114,9 @@ final class Reap {
             .formatted(failure, condition, doubt, overlap));
   }
 
+  /** Of suspects that have no key of their own; they do not take turns by it. */
+  static final String SUSPECT_KEY = "crashed:";
+
   // A key, so that claims go the longer way; a job that has one keeps it.
   private static final String APART =
       """
@@ -121,9 +124,10 @@ final class Reap {
          SET alone = true,
              concurrency_limit = CASE WHEN j.concurrency_key IS NULL
                                       THEN 1 ELSE j.concurrency_limit END,
-             concurrency_key = coalesce(j.concurrency_key, 'crashed:')
+             concurrency_key = coalesce(j.concurrency_key, '%s')
        WHERE j.id = ANY (?) AND j.state = 'PENDING' AND j.crashes >= j.max_crashes AND NOT j.alone
-      """;
+      """
+          .formatted(SUSPECT_KEY);
 
   private Reap() {}
 

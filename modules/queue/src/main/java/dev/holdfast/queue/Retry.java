@@ -40,9 +40,9 @@ final class Retry {
                -- A deadline that has passed would fail the job again before it could run.
                deadline = CASE WHEN j.deadline > clock_timestamp() THEN j.deadline END,
                unique_states = holdfast.unique_after(j.unique_states, 'PENDING'),
-               concurrency_limit = CASE WHEN starts_with(j.concurrency_key, 'crashed:')
+               concurrency_limit = CASE WHEN j.alone AND j.concurrency_key = '%2$s'
                                         THEN NULL ELSE j.concurrency_limit END,
-               concurrency_key = CASE WHEN starts_with(j.concurrency_key, 'crashed:')
+               concurrency_key = CASE WHEN j.alone AND j.concurrency_key = '%2$s'
                                       THEN NULL ELSE j.concurrency_key END,
                alone = false,
                events = j.events + 1
@@ -61,8 +61,10 @@ final class Retry {
       SELECT id, queue FROM moved
       """;
 
-  private static final String ENDED_BADLY = SQL.formatted("'FAILED', 'CANCELLED'");
-  private static final String ENDED = SQL.formatted("'FAILED', 'CANCELLED', 'SUCCEEDED'");
+  private static final String ENDED_BADLY =
+      SQL.formatted("'FAILED', 'CANCELLED'", Reap.SUSPECT_KEY);
+  private static final String ENDED =
+      SQL.formatted("'FAILED', 'CANCELLED', 'SUCCEEDED'", Reap.SUSPECT_KEY);
 
   private Retry() {}
 

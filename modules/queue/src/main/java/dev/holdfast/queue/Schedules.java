@@ -13,10 +13,12 @@ import dev.holdfast.model.WhenMissed;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Schedules, kept by name. Setting one again changes it. */
 final class Schedules {
@@ -31,18 +33,28 @@ final class Schedules {
              overlap = excluded.overlap, queue = excluded.queue, kind = excluded.kind,
              priority = excluded.priority, max_attempts = excluded.max_attempts,
              max_crashes = excluded.max_crashes, timeout_ms = excluded.timeout_ms,
-             payload = excluded.payload,
+             payload = excluded.payload, broken = NULL, retry_at = NULL,
              -- A service that sets its schedules at every start must not lose a time that is due.
              next_at = CASE WHEN schedule.cron = excluded.cron AND schedule.zone = excluded.zone
                             THEN schedule.next_at ELSE excluded.next_at END
       """;
 
-  static final String COLUMNS =
+  // A payload from before long numbers were refused may be more than can be written out.
+  private static final String FITS = JobReader.isShort("payload", Limits.BULK_BYTES);
+
+  private static final String COLUMNS =
       """
       SELECT name, cron, zone, missed, overlap, queue, kind, priority, max_attempts, max_crashes,
-             timeout_ms, payload, next_at, last_at, paused_at, statement_timestamp() AS now
+             timeout_ms, %s, next_at, last_at, paused_at, broken, statement_timestamp() AS now
         FROM holdfast.schedule
       """;
+
+  private static final String SELECT =
+      COLUMNS.formatted(
+          "CASE WHEN %1$s THEN payload END AS payload, NOT %1$s AS too_long".formatted(FITS));
+
+  private static final String WITHOUT_PAYLOADS =
+      COLUMNS.formatted("NULL AS payload, false AS too_long");
 
   private static final String PAUSE =
       "UPDATE holdfast.schedule SET paused_at = clock_timestamp() WHERE name = ? AND paused_at IS NULL";
@@ -74,7 +86,34 @@ final class Schedules {
   }
 
   static List<ScheduleStatus> list(Connection connection) throws SQLException {
-    return Rows.list(connection, Schedules::read, COLUMNS + " ORDER BY name");
+    try {
+      return list(connection, SELECT);
+    } catch (SQLException trouble) {
+      if (Trouble.isUnreadable(trouble)) {
+        return list(connection, WITHOUT_PAYLOADS);
+      }
+      throw trouble;
+    }
+  }
+
+  private static List<ScheduleStatus> list(Connection connection, String select)
+      throws SQLException {
+    return Rows.list(connection, Schedules::status, select + " ORDER BY name");
+  }
+
+  /** A schedule that can be fired, with the time it is due for. */
+  record Due(Schedule schedule, Instant nextAt, Instant now) {}
+
+  /**
+   * Throws a {@link RefusedException} that says what is wrong if nothing can be made of the row.
+   */
+  static Due due(Connection connection, String name) throws SQLException {
+    return Rows.list(
+            connection,
+            row -> new Due(schedule(row), Rows.instant(row, "next_at"), Rows.instant(row, "now")),
+            SELECT + " WHERE name = ?",
+            name)
+        .getFirst();
   }
 
   static boolean pause(Connection connection, String name) throws SQLException {
@@ -83,16 +122,14 @@ final class Schedules {
 
   /** What would have fired during the pause is not made up for: that is what a pause is. */
   static boolean resume(Connection connection, String name) throws SQLException {
-    List<ScheduleStatus> paused =
+    List<Schedule> paused =
         Rows.list(
             connection,
-            Schedules::read,
-            COLUMNS + " WHERE name = ? AND paused_at IS NOT NULL",
+            Schedules::schedule,
+            SELECT + " WHERE name = ? AND paused_at IS NOT NULL",
             name);
     return !paused.isEmpty()
-        && Rows.update(
-                connection, RESUME, next(paused.getFirst().schedule(), now(connection)), name)
-            > 0;
+        && Rows.update(connection, RESUME, next(paused.getFirst(), now(connection)), name) > 0;
   }
 
   static boolean remove(Connection connection, String name) throws SQLException {
@@ -114,27 +151,63 @@ final class Schedules {
         .getFirst();
   }
 
-  static ScheduleStatus read(ResultSet row) throws SQLException {
+  private static Schedule schedule(ResultSet row) throws SQLException {
+    if (row.getBoolean("too_long")) {
+      throw new RefusedException(
+          Refusal.PAYLOAD_TOO_LARGE, "its payload has numbers that are too long to be written out");
+    }
     Duration timeout = Rows.millisOrNull(row, "timeout_ms");
+    Json payload = Rows.jsonOrNull(row, "payload");
     Job job =
-        Job.of(row.getString("kind"), new Json(row.getString("payload")))
+        Job.of(row.getString("kind"), payload == null ? Json.EMPTY : payload)
             .queue(row.getString("queue"))
             .priority(row.getInt("priority"))
             .maxCrashes(row.getInt("max_crashes"));
     Integer attempts = Rows.intOrNull(row, "max_attempts");
     job = attempts == null ? job : job.maxAttempts(attempts);
-    Schedule schedule =
-        new Schedule(
-            row.getString("name"),
-            Cron.parse(row.getString("cron")),
-            ZoneId.of(row.getString("zone")),
-            timeout == null ? job : job.timeout(timeout),
-            WhenMissed.valueOf(row.getString("missed")),
-            row.getBoolean("overlap"));
+    return new Schedule(
+        row.getString("name"),
+        Cron.parse(row.getString("cron")),
+        zone(row.getString("zone")),
+        timeout == null ? job : job.timeout(timeout),
+        WhenMissed.valueOf(row.getString("missed")),
+        row.getBoolean("overlap"));
+  }
+
+  /** Zones come and go with the versions of Java. */
+  private static ZoneId zone(String name) {
+    try {
+      return ZoneId.of(name);
+    } catch (DateTimeException unknown) {
+      throw new RefusedException(
+          Refusal.BAD_SCHEDULE, "its time zone '" + name + "' is not known here");
+    }
+  }
+
+  private static ScheduleStatus status(ResultSet row) throws SQLException {
     return new ScheduleStatus(
-        schedule,
+        row.getString("name"),
+        row.getString("cron"),
+        row.getString("zone"),
+        row.getString("kind"),
+        row.getString("queue"),
+        row.getInt("priority"),
+        WhenMissed.valueOf(row.getString("missed")),
+        row.getBoolean("overlap"),
+        Rows.jsonOrNull(row, "payload"),
         Rows.instant(row, "next_at"),
         Rows.instantOrNull(row, "last_at"),
-        Rows.instantOrNull(row, "paused_at"));
+        Rows.instantOrNull(row, "paused_at"),
+        broken(row));
+  }
+
+  /** What is wrong with the row itself is known before its time comes. */
+  private static @Nullable String broken(ResultSet row) throws SQLException {
+    try {
+      schedule(row);
+      return row.getString("broken");
+    } catch (RefusedException wrong) {
+      return wrong.getMessage();
+    }
   }
 }

@@ -26,18 +26,28 @@ final class Search {
   static final int MOST_WALKED = 100_000;
   static final int LARGEST_PAYLOAD = 1 << 16;
 
-  // Of a payload only its stored size is looked at before it is read: it may be a megabyte.
   private static final String LOOK =
       """
       SELECT id,
              CASE WHEN position(?::text IN lower(concat_ws(chr(10), id, kind, run_key, unique_key,
                                                            failure ->> 'code',
                                                            failure ->> 'message'))) > 0 THEN true
-                  WHEN pg_column_size(payload) > ? THEN NULL
-                  ELSE position(?::text IN lower(payload::text)) > 0
+                  ELSE %s
              END AS found
         FROM holdfast.job
       """;
+
+  // Of a payload only its size, as it is stored and as it is written out, is looked at before it is
+  // read: it may be a megabyte, or more than there is room for.
+  private static final String LOOK_EVERYWHERE =
+      LOOK.formatted(
+          """
+          CASE WHEN pg_column_size(payload) > %1$d OR NOT %2$s THEN NULL
+               ELSE position(?::text IN lower(payload::text)) > 0 END
+          """
+              .formatted(LARGEST_PAYLOAD, JobReader.isShort("payload", LARGEST_PAYLOAD)));
+
+  private static final String LOOK_BESIDE_PAYLOADS = LOOK.formatted("NULL::boolean");
 
   /** Each of these is the condition of an index. */
   private static final Set<JobState> INDEXED =
@@ -141,15 +151,33 @@ final class Search {
         .getFirst();
   }
 
+  private static List<Looked> looked(Connection connection, JobFilter filter, String text)
+      throws SQLException {
+    try {
+      return looked(connection, filter, LOOK_EVERYWHERE, text, text);
+    } catch (SQLException trouble) {
+      if (!Trouble.isUnreadable(trouble)) {
+        throw trouble;
+      }
+      // A payload is damaged. What stands elsewhere is found, and the answer says that this is not
+      // all.
+      return looked(connection, filter, LOOK_BESIDE_PAYLOADS, text);
+    }
+  }
+
+  private static List<Looked> looked(
+      Connection connection, JobFilter filter, String look, Object... texts) throws SQLException {
+    Where where = Where.of(connection, filter);
+    return Rows.list(
+        connection,
+        row -> new Looked(Rows.id(row, "id"), Rows.booleanOrNull(row, "found")),
+        look + where.sql() + " ORDER BY id DESC LIMIT " + MOST_READ,
+        where.valuesAfter(texts));
+  }
+
   private static Found search(Connection connection, JobFilter filter, String text)
       throws SQLException {
-    Where where = Where.of(connection, filter);
-    List<Looked> looked =
-        Rows.list(
-            connection,
-            row -> new Looked(Rows.id(row, "id"), Rows.booleanOrNull(row, "found")),
-            LOOK + where.sql() + " ORDER BY id DESC LIMIT " + MOST_READ,
-            where.valuesAfter(text, LARGEST_PAYLOAD, text));
+    List<Looked> looked = looked(connection, filter, text);
     List<JobId> found = new ArrayList<>();
     boolean all = true;
     for (Looked each : looked) {

@@ -14,8 +14,9 @@ final class Trouble {
   private static final Set<String> PASSING =
       Set.of(SERIALIZATION, DEADLOCK, "57P01", "57P02", "57P03", "53300", "25006");
   private static final String TIME_LIMIT = "57014";
+  private static final String LOCK_NOT_FREE = "55P03";
   // Cancelled by its time limit, a lock that did not come free: waited long enough for one call.
-  private static final Set<String> WAITED = Set.of(TIME_LIMIT, "55P03");
+  private static final Set<String> WAITED = Set.of(TIME_LIMIT, LOCK_NOT_FREE);
   private static final Set<String> WRONG_LOGIN = Set.of("28000", "28P01");
   private static final String NO_PRIVILEGE = "42501";
   private static final String READ_ONLY = "25006";
@@ -41,6 +42,11 @@ final class Trouble {
 
   static boolean waited(SQLException trouble) {
     return WAITED.contains(state(trouble));
+  }
+
+  /** True when a lock did not come free within the limit on that. */
+  static boolean isLockNotFree(SQLException trouble) {
+    return state(trouble).equals(LOCK_NOT_FREE);
   }
 
   /** True when what was sent cannot be stored: not JSON, or text PostgreSQL has no room for. */

@@ -207,6 +207,10 @@ final class Door implements Handler {
   }
 
   private static Problem away(DatabaseException away) {
+    if (away.reason() == DatabaseException.Reason.UNIQUE_KEY_HELD) {
+      return new Problem(409, "unique_key_held", String.valueOf(away.getMessage()))
+          .header("Retry-After", "1");
+    }
     if (away.isOutage()) {
       log.debug("a request could not be done: {}", away.getMessage());
     } else {

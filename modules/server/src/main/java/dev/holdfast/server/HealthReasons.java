@@ -36,6 +36,7 @@ final class HealthReasons {
           SCHEMA_MISSING,
           SCHEMA_OLD,
           SCHEMA_NEWER,
+          UNIQUE_KEY_HELD,
           OTHER ->
           new Live.Reason("database_unfit", "the database cannot be used; the log has more");
     };

@@ -130,7 +130,7 @@ public final class HoldfastServer implements AutoCloseable {
     metrics.gauge(ServerMetrics.SUBSCRIBERS, feeds::subscribers);
     metrics.watch(
         new QueueDepths(queue::queues, metrics.registry()),
-        new ProcessFigures(queue.health()::all, metrics.registry()));
+        new ProcessFigures(queue.health(), metrics.registry()));
     if (options.statsd() != null) {
       // Nobody comes to read, so nobody asks for these.
       chores.every(Duration.ofSeconds(10), metrics::refresh);

@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.Wire;
 import dev.holdfast.model.HealthStatus;
 import dev.holdfast.model.WorkerHealth;
+import dev.holdfast.queue.Health;
+import dev.holdfast.worker.Metrics;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
@@ -13,30 +15,44 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
-/** Worker processes of supervisors: how they are doing, and what they count themselves. */
+/**
+ * Worker processes of supervisors: how they are doing, what they count themselves, and what their
+ * supervisors took back from those that died.
+ */
 final class ProcessFigures {
   static final String PROCESSES = "worker.processes";
   static final String RESTARTS = "worker.restarts";
 
+  private static final String RECOVERED = Metrics.RECOVERED + "{reason=\"%s\"}";
   private static final int MOST_COMPONENTS = 500;
   private static final int MOST_NAMES = 1_000;
   private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_.]{0,99}(\\{[^{}]{0,300}})?");
 
-  private record Source(String supervisor, String component, int incarnation) {}
+  /** Who counts, and begins anew where it is another: a process, or a supervisor. */
+  private sealed interface Source {}
 
-  private final Looked<Optional<List<WorkerHealth>>> rows;
+  private record WorkerProcess(String supervisor, String component, int incarnation)
+      implements Source {}
+
+  private record Recovery(Health.Supervising by) implements Source {}
+
+  private record Rows(List<WorkerHealth> processes, List<Health.Recovered> recovered) {}
+
+  private final Looked<Optional<Rows>> rows;
   private final MultiGauge processes;
   private final MultiGauge restarts;
   private final Map<Source, Map<String, Double>> counted = new HashMap<>();
   private final Map<String, Double> before = new TreeMap<>();
 
-  ProcessFigures(Supplier<List<WorkerHealth>> rows, MeterRegistry registry) {
+  ProcessFigures(Health health, MeterRegistry registry) {
     this.rows =
         new Looked<>(
-            "worker processes", () -> Optional.of(rows.get()), Optional.empty(), this::show);
+            "worker processes",
+            () -> Optional.of(new Rows(health.all(), health.recovered())),
+            Optional.empty(),
+            this::show);
     this.processes =
         MultiGauge.builder(PROCESSES)
             .description("worker processes of supervisors, by status")
@@ -51,9 +67,10 @@ final class ProcessFigures {
     rows.refresh();
   }
 
-  private synchronized void show(Optional<List<WorkerHealth>> known) {
-    processes.register(known.map(ProcessFigures::byStatus).orElse(List.of()), true);
-    restarts.register(known.map(ProcessFigures::byComponent).orElse(List.of()), true);
+  private synchronized void show(Optional<Rows> known) {
+    Optional<List<WorkerHealth>> all = known.map(Rows::processes);
+    processes.register(all.map(ProcessFigures::byStatus).orElse(List.of()), true);
+    restarts.register(all.map(ProcessFigures::byComponent).orElse(List.of()), true);
     // Nobody ends because he cannot be seen.
     known.ifPresent(this::count);
   }
@@ -85,17 +102,24 @@ final class ProcessFigures {
   }
 
   /** A counter must not go down when a process ends: what it had counted by then is kept. */
-  private void count(List<WorkerHealth> all) {
+  private void count(Rows all) {
     Map<Source, Map<String, Double>> now = new HashMap<>();
-    for (WorkerHealth row : all) {
+    for (WorkerHealth row : all.processes()) {
       Map<String, Double> figures = read(row);
       if (!figures.isEmpty()) {
-        now.put(new Source(row.supervisor(), row.component(), row.incarnation()), figures);
+        now.put(new WorkerProcess(row.supervisor(), row.component(), row.incarnation()), figures);
       }
     }
+    for (Health.Recovered row : all.recovered()) {
+      now.put(
+          new Recovery(row.by()),
+          Map.of(
+              RECOVERED.formatted("crashed"), (double) row.requeued(),
+              RECOVERED.formatted("ended"), (double) row.ended()));
+    }
     counted.forEach(
-        (process, figures) -> {
-          if (!now.containsKey(process)) {
+        (source, figures) -> {
+          if (!now.containsKey(source)) {
             figures.forEach(
                 (name, value) -> {
                   if (isCounter(name)) {

@@ -82,9 +82,7 @@ final class SchedulesApi {
   }
 
   private Optional<ScheduleStatus> find(String name) {
-    return queue.schedules().stream()
-        .filter(status -> status.schedule().name().equals(name))
-        .findFirst();
+    return queue.schedules().stream().filter(status -> status.name().equals(name)).findFirst();
   }
 
   private Answer shown(String name) {

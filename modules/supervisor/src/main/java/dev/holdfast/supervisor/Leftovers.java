@@ -34,11 +34,13 @@ final class Leftovers {
   }
 
   private final Health health;
+  private final String supervisor;
   private final LongSupplier nanos;
   private final List<Gone> all = new ArrayList<>();
 
-  Leftovers(Health health, LongSupplier nanos) {
+  Leftovers(Health health, String supervisor, LongSupplier nanos) {
     this.health = health;
+    this.supervisor = supervisor;
     this.nanos = nanos;
   }
 
@@ -70,7 +72,9 @@ final class Leftovers {
   private void giveBack(Gone gone) {
     Swept swept =
         health.recover(
-            WorkerHealth.namePrefix(gone.component(), Machine.name(), gone.pid()), gone.reason());
+            supervisor,
+            WorkerHealth.namePrefix(gone.component(), Machine.name(), gone.pid()),
+            gone.reason());
     if (!swept.requeued().isEmpty() || !swept.ended().isEmpty()) {
       log.warn(
           "{} (pid {}): {} given back, {} ended",

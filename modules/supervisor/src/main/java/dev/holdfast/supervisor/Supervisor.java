@@ -56,7 +56,7 @@ public final class Supervisor implements AutoCloseable {
     this.health = health;
     this.options = options;
     this.nanos = nanos;
-    this.leftovers = new Leftovers(health, nanos);
+    this.leftovers = new Leftovers(health, options.name(), nanos);
     this.self =
         new Health.Supervising(
             options.name(),

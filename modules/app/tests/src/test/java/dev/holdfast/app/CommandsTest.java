@@ -28,6 +28,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -140,6 +141,18 @@ class CommandsTest {
     assertThat(run("enqueue", "echo", "--unique-key", "k", "--json")).isZero();
     assertThat(json().get(0).get("id").asText()).isEqualTo(first);
     assertThat(json().get(0).get("duplicate").asBoolean()).isTrue();
+  }
+
+  @Test
+  void a_unique_key_that_an_open_transaction_holds_is_refused_with_what_to_do() throws Exception {
+    try (Connection open = database.dataSource().getConnection()) {
+      open.setAutoCommit(false);
+      holdfast.enqueue(open, List.of(Job.of("echo").uniqueKey("k")));
+      assertThat(run("enqueue", "echo", "--unique-key", "k")).isEqualTo(ExitCode.REFUSED);
+      assertThat(complained())
+          .contains("unique key 'k' of kind 'echo' is held by another open transaction")
+          .contains("try again once that transaction has ended");
+    }
   }
 
   @Test
@@ -441,6 +454,24 @@ class CommandsTest {
     assertThat(complained()).contains("five fields");
     assertThat(run("schedules", "set", "x", "@daily", "echo", "--zone", "Nowhere"))
         .isEqualTo(ExitCode.USAGE);
+  }
+
+  @Test
+  void a_schedule_that_cannot_be_fired_is_shown_as_broken() throws IOException {
+    run("schedules", "set", "nightly", "0 3 * * *", "echo");
+    run("schedules", "set", "weekly", "@weekly", "echo");
+    database.sql("UPDATE holdfast.schedule SET zone = 'Moon' WHERE name = 'nightly'");
+    assertThat(run("schedules", "list")).isZero();
+    assertThat(said().lines().filter(line -> line.contains("broken")))
+        .singleElement()
+        .asString()
+        .contains("nightly", "broken: its time zone 'Moon' is not known here");
+    assertThat(run("schedules", "list", "--json")).isZero();
+    assertThat(json().get(0).get("broken").asText()).contains("Moon");
+    assertThat(json().get(1).get("broken").isNull()).isTrue();
+    assertThat(run("health", "--json")).isEqualTo(ExitCode.NOT_HEALTHY);
+    assertThat(said()).contains("schedule_broken").contains("nightly");
+    assertThat(run("schedules", "remove", "nightly")).isZero();
   }
 
   @Test

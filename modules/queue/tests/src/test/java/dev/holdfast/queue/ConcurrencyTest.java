@@ -200,6 +200,45 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   @Test
+  void a_key_belongs_to_its_tenant() {
+    add(keyed("k", 1).owner("acme", "w"));
+    add(keyed("k", 1).owner("acme", "w"));
+    JobId other = add(keyed("k", 2).owner("globex", "w"));
+    JobId second = add(keyed("k", 2).owner("globex", "w"));
+    add(keyed("k", 2).owner("globex", "w"));
+    assertThat(claimOf("acme")).hasSize(1);
+    assertThat(claimOf("acme")).isEmpty();
+    assertThat(claim(10)).extracting(LeasedJob::id).containsExactly(other, second);
+    assertThat(claim(10)).isEmpty();
+  }
+
+  private List<LeasedJob> claimOf(String tenant) {
+    return queue.claim(QUEUE, 10, WORKER, LEASE, tenant).jobs();
+  }
+
+  @Test
+  void more_tenants_of_a_key_than_one_look_covers_are_all_served() {
+    ClaimByRules byRules = new ClaimByRules(2);
+    queue.enqueue(
+        IntStream.range(0, 10).mapToObj(i -> keyed("k", 1).owner("t" + i / 2, "w")).toList());
+    assertThat(claimByRules(byRules, 10)).hasSize(2);
+    assertThat(claimByRules(byRules, 10)).hasSize(2);
+    assertThat(claimByRules(byRules, 10)).hasSize(1);
+    assertThat(claimByRules(byRules, 10)).isEmpty();
+  }
+
+  @Test
+  void a_suspect_of_a_crash_takes_turns_within_its_tenant() {
+    Lease other = addAndClaim(keyed("k", 1).owner("globex", "w"));
+    JobId suspect = add(keyed("k", 1).owner("acme", "w"));
+    set(suspect, "alone = true");
+    assertThat(queue.claim(QUEUE, 1, "worker:default:2", LEASE).jobs())
+        .extracting(LeasedJob::id)
+        .containsExactly(suspect);
+    assertThat(state(other.job())).isEqualTo(JobState.RUNNING);
+  }
+
+  @Test
   void within_a_key_urgent_jobs_come_first() {
     JobId later = add(keyed("k", 2));
     JobId delayed = add(keyed("k", 2).priority(0).delay(Duration.ofHours(1)));
@@ -244,20 +283,18 @@ class ConcurrencyTest extends QueueFixture {
   void a_queue_paused_between_look_and_claim_gives_nothing() {
     add(keyed("k", 1));
     queue.pause(QUEUE);
-    assertThat(claimByRules()).isEmpty();
+    assertThat(claimByRules(new ClaimByRules(), 1)).isEmpty();
     queue.resume(QUEUE);
     queue.pauseAll();
-    assertThat(claimByRules()).isEmpty();
+    assertThat(claimByRules(new ClaimByRules(), 1)).isEmpty();
     queue.limit(QUEUE, 5);
-    assertThat(claimByRules()).isEmpty();
+    assertThat(claimByRules(new ClaimByRules(), 1)).isEmpty();
     queue.resumeAll();
-    assertThat(claimByRules()).hasSize(1);
+    assertThat(claimByRules(new ClaimByRules(), 1)).hasSize(1);
   }
 
-  private static List<LeasedJob> claimByRules() {
+  private static List<LeasedJob> claimByRules(ClaimByRules rules, int most) {
     return Database.pooled(db.dataSource(), VerbObserver.NONE, 1)
-        .transact(
-            "claim",
-            c -> new ClaimByRules().take(c, QUEUE, 1, WORKER, LEASE, null, Claim.TAKE).jobs());
+        .transact("claim", c -> rules.take(c, QUEUE, most, WORKER, LEASE, null, Claim.TAKE).jobs());
   }
 }

@@ -187,6 +187,19 @@ class ControlTest extends QueueFixture {
   }
 
   @Test
+  void a_job_whose_payload_was_taken_out_is_not_sent_back_to_a_step() {
+    Lease lease = running();
+    step(lease, 1, StepState.DONE);
+    queue.settle(fail(lease, HOPELESS));
+    db.sql(
+        "INSERT INTO holdfast.unreadable (job_id, found_at) VALUES (?, now())",
+        lease.job().value());
+    assertThat(ask(lease.job(), ControlAction.RESUME_FROM_STEP, "s1"))
+        .isEqualTo(Answer.ALREADY_TERMINAL);
+    assertThat(state(lease.job())).isEqualTo(JobState.FAILED);
+  }
+
+  @Test
   void what_a_reset_will_drop_is_said_before_it_is_done() {
     Lease lease = running();
     step(lease, 1, StepState.DONE);

@@ -165,34 +165,22 @@ class ExpireTest extends QueueFixture {
 
   @Test
   void an_attempt_that_began_just_now_is_not_ended_for_the_one_before() {
-    db.sql(
-        """
-        CREATE TABLE IF NOT EXISTS public.early (id uuid);
-        CREATE OR REPLACE FUNCTION public.ended_early() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN
-          INSERT INTO public.early VALUES (OLD.id);
-          RETURN NULL;
-        END $$;
-        CREATE OR REPLACE TRIGGER early AFTER UPDATE ON holdfast.job
-          FOR EACH ROW
-          WHEN (OLD.state = 'RUNNING' AND NEW.failures > OLD.failures
-                AND OLD.started_at + OLD.timeout_ms * interval '1 ms' > clock_timestamp())
-          EXECUTE FUNCTION public.ended_early();
-        """);
-    try {
-      queue.enqueue(
-          IntStream.range(0, 1_000).mapToObj(i -> job().timeout(Duration.ofHours(1))).toList());
-      List<UUID> ids = new ArrayList<>(claim(1_000).stream().map(job -> job.id().value()).toList());
-      Collections.shuffle(ids, new Random(7));
+    queue.enqueue(
+        IntStream.range(0, 1_000).mapToObj(i -> job().timeout(Duration.ofHours(1))).toList());
+    List<UUID> ids = new ArrayList<>(claim(1_000).stream().map(job -> job.id().value()).toList());
+    Collections.shuffle(ids, new Random(7));
+    try (EarlyEnds early =
+        EarlyEnds.watch(
+            db,
+            "NEW.failures > OLD.failures"
+                + " AND OLD.started_at + OLD.timeout_ms * interval '1 ms' > clock_timestamp()")) {
       for (int round = 0; round < 3; round++) {
         db.sql(
             "UPDATE holdfast.job SET started_at = now() - interval '1 day' WHERE state = 'RUNNING'");
         AtomicBoolean beginning = new AtomicBoolean(true);
         Parallel.run(3, i -> () -> i == 2 ? sweptWhile(beginning) : begunAnew(ids, i, beginning));
-        assertThat(db.count("SELECT count(*) FROM public.early")).isZero();
+        assertThat(early.count()).isZero();
       }
-    } finally {
-      db.sql("DROP TRIGGER early ON holdfast.job");
     }
   }
 

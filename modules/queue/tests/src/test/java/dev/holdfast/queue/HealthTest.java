@@ -15,6 +15,7 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.QueueStatus;
 import dev.holdfast.model.Warnings;
@@ -203,7 +204,8 @@ class HealthTest extends QueueFixture {
     claimAs(77);
     JobId other = add(job());
     claimAs(7);
-    Swept swept = health.recover(WorkerHealth.namePrefix(TAG, "host", 77), "exit 137 (SIGKILL)");
+    Swept swept =
+        health.recover(HERE, WorkerHealth.namePrefix(TAG, "host", 77), "exit 137 (SIGKILL)");
     assertThat(swept.requeued()).containsExactly(job);
     assertThat(state(job)).isEqualTo(JobState.PENDING);
     assertThat(status(job).crashes()).isEqualTo(1);
@@ -223,7 +225,7 @@ class HealthTest extends QueueFixture {
     for (int pid = 1; pid <= 3; pid++) {
       assertThat(state(job)).isEqualTo(JobState.PENDING);
       claimAs(pid);
-      health.recover(WorkerHealth.namePrefix(TAG, "host", pid), "exit 1");
+      health.recover(HERE, WorkerHealth.namePrefix(TAG, "host", pid), "exit 1");
     }
     assertThat(state(job)).isEqualTo(JobState.FAILED);
     assertThat(Objects.requireNonNull(status(job).failure()).code()).isEqualTo("TOXIC_JOB");
@@ -255,7 +257,7 @@ class HealthTest extends QueueFixture {
     void turn() {
       held.addAll(queue.claim(QUEUE, places - held.size(), prefix() + "a1", LEASE).jobs());
       if (held.stream().anyMatch(job -> culprits.contains(job.id()))) {
-        health.recover(prefix(), "exit 3");
+        health.recover(HERE, prefix(), "exit 3");
         held.clear();
         pid += 1_000;
         crashes++;
@@ -310,7 +312,7 @@ class HealthTest extends QueueFixture {
   }
 
   private void crash(long pid) {
-    health.recover(WorkerHealth.namePrefix(TAG, "host", pid), "exit 1");
+    health.recover(HERE, WorkerHealth.namePrefix(TAG, "host", pid), "exit 1");
   }
 
   @Test
@@ -378,6 +380,14 @@ class HealthTest extends QueueFixture {
     assertThat(claimAs(4, 10)).isEmpty();
     assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE concurrency_key = 'mine'"))
         .isEqualTo(3);
+  }
+
+  @Test
+  void a_retry_keeps_a_key_that_only_looks_like_that_of_suspects() {
+    Lease lease = addAndClaim(job().concurrencyKey("crashed:orders", 2));
+    queue.settle(fail(lease, HOPELESS));
+    queue.retry(List.of(lease.job()));
+    assertThat(status(lease.job()).concurrencyKey()).isEqualTo("crashed:orders");
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.holdfast.queue;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.Ack;
@@ -8,6 +9,7 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Settlement;
 import java.sql.Connection;
@@ -18,6 +20,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class HeartbeatTest extends QueueFixture {
@@ -105,6 +109,64 @@ class HeartbeatTest extends QueueFixture {
     assertThat(state(settling.job())).isEqualTo(JobState.SUCCEEDED);
     assertThat(queue.heartbeat(List.of(settling), LEASE).getFirst().ack())
         .isEqualTo(Ack.LEASE_LOST);
+  }
+
+  @Test
+  void a_heartbeat_beside_a_reaper_is_answered_with_what_the_reaper_has_done() throws Exception {
+    Lease lease = running();
+    expire(lease);
+    assertThat(besideAReaper(lease, Connection::commit))
+        .isEqualTo(new Pulse(lease, Ack.LEASE_LOST, null));
+    assertThat(state(lease.job())).isEqualTo(JobState.PENDING);
+  }
+
+  @Test
+  void a_heartbeat_beside_a_reaper_that_fails_extends_the_lease() throws Exception {
+    Lease lease = running();
+    expire(lease);
+    Instant before = databaseNow();
+    assertThat(besideAReaper(lease, Connection::rollback))
+        .isEqualTo(new Pulse(lease, Ack.ACCEPTED, null));
+    assertExtended(lease.job(), before);
+  }
+
+  @FunctionalInterface
+  private interface Ending {
+    void of(Connection connection) throws SQLException;
+  }
+
+  private Pulse besideAReaper(Lease lease, Ending ending) throws Exception {
+    try (Connection reaper = db.connection()) {
+      reaper.setAutoCommit(false);
+      assertThat(Reap.lost(reaper, Duration.ZERO, 10)).hasSize(1);
+      CompletableFuture<List<Pulse>> beat =
+          CompletableFuture.supplyAsync(
+              () ->
+                  Database.pooled(db.dataSource(), VerbObserver.NONE, 1)
+                      .run("heartbeat", c -> Heartbeat.of(c, List.of(lease), MINUTE, SOON)));
+      awaitLockWait();
+      ending.of(reaper);
+      return beat.get(SOON.toSeconds(), TimeUnit.SECONDS).getFirst();
+    }
+  }
+
+  @Test
+  void a_job_that_is_settled_for_longer_than_its_lease_is_not_waited_for_without_end()
+      throws SQLException {
+    Lease settling = running();
+    expire(settling);
+    Lease other = running();
+    Instant before = databaseNow();
+    try (Connection connection = db.connection()) {
+      connection.setAutoCommit(false);
+      queue.succeed(connection, succeed(settling));
+      assertThat(queue.heartbeat(List.of(settling, other), MINUTE))
+          .containsExactlyInAnyOrder(
+              new Pulse(settling, Ack.ACCEPTED, null, LiveControl.NONE, true),
+              new Pulse(other, Ack.ACCEPTED, null));
+      assertExtended(other.job(), before);
+      connection.commit();
+    }
   }
 
   @Test

@@ -14,8 +14,11 @@ import dev.holdfast.model.WhenMissed;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ScheduleTest extends QueueFixture {
   private static final ZoneId UTC = ZoneId.of("UTC");
@@ -31,10 +34,7 @@ class ScheduleTest extends QueueFixture {
   }
 
   private ScheduleStatus status(String name) {
-    return queue.schedules().stream()
-        .filter(s -> s.schedule().name().equals(name))
-        .findFirst()
-        .orElseThrow();
+    return queue.schedules().stream().filter(s -> s.name().equals(name)).findFirst().orElseThrow();
   }
 
   /** As if nobody had looked for so many years. */
@@ -154,8 +154,8 @@ class ScheduleTest extends QueueFixture {
     queue.schedule(everyYear());
     queue.schedule(Schedule.of("tick", "@daily", ZoneId.of("Europe/Berlin"), Job.of("tock")));
     assertThat(queue.schedules()).hasSize(1);
-    assertThat(status("tick").schedule().cron().toString()).isEqualTo("@daily");
-    assertThat(status("tick").schedule().job().kind()).isEqualTo("tock");
+    assertThat(status("tick").cron()).isEqualTo("@daily");
+    assertThat(status("tick").kind()).isEqualTo("tock");
     assertThat(queue.removeSchedule("tick")).isTrue();
     assertThat(queue.removeSchedule("tick")).isFalse();
   }
@@ -168,5 +168,96 @@ class ScheduleTest extends QueueFixture {
         Refusal.BAD_SCHEDULE,
         () -> Schedule.of("x", "@daily", UTC, Job.of("x").concurrencyKey("k", 1)));
     assertRefused(Refusal.BAD_SCHEDULE, () -> Schedule.of("x", "whenever", UTC, Job.of("x")));
+  }
+
+  private static String reason(ScheduleStatus status) {
+    return Objects.requireNonNull(status.broken());
+  }
+
+  private void twoWithABroken(String assignment) {
+    queue.schedule(Schedule.of("a-broken", "@yearly", UTC, Job.of("never")));
+    queue.schedule(everyYear());
+    db.sql("UPDATE holdfast.schedule SET " + assignment + " WHERE name = 'a-broken'");
+    overdue(0);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "zone = 'Moon/Tranquility'                       | time zone 'Moon/Tranquility'",
+        "cron = 'whenever'                               | whenever",
+        "cron = '0 0 30 2 *'                             | never",
+        "kind = ''                                       | kind",
+        "timeout_ms = -1                                 | timeout",
+        "payload = (SELECT jsonb_agg('1e131071'::jsonb) FROM generate_series(1, 9000)) | too long",
+      })
+  void a_schedule_that_cannot_be_read_is_told_and_stops_no_other(String damage, String told) {
+    twoWithABroken(damage);
+    assertThat(reason(status("a-broken"))).contains(told);
+    assertThat(queue.fire()).isEqualTo(1);
+    assertThat(queue.list(JobFilter.ALL)).extracting(JobStatus::kind).containsExactly("tick");
+    assertThat(reason(status("a-broken"))).contains(told);
+    assertThat(status("tick").broken()).isNull();
+  }
+
+  @Test
+  void a_schedule_whose_payload_is_damaged_is_told_and_stops_no_other() {
+    db.sql("CREATE CAST (bytea AS jsonb) WITHOUT FUNCTION");
+    try {
+      twoWithABroken("payload = '\\x01000000'::bytea::jsonb");
+    } finally {
+      db.sql("DROP CAST (bytea AS jsonb)");
+    }
+    assertThat(queue.fire()).isEqualTo(1);
+    assertThat(reason(status("a-broken"))).isNotBlank();
+    assertThat(status("a-broken").payload()).isNull();
+  }
+
+  @Test
+  void a_schedule_whose_run_fails_is_told_tried_again_and_fires_once_it_can() {
+    twoWithABroken("kind = 'refused'");
+    db.sql("ALTER TABLE holdfast.job ADD CONSTRAINT not_that CHECK (kind <> 'refused') NOT VALID");
+    try {
+      assertThat(queue.fire()).isEqualTo(1);
+      assertThat(reason(status("a-broken"))).contains("not_that");
+      assertThat(status("a-broken").nextAt()).isBefore(Instant.now());
+    } finally {
+      db.sql("ALTER TABLE holdfast.job DROP CONSTRAINT not_that");
+    }
+    assertThat(queue.fire()).as("not at every sweep").isZero();
+    db.sql("UPDATE holdfast.schedule SET retry_at = now() WHERE retry_at IS NOT NULL");
+    assertThat(queue.fire()).isEqualTo(1);
+    assertThat(status("a-broken").broken()).isNull();
+    assertThat(status("a-broken").nextAt()).isAfter(Instant.now());
+  }
+
+  @Test
+  void setting_a_broken_schedule_anew_mends_it_and_it_can_be_removed() {
+    twoWithABroken("zone = 'Moon'");
+    queue.fire();
+    assertRefused(
+        Refusal.BAD_SCHEDULE,
+        () -> {
+          queue.pauseSchedule("a-broken");
+          queue.resumeSchedule("a-broken");
+        });
+    queue.schedule(Schedule.of("a-broken", "@yearly", UTC, Job.of("mended")));
+    assertThat(status("a-broken").broken()).isNull();
+    assertThat(queue.removeSchedule("a-broken")).isTrue();
+  }
+
+  @Test
+  void more_broken_schedules_than_are_fired_at_once_leave_room_for_others() {
+    for (int i = 0; i < 100; i++) {
+      queue.schedule(Schedule.of("broken-" + i, "@yearly", UTC, Job.of("never")));
+    }
+    db.sql("UPDATE holdfast.schedule SET zone = 'Moon'");
+    queue.schedule(everyYear());
+    overdue(1);
+    db.sql("UPDATE holdfast.schedule SET next_at = next_at + interval '1 day' WHERE name = 'tick'");
+    assertThat(queue.fire()).isZero();
+    assertThat(queue.fire()).isEqualTo(1);
   }
 }

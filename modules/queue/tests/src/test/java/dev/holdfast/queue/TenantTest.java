@@ -50,14 +50,15 @@ class TenantTest extends QueueFixture {
   }
 
   @Test
-  void jobs_with_keys_are_claimed_by_tenant_within_the_limit_all_tenants_share() {
+  void jobs_with_keys_are_claimed_by_tenant_within_a_limit_that_each_has_for_itself() {
+    JobId others = add(of("other").concurrencyKey("k", 1));
     add(of("other").concurrencyKey("k", 1));
     JobId own = add(of("acme").concurrencyKey("k", 1));
     JobId plain = add(of("acme"));
     assertThat(claimFor("acme", 10))
         .extracting(LeasedJob::id)
         .containsExactlyInAnyOrder(own, plain);
-    // The key is taken, by whichever tenant.
+    assertThat(claimFor("other", 10)).extracting(LeasedJob::id).containsExactly(others);
     assertThat(claimFor("other", 10)).isEmpty();
     assertThat(claimFor("third", 10)).isEmpty();
   }

@@ -2,6 +2,7 @@ package dev.holdfast.queue;
 
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.model.Enqueued;
 import dev.holdfast.model.Job;
@@ -22,6 +23,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 class UniqueKeyTest extends QueueFixture {
@@ -282,5 +286,64 @@ class UniqueKeyTest extends QueueFixture {
       }
     }
     return batch;
+  }
+
+  @Test
+  void a_key_that_an_open_transaction_holds_is_waited_for_and_then_refused() throws Exception {
+    try (Connection open = db.dataSource().getConnection()) {
+      open.setAutoCommit(false);
+      JobId first = queue.enqueue(open, List.of(unique())).getFirst().id();
+      long asked = System.nanoTime();
+      assertHeld(() -> queue.enqueue(unique()))
+          .hasMessageContaining("unique key 'k' of kind 'test'")
+          .hasMessageContaining("another open transaction")
+          .hasMessageContaining("try again once that transaction has ended");
+      assertThat(Duration.ofNanos(System.nanoTime() - asked))
+          .isGreaterThanOrEqualTo(Enqueue.KEY_PATIENCE);
+      assertThat(db.count("SELECT count(*) FROM holdfast.job")).isZero();
+      open.commit();
+      assertHeldBy(first);
+    }
+  }
+
+  @Test
+  void many_jobs_at_once_and_a_callers_transaction_learn_of_it_within_the_limit_they_have()
+      throws Exception {
+    DataSource impatient = db.dataSource(db.url() + "?options=-c%20lock_timeout=50", 3);
+    try (Connection open = db.dataSource().getConnection();
+        Queue other = new Queue(impatient, new JacksonCodec(), Queue.Options.DEFAULT);
+        Connection callers = impatient.getConnection()) {
+      open.setAutoCommit(false);
+      queue.enqueue(open, List.of(unique()));
+      assertHeld(() -> other.enqueue(List.of(job(), unique(), job().uniqueKey("z"))))
+          .hasMessageContaining("one of these 2 unique keys, 'k' … 'z'");
+      assertHeld(() -> other.enqueueOnce("default", "once", "digest", List.of(unique())));
+      callers.setAutoCommit(false);
+      assertHeld(() -> other.enqueue(callers, List.of(unique())));
+      callers.rollback();
+    }
+    assertThat(db.count("SELECT count(*) FROM holdfast.job")).isZero();
+  }
+
+  @Test
+  void the_limit_on_the_wait_is_not_left_behind_in_a_callers_transaction() throws Exception {
+    try (Connection connection = db.dataSource().getConnection()) {
+      connection.setAutoCommit(false);
+      queue.enqueue(connection, List.of(unique()));
+      assertThat(Rows.list(connection, row -> row.getString(1), "SHOW lock_timeout"))
+          .containsExactly("0");
+      connection.rollback();
+    }
+  }
+
+  private static AbstractThrowableAssert<?, ? extends Throwable> assertHeld(ThrowingCallable call) {
+    return assertThatThrownBy(call)
+        .isInstanceOfSatisfying(
+            DatabaseException.class,
+            held -> {
+              assertThat(held.reason()).isEqualTo(DatabaseException.Reason.UNIQUE_KEY_HELD);
+              assertThat(held.mayPass()).isTrue();
+              assertThat(held.isOutage()).isFalse();
+            });
   }
 }

@@ -7,8 +7,11 @@ import dev.holdfast.model.Failure;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.JobPage;
 import dev.holdfast.model.JobState;
+import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.Schedule;
@@ -94,6 +97,66 @@ class UnreadableTest extends QueueFixture {
         .isEqualTo(1);
     // Without its payload it would be another job.
     assertThat(queue.retry(List.of(bad))).isEmpty();
+  }
+
+  @Test
+  void lists_leave_out_what_would_become_too_long_without_writing_it_out() {
+    JobId good = add(Job.of("test", new Json("{\"n\": 1}")));
+    JobId bad = add(job());
+    poison(bad, "(SELECT jsonb_agg('1e131071'::jsonb) FROM generate_series(1, 9000))");
+    for (List<JobStatus> listed : allLists()) {
+      assertThat(listed).extracting(JobStatus::id).containsExactly(bad, good);
+      assertThat(listed.getFirst().omitted()).containsExactly(JobStatus.PAYLOAD);
+      assertThat(listed.getLast().payload().text()).isEqualTo("{\"n\": 1}");
+    }
+    assertThat(status(bad).omitted()).containsExactly(JobStatus.PAYLOAD);
+    JobPage found = queue.page(JobFilter.ALL.text("\"n\""));
+    assertThat(found.jobs()).extracting(JobStatus::id).containsExactly(good);
+    assertThat(found.allSearched()).isFalse();
+  }
+
+  @Test
+  void long_results_are_left_out_likewise() {
+    Lease lease = running();
+    queue.settle(succeed(lease));
+    set(
+        lease.job(),
+        "result = (SELECT jsonb_agg('-1e-16383'::jsonb) FROM generate_series(1, 9000))");
+    for (List<JobStatus> listed : allLists()) {
+      assertThat(listed.getFirst().omitted()).containsExactly(JobStatus.RESULT);
+    }
+  }
+
+  @Test
+  void a_long_number_that_may_come_in_is_shown() {
+    JobId job = add(Job.of("test", numbers(7)));
+    assertThat(status(job).payload().text()).hasSizeGreaterThan(900_000);
+    assertThat(status(job).omitted()).isEmpty();
+    assertThat(queue.page(JobFilter.ALL).jobs().getFirst().omitted())
+        .containsExactly(JobStatus.PAYLOAD);
+  }
+
+  @Test
+  void lists_with_a_damaged_payload_leave_all_of_them_out() {
+    JobId good = add(job());
+    JobId bad = add(Job.of("other"));
+    poison(bad, DAMAGED);
+    for (List<JobStatus> listed : allLists()) {
+      assertThat(listed).extracting(JobStatus::id).containsExactly(bad, good);
+      assertThat(listed).allSatisfy(job -> assertThat(job.omitted()).contains(JobStatus.PAYLOAD));
+    }
+    assertThat(status(bad).omitted()).contains(JobStatus.PAYLOAD);
+    assertThat(status(good).omitted()).isEmpty();
+    JobPage found = queue.page(JobFilter.ALL.text("TEST"));
+    assertThat(found.jobs()).extracting(JobStatus::id).containsExactly(good);
+    assertThat(found.allSearched()).isFalse();
+  }
+
+  private List<List<JobStatus>> allLists() {
+    return List.of(
+        queue.list(JobFilter.ALL),
+        queue.page(JobFilter.ALL).jobs(),
+        queue.page(JobFilter.ALL.queue(QUEUE)).jobs());
   }
 
   @Test

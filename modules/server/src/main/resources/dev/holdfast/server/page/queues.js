@@ -84,7 +84,7 @@ class Queues extends View {
     return html`<section aria-labelledby="schedules"><h2 id="schedules">Schedules</h2>
       <div class="scroll"><table>
         <thead><tr><th>Schedule</th><th>Cron</th><th>Zone</th><th>Kind</th><th>Queue</th><th>Next</th><th>Last</th>${this.mayOperateAll ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
-        <tbody>${this.schedules.map((each) => html`<tr><td>${cut(each.name)} ${each.pausedAt ? badge('paused') : nothing}</td>
+        <tbody>${this.schedules.map((each) => html`<tr><td>${cut(each.name)} ${each.pausedAt ? badge('paused') : nothing} ${each.broken ? html`<span class="badge s-failed" title=${each.broken}>broken</span>` : nothing}</td>
           <td class="mono">${each.cron}</td><td>${each.zone}</td><td>${cut(each.kind)}</td><td>${cut(each.queue)}</td>
           <td class="num">${each.pausedAt ? html`<span class="dim">–</span>` : time(each.nextAt)}</td><td class="num">${time(each.lastAt)}</td>
           ${this.mayOperateAll

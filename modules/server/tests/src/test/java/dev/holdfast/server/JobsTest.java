@@ -18,6 +18,8 @@ import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Settlement;
 import dev.holdfast.testkit.TestDatabase;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -132,6 +134,21 @@ class JobsTest extends ServerTest {
             null)
         .is(422, "bad_priority");
     assertThat(jobs()).isEqualTo(2);
+  }
+
+  @Test
+  void a_unique_key_that_an_open_transaction_holds_is_a_conflict() throws SQLException {
+    try (Connection open = db.dataSource().getConnection()) {
+      open.setAutoCommit(false);
+      holdfast.enqueue(open, List.of(Job.of("pay").uniqueKey("k")));
+      Client.Reply refused =
+          client
+              .post("/v1/jobs", Map.of("kind", "pay", "uniqueKey", "k"), null)
+              .is(409, "unique_key_held");
+      assertThat(refused.response().headers().firstValue("Retry-After")).contains("1");
+      assertThat(refused.body().get("message").asText()).contains("another open transaction");
+    }
+    assertThat(jobs()).isZero();
   }
 
   @Test

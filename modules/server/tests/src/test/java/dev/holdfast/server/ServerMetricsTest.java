@@ -24,6 +24,7 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -148,6 +149,32 @@ class ServerMetricsTest extends ServerTest {
     beat(2, "{\"worker.late_results_total\": 1}");
     awaitValue("worker_restarts{component=\"worker:tag:0\"}", 1);
     awaitValue("worker_late_results_total", 6);
+  }
+
+  @Test
+  void what_a_supervisor_takes_from_a_dead_process_is_counted_and_stays_when_it_leaves() {
+    Health health = holdfast.queue().health();
+    Health.Supervising first = new Health.Supervising("here", "host", 1, Instant.EPOCH);
+    Health.Supervising second = new Health.Supervising("here", "host", 2, Instant.EPOCH);
+    health.appear(first);
+    crash(2, 2);
+    crash(1, 0);
+    awaitValue("worker_recovered_jobs_total{reason=\"crashed\"}", 2);
+    awaitValue("worker_recovered_jobs_total{reason=\"ended\"}", 1);
+    health.replace(first, second);
+    crash(3, 2);
+    awaitValue("worker_recovered_jobs_total{reason=\"crashed\"}", 5);
+  }
+
+  /** Of a process with so many jobs. */
+  private void crash(int jobs, int maxCrashes) {
+    for (int i = 0; i < jobs; i++) {
+      holdfast.enqueue(Job.of("echo").queue("dying").maxCrashes(maxCrashes));
+    }
+    assertThat(holdfast.queue().claim("dying", jobs, "dead", Duration.ofMinutes(5)).jobs())
+        .hasSize(jobs);
+    holdfast.queue().health().recover("here", "dead", "exit 137 (SIGKILL)");
+    db.sql("UPDATE holdfast.job SET queue = 'done with'");
   }
 
   @Test

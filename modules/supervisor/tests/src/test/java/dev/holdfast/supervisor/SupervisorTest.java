@@ -262,6 +262,14 @@ class SupervisorTest {
     // The lease was good for another five minutes.
     until(() -> queue.attempts(job).size() == 2);
     assertThat(queue.find(job).orElseThrow().crashes()).isEqualTo(1);
+    assertThat(health.recovered())
+        .singleElement()
+        .satisfies(
+            counted -> {
+              assertThat(counted.by().name()).isEqualTo(NAME);
+              assertThat(counted.requeued()).isEqualTo(1);
+              assertThat(counted.ended()).isZero();
+            });
   }
 
   @Test
