@@ -467,6 +467,13 @@ class CommandsTest {
     assertThat(json().get("problems").get(0).get("doNext").asText()).contains("mail");
   }
 
+  @Test
+  void a_job_with_the_largest_number_that_is_taken_is_shown() throws IOException {
+    assertThat(run("enqueue", "echo", "[1e131071]")).isZero();
+    assertThat(run("jobs", "show", said().strip())).isZero();
+    assertThat(said()).contains("payload");
+  }
+
   private static final String TAG = "worker:tag:0";
   private static final Health.Place PLACE = new Health.Place("here", TAG, 1);
 
