@@ -223,6 +223,7 @@ class BrowserTest extends InBrowser {
   void the_info_has_versions_problems_and_what_to_do() {
     open("#/info");
     browser.awaitText("PostgreSQL", "Schema", "None.", "no key is needed");
+    assertThat(browser.text()).doesNotContain("development");
     holdfast.queue().pauseAll();
     enqueued();
     browser.awaitText("all_paused", "POST /v1/workers/resume");
