@@ -461,7 +461,9 @@ class CommandsTest {
     run("enqueue", "echo", "-q", "mail");
     run("queues", "pause", "mail");
     assertThat(run("health")).isEqualTo(ExitCode.NOT_HEALTHY);
-    assertThat(said()).contains("queue 'mail' is paused and 1 job waits in it").contains("resume");
+    assertThat(said())
+        .contains("queue 'mail' is paused and 1 job waits in it")
+        .contains("'holdfast queues resume mail'");
     assertThat(run("health", "--json")).isEqualTo(ExitCode.NOT_HEALTHY);
     assertThat(json().get("healthy").asBoolean()).isFalse();
     assertThat(json().get("problems").get(0).get("doNext").asText()).contains("mail");

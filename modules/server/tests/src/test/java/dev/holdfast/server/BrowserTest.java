@@ -226,7 +226,7 @@ class BrowserTest extends InBrowser {
     assertThat(browser.text()).doesNotContain("development");
     holdfast.queue().pauseAll();
     enqueued();
-    browser.awaitText("all_paused", "POST /v1/workers/resume");
+    browser.awaitText("all_paused", "holdfast workers resume --all");
     browser.awaitText("degraded");
   }
 
