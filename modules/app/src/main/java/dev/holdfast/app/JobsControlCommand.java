@@ -12,6 +12,7 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.LiveControl;
+import dev.holdfast.steps.WorkspaceJob;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -93,9 +94,19 @@ final class JobsControlCommand implements Callable<Integer> {
         if (command.action() == ControlAction.TAKEOVER) {
           System.out.println(handedOver(control, job));
         }
+        if ((now.paused() || now.takeover()) && !inSteps(control, job)) {
+          System.out.println(
+              "no step of it has begun: a job that does not run in steps goes on all the same");
+        }
       }
       return ExitCode.OK;
     }
+  }
+
+  /** Whether it is known to: of a handler's steps nobody knows before they begin. */
+  private static boolean inSteps(Control control, JobId job) {
+    return JobsCommand.existing(control, job).kind().equals(WorkspaceJob.KIND)
+        || !control.steps(job).isEmpty();
   }
 
   /** What the request that was just made will drop. */

@@ -79,6 +79,9 @@ final class JobsListCommand implements Callable<Integer> {
   }
 
   private static String note(JobStatus job) {
+    if (job.state() == JobState.CANCELLED && job.cancelReason() != null) {
+      return "cancel: " + job.cancelReason();
+    }
     if (job.failure() != null && job.state() != JobState.SUCCEEDED) {
       return job.failure().code();
     }

@@ -131,8 +131,10 @@ final class RemoteCalls implements AutoCloseable {
 
   private JsonNode tree(HttpResponse<byte[]> response) {
     try {
-      return response.body().length == 0 ? Wire.object() : Wire.tree(response.body());
-    } catch (WireException notOurs) {
+      return response.body().length == 0
+          ? Wire.object()
+          : Wire.answer(response.body(), JsonNode.class);
+    } catch (IOException notOurs) {
       if (response.statusCode() / 100 != 2) {
         // What stands between us and the server answers in its own words.
         return Wire.object().put("message", "no answer of a Holdfast server");

@@ -382,7 +382,7 @@ public final class RemoteControl implements Control {
                 new Health.Trouble(
                     Shaped.text(each, "code"),
                     Shaped.text(each, "what"),
-                    Shaped.text(each, "doNext"))));
+                    Shaped.text(each, "doNextCommand"))));
   }
 
   private static String query(Map<String, String> values) {

@@ -274,8 +274,21 @@ public final class Wire {
               wrong);
       case InputCoercionException large ->
           new WireException(WireException.Kind.WRONG_VALUE, "a number is out of range", large);
+      case JsonProcessingException wrong when wrong.getLocation() != null ->
+          new WireException(
+              WireException.Kind.MALFORMED,
+              "the body %s: line %d, column %d"
+                  .formatted(
+                      repeats(wrong) ? "names a field twice" : "is not JSON",
+                      wrong.getLocation().getLineNr(),
+                      wrong.getLocation().getColumnNr()),
+              wrong);
       default -> new WireException(WireException.Kind.MALFORMED, "the body is not JSON", trouble);
     };
+  }
+
+  private static boolean repeats(JsonProcessingException wrong) {
+    return wrong.getOriginalMessage().startsWith("Duplicate field");
   }
 
   /** What a record of ours had to say about its fields. */

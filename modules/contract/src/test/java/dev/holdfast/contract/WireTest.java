@@ -61,6 +61,14 @@ class WireTest {
     assertThat(refused(body).kind()).isEqualTo(Kind.MALFORMED);
   }
 
+  @Test
+  void where_it_is_malformed_is_said_and_a_field_named_twice_is_called_that() {
+    assertThat(refused("{\"attempt\":1,\n  nonsense}"))
+        .hasMessage("the body is not JSON: line 2, column 3");
+    assertThat(refused("{\"attempt\":1,\"attempt\":2}"))
+        .hasMessageStartingWith("the body names a field twice: line 1, column ");
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -159,7 +167,7 @@ class WireTest {
         }) {
       assertThat(refused(body).getMessage())
           .doesNotContain("dev.holdfast", "java.", "com.fasterxml", "TaskHeartbeat", "Exception")
-          .doesNotContain("line:", "column");
+          .doesNotContain("line:", "column:");
     }
   }
 

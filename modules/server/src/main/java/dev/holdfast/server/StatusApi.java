@@ -112,7 +112,8 @@ final class StatusApi {
     return Wire.object()
         .put("code", finding.code())
         .put("what", finding.what())
-        .put("doNext", finding.doNextOverHttp());
+        .put("doNext", finding.doNextOverHttp())
+        .put("doNextCommand", finding.doNext());
   }
 
   private static long sum(List<QueueStatus> queues, ToLongFunction<QueueStatus> count) {

@@ -306,7 +306,7 @@ class CommandsTest {
   void a_job_is_paused_taken_over_and_resumed() throws IOException {
     String job = running().job().toString();
     assertThat(run("jobs", "control", job, "pause", "--reason", "a moment")).isZero();
-    assertThat(said()).contains(job).contains("paused");
+    assertThat(said()).contains(job).contains("paused").contains("no step of it has begun");
     assertThat(run("jobs", "show", job)).isZero();
     assertThat(said()).contains("paused: no further attempt");
     assertThat(run("jobs", "control", job, "takeover", "--json")).isZero();
@@ -492,10 +492,31 @@ class CommandsTest {
     run("enqueue", "echo", "-q", "mail");
     run("queues", "pause", "mail");
     assertThat(run("health")).isEqualTo(ExitCode.NOT_HEALTHY);
-    assertThat(said()).contains("queue 'mail' is paused and 1 job waits in it").contains("resume");
+    assertThat(said())
+        .contains("queue 'mail' is paused and 1 job waits in it")
+        .contains("'holdfast queues resume mail'");
     assertThat(run("health", "--json")).isEqualTo(ExitCode.NOT_HEALTHY);
     assertThat(json().get("healthy").asBoolean()).isFalse();
     assertThat(json().get("problems").get(0).get("doNext").asText()).contains("mail");
+  }
+
+  @Test
+  void the_list_says_why_a_job_was_cancelled_and_not_that_it_had_failed_before()
+      throws IOException {
+    String job = holdfast.enqueue(Job.of("build")).id().toString();
+    database.sql(
+        "UPDATE holdfast.job SET state = 'RETRYING', failure = jsonb_build_object('category',"
+            + " 'USER_CODE', 'code', 'BROKEN', 'message', 'it broke', 'retryable', true)");
+    assertThat(run("jobs", "cancel", job, "--reason", "enough of it")).isZero();
+    assertThat(run("jobs", "list")).isZero();
+    assertThat(said()).contains("cancel: enough of it").doesNotContain("BROKEN");
+  }
+
+  @Test
+  void a_job_with_the_largest_number_that_is_taken_is_shown() throws IOException {
+    assertThat(run("enqueue", "echo", "[1e131071]")).isZero();
+    assertThat(run("jobs", "show", said().strip())).isZero();
+    assertThat(said()).contains("payload");
   }
 
   private static final String TAG = "worker:tag:0";

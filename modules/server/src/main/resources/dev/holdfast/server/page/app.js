@@ -197,7 +197,7 @@ class App extends LitElement {
   #form() {
     return html`<form class="sign-in" @submit=${(event) => this.#signIn(event)}>
       <h1 tabindex="-1">Sign in</h1>
-      <p>This server asks for an API key. <span class="dim">Make one with <code>holdfast keys create --role operator</code>; a viewer's key sees and changes nothing.</span></p>
+      <p>This server asks for an API key. <span class="dim">Make one with <code>holdfast keys create --role operator</code>; a viewer's key sees everything and changes nothing.</span></p>
       <label>API key <input type="password" name="key" required maxlength="200" autocomplete="current-password" placeholder="hf_…" autofocus></label>
       ${this.signing?.error ? html`<p class="notice bad" role="alert">${this.signing.error}</p>` : nothing}
       <button type="submit" class="primary" ?disabled=${this.signing?.busy}>Sign in</button>

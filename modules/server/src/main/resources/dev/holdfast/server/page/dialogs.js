@@ -50,7 +50,7 @@ export function ask({ title, text, reason = false, choice, confirm, danger = fal
               </select></label>`
           : nothing}
         ${reason
-          ? html`<label>Reason <span class="dim">(optional, kept in the timeline)</span>
+          ? html`<label>Reason <span class="dim">(optional, kept)</span>
               <input name="reason" maxlength="500" autocomplete="off" ?disabled=${state.busy}></label>`
           : nothing}
         ${state.error ? html`<p class="notice bad wrap" role="alert">${state.error}</p>` : nothing}

@@ -48,7 +48,7 @@ class Info extends View {
         ${info.problems.length === 0
           ? html`<p class="notice good">None.</p>`
           : html`<div class="scroll"><table><thead><tr><th>Code</th><th>What</th><th>What to do</th></tr></thead>
-            <tbody>${info.problems.map((each) => html`<tr><td class="mono">${each.code}</td><td class="wrap">${each.what}</td><td class="wrap">${each.doNext}</td></tr>`)}</tbody></table></div>`}</section>
+            <tbody>${info.problems.map((each) => html`<tr><td class="mono">${each.code}</td><td class="wrap">${each.what}</td><td class="wrap">${each.doNextCommand}</td></tr>`)}</tbody></table></div>`}</section>
       <section aria-labelledby="server"><h2 id="server">Server</h2>
         ${facts([
           ['Version', info.version],

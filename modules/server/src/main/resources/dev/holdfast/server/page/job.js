@@ -15,8 +15,8 @@ const NO_LOG = { parts: [], next: null, skipped: false };
 
 /** Of each action what is asked before, and what it asks of the step. */
 const CONTROLS = {
-  pause: ['Pause', 'The attempt under way goes on; no other begins until it is resumed.'],
-  takeover: ['Take over', 'The attempt stops at once. The workspace is yours until you resume the job, and what you do in it counts.'],
+  pause: ['Pause', 'The attempt of a step that is under way goes on; no other begins until the job is resumed.'],
+  takeover: ['Take over', 'The step that runs stops at once. The job is yours until you resume it, and what you do in its workspace counts.'],
   resume: ['Resume', 'Ends the pause or the takeover.'],
   retry_step: ['Retry a step', 'Once more in the same workspace, now. No budget is used.'],
   hard_reset_step: ['Reset a step', 'Once more in a new workspace, now, from the checkpoints before it.'],
@@ -143,13 +143,24 @@ class JobView extends View {
     });
   }
 
+  /** What follows from how the job stands just now. */
+  #besides(action, stepId) {
+    const { job } = this;
+    if (action === 'accept_step') return job.liveControl?.paused ? ' It is paused as well, and stays so until you resume it.' : '';
+    if (action !== 'resume_from_step') return '';
+    const from = this.steps.find((step) => step.stepId === stepId)?.stepIndex;
+    const dropped = this.steps.filter((step) => step.stepIndex >= from && step.state === 'DONE').map((step) => clipped(step.stepId, 60));
+    const ended = !ACTIVE.includes(job.state);
+    return `${dropped.length ? ` Of these are done: ${dropped.join(', ')}.` : ''}${ended ? ' The job goes back into its queue' : ''}${ended && job.result != null ? ', and its result is gone until there is a new one.' : ended ? '.' : ''}`;
+  }
+
   #control(action, stepId) {
     const [title, text] = CONTROLS[action];
     this.#ask({
       title: stepId ? `${title.replace(' a step', ` '${clipped(stepId, 60)}'`)}?` : `${title}?`,
-      text,
+      text: text + this.#besides(action, stepId),
       reason: true,
-      confirm: title.replace(' a step', ''),
+      confirm: title.replace(/ (to )?a step/, ''),
       danger: action === 'hard_reset_step' || action === 'resume_from_step' || action === 'takeover',
       act: async ({ reason }) => {
         await post(jobPath(this.jobId, '/control'), { action, ...(stepId ? { stepId } : {}), ...(reason ? { reason } : {}) });
@@ -172,6 +183,7 @@ class JobView extends View {
       ${this.trouble()}
       <div class="actions"><span class="mono wrap">${job.id}</span> ${copyButton(job.id, 'id')} ${copyButton(this.#curl(), 'curl')}</div>
       ${this.mayOperate ? this.#actions(job, control) : nothing}
+      ${this.#asked(control)}
       ${ACTIVE.includes(job.state) && shown.progress != null ? html`<div class="big-progress">${progressBar(shown.progress, shown.progressMessage)}</div>` : nothing}
       ${this.#failure(job)}
       ${this.#facts(job)}
@@ -196,14 +208,23 @@ class JobView extends View {
   #actions(job, control) {
     const active = ACTIVE.includes(job.state);
     const held = control?.paused || control?.takeover;
+    // Only what runs in steps can be held between them.
+    const inSteps = job.kind === 'workspace' || this.steps.length > 0;
     return html`<div class="actions" role="group" aria-label="What can be asked of this job">
       ${DEAD.includes(job.state) ? html`<button type="button" class="primary" @click=${() => this.#retry()}>Retry …</button>` : nothing}
       ${active && held ? html`<button type="button" class="primary" @click=${() => this.#control('resume')}>Resume …</button>` : nothing}
-      ${active && !held ? html`<button type="button" @click=${() => this.#control('pause')}>Pause …</button>` : nothing}
-      ${job.state === 'RUNNING' && !control?.takeover ? html`<button type="button" @click=${() => this.#control('takeover')}>Take over …</button>` : nothing}
+      ${active && !held && inSteps ? html`<button type="button" @click=${() => this.#control('pause')}>Pause …</button>` : nothing}
+      ${job.state === 'RUNNING' && !control?.takeover && inSteps ? html`<button type="button" @click=${() => this.#control('takeover')}>Take over …</button>` : nothing}
       ${active && !(job.state === 'RUNNING' && job.cancelRequestedAt) ? html`<button type="button" class="danger" @click=${() => this.#cancel()}>Cancel …</button>` : nothing}
-      ${control?.recovery ? html`<span class="dim cut">${control.recovery.action} of ${control.recovery.stepId ?? 'the job'} asked for by ${control.recovery.requestedBy}: ${clipped(control.recovery.reason, 120)}</span>` : nothing}
     </div>`;
+  }
+
+  /** What is asked of it and not done yet, and where somebody who took it over finds it. */
+  #asked(control) {
+    const { recovery, paused, takeover } = control ?? {};
+    const place = takeover && this.events.findLast((event) => event.type === 'task.control.recovery.ack' && event.data?.action === 'takeover')?.data.workspace;
+    return html`${recovery ? html`<p class="dim wrap">${recovery.action}${recovery.stepId ? ` of '${clipped(recovery.stepId, 60)}'` : ''} is asked for by ${recovery.requestedBy}: ${clipped(recovery.reason, 300)}${paused || takeover ? '; it waits until the job is resumed' : ''}</p>` : nothing}
+      ${place ? html`<div class="actions"><span>Its workspace is <span class="mono wrap">${clipped(place, 600)}</span></span> ${copyButton(place, 'path')}</div>` : nothing}`;
   }
 
   #failure(job) {
@@ -221,7 +242,7 @@ class JobView extends View {
     const facts = [
       ['Queue', html`<a class="cut" href="#/jobs?queue=${encodeURIComponent(job.queue)}">${job.queue}</a>`],
       ['Priority', job.priority],
-      ['Attempt', html`${count(job.attempt)} <span class="dim">${job.failures} of ${job.maxAttempts} failures, ${job.crashes} of ${job.maxCrashes} crashes</span>`],
+      ['Attempt', html`${count(job.attempt)} <span class="dim">(${job.failures} of ${job.maxAttempts} failures, ${job.crashes} of ${job.maxCrashes} crashes)</span>`],
       ['Worker', job.worker && cut(job.worker)],
       ['Created', time(job.createdAt)],
       ['Due', time(job.runAt)],

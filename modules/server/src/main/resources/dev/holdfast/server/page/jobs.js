@@ -93,9 +93,16 @@ class Jobs extends View {
     return brief && (brief.attempt > job.attempt || brief.state !== job.state || brief.progress !== job.progress) ? { ...job, ...brief } : job;
   }
 
-  /** Of the states that the filter takes in, those in which this can be done. */
+  /**
+   * Of the states that the filter takes in, those in which this can be done. What was cancelled was cancelled by somebody:
+   * it is only retried when it is asked for.
+   */
   #among(possible) {
-    return this.filter.state ? this.filter.state.split(',').filter((state) => possible.includes(state)) : possible;
+    return this.filter.state ? this.filter.state.split(',').filter((state) => possible.includes(state)) : possible.filter((state) => state !== 'CANCELLED');
+  }
+
+  get #filters() {
+    return Object.values(this.filter).some(Boolean);
   }
 
   async #many(verb, possible) {
@@ -117,7 +124,7 @@ class Jobs extends View {
     }
     await ask({
       title: `${verb === 'cancel' ? 'Cancel' : 'Retry'} ${what}?`,
-      text: ids.length ? 'Those you chose.' : `All that the filter takes in and that are ${states.map((state) => state.toLowerCase()).join(', ')}.`,
+      text: ids.length ? 'Those you chose.' : `All ${this.#filters ? 'that match the filter and are' : 'jobs of all queues that are'} ${states.map((state) => state.toLowerCase()).join(' or ')}.`,
       reason: verb === 'cancel',
       confirm: verb === 'cancel' ? `Cancel ${what}` : `Retry ${what}`,
       danger: verb === 'cancel',
@@ -140,7 +147,7 @@ class Jobs extends View {
       cursor = answer.next;
       if (!progress(done, Math.max(total, done))) break;
     } while (cursor);
-    return `${count(done)} ${verb === 'cancel' ? 'cancelled, or asked to stop' : 'put back'}${others ? `; ${count(others)} were past it` : ''}${cursor ? '; stopped before the rest' : ''}`;
+    return `${count(done)} ${verb === 'cancel' ? 'cancelled, or asked to stop' : 'put back'}${others ? `; ${count(others)} could not be` : ''}${cursor ? '; stopped before the rest' : ''}`;
   }
 
   render() {
@@ -152,7 +159,7 @@ class Jobs extends View {
       <div class="scroll"><table class="jobs">
         <thead><tr>${this.mayOperate ? html`<th><input type="checkbox" aria-label="Choose all on this page" .checked=${jobs.length > 0 && jobs.every((job) => this.chosen.has(job.id))}
             @change=${(event) => (this.chosen = new Set(event.target.checked ? jobs.map((job) => job.id) : []))}></th>` : nothing}
-          <th>Job</th><th>State</th><th>Kind</th><th>Queue</th><th class="r">Attempt</th><th>Progress, failure</th><th class="r">Age</th><th class="r">Took</th></tr></thead>
+          <th>Job</th><th>State</th><th>Kind</th><th>Queue</th><th class="r">Attempt</th><th>Progress, reason</th><th class="r">Age</th><th class="r">Took</th></tr></thead>
         <tbody>${this.jobs == null ? empty(9, 'Reading …') : jobs.length === 0 ? empty(9, this.searched === false ? 'None of the newest is like that' : 'No job is like that') : repeat(jobs, (job) => job.id, (job) => this.#row(job))}</tbody>
       </table></div>
       <div class="actions pages">
@@ -177,7 +184,7 @@ class Jobs extends View {
         ${TIMES.map(([value, text]) => html`<option value=${value} .selected=${(this.filter.minutes ?? '') === value}>${text}</option>`)}</select></label>
       <label>Text <input type="search" name="q" id="search" .value=${bound(this.filter.q ?? '')} maxlength="200" placeholder="id, key, failure, payload" autocomplete="off"></label>
       <button type="submit">Search</button>
-      ${Object.values(this.filter).some(Boolean) ? html`<a href="#/jobs">Clear</a>` : nothing}
+      ${this.#filters ? html`<a href="#/jobs">Clear</a>` : nothing}
       ${related ? html`<span class="dim wrap">of ${related}</span>` : nothing}
     </form>`;
   }
@@ -186,10 +193,17 @@ class Jobs extends View {
     const chosen = this.chosen.size;
     const idle = (possible) => !chosen && (this.filter.parent || this.#among(possible).length === 0);
     return html`<div class="actions">
-      <span class="dim">${chosen ? `${count(chosen)} chosen` : 'All that are like this:'}</span>
+      <span class="dim">${chosen ? `${count(chosen)} chosen` : this.#filters ? 'All that match:' : 'All jobs:'}</span>
       <button type="button" class="small" ?disabled=${idle(DEAD)} @click=${() => this.#many('retry', DEAD)}>Retry …</button>
       <button type="button" class="small danger" ?disabled=${idle(ACTIVE)} @click=${() => this.#many('cancel', ACTIVE)}>Cancel …</button>
     </div>`;
+  }
+
+  /** Why it is as it is; a failure on the way to success is on the job's own page. */
+  #note(job) {
+    if (job.state === 'CANCELLED' && job.cancelReason) return long(`cancelled: ${job.cancelReason}`);
+    if (job.failure && job.state !== 'SUCCEEDED') return long(`${job.failure.code}: ${job.failure.message}`);
+    return job.failureCode && job.state !== 'SUCCEEDED' ? cut(job.failureCode) : html`<span class="dim">–</span>`;
   }
 
   #row(job) {
@@ -199,7 +213,7 @@ class Jobs extends View {
       ${this.mayOperate ? html`<td><input type="checkbox" aria-label="Choose job ${job.id}" .checked=${bound(this.chosen.has(job.id))} @change=${(event) => this.#choose(job.id, event.target.checked)}></td>` : nothing}
       <td>${jobLink(job.id)}</td><td>${badge(job.state)}</td><td>${cut(job.kind)}</td><td>${cut(job.queue)}</td>
       <td class="r num">${count(job.attempt)}</td>
-      <td>${job.state === 'RUNNING' ? progressBar(job.progress, job.progressMessage) : job.failure ? long(`${job.failure.code}: ${job.failure.message}`) : job.failureCode ? cut(job.failureCode) : html`<span class="dim">–</span>`}</td>
+      <td>${job.state === 'RUNNING' ? progressBar(job.progress, job.progressMessage) : this.#note(job)}</td>
       <td class="r num" title=${job.createdAt}>${ago(job.createdAt)}</td><td class="r num">${took}</td></tr>`;
   }
 }

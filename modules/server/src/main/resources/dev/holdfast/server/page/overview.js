@@ -130,8 +130,8 @@ class Overview extends View {
       <ul class="problems">
         ${away.map((each) => html`<li class="bad"><a href="#/info">${each.message}</a></li>`)}
         ${failed ? html`<li class="bad"><a href="#/jobs?state=FAILED">${count(failed)}${this.failed.more ? ' or more' : ''} failed ${failed === 1 ? 'job' : 'jobs'}</a>
-          <span class="dim">until they are retried or forgotten</span></li>` : nothing}
-        ${problems.map((each) => html`<li class="warn"><a class="wrap" href=${place(each.code)}>${each.what}</a> <span class="dim wrap">${each.doNext}</span></li>`)}
+          <span class="dim">until they are retried, or deleted for their age</span></li>` : nothing}
+        ${problems.map((each) => html`<li class="warn"><a class="wrap" href=${place(each.code)}>${each.what}</a> <span class="dim wrap">${each.doNextCommand}</span></li>`)}
       </ul></section>`;
   }
 

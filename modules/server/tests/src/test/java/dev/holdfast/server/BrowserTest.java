@@ -223,9 +223,10 @@ class BrowserTest extends InBrowser {
   void the_info_has_versions_problems_and_what_to_do() {
     open("#/info");
     browser.awaitText("PostgreSQL", "Schema", "None.", "no key is needed");
+    assertThat(browser.text()).doesNotContain("development");
     holdfast.queue().pauseAll();
     enqueued();
-    browser.awaitText("all_paused", "POST /v1/workers/resume");
+    browser.awaitText("all_paused", "holdfast workers resume --all");
     browser.awaitText("degraded");
   }
 
@@ -277,7 +278,7 @@ class BrowserTest extends InBrowser {
         new String[][] {
           {"Retry", "Retry", "retry_step"},
           {"Reset", "Reset", "hard_reset_step"},
-          {"From here", "Go back to", "resume_from_step"}
+          {"From here", "Go back", "resume_from_step"}
         }) {
       browser.press(each[0]);
       browser.answer("", each[1]);
@@ -286,6 +287,66 @@ class BrowserTest extends InBrowser {
           .until(() -> Wire.text(client.get("/v1/jobs/" + id, null).ok()).contains(each[2]));
     }
     browser.awaitText("task.control");
+  }
+
+  @Test
+  void a_job_that_does_not_run_in_steps_is_not_offered_to_be_held_between_them() {
+    enqueued();
+    JsonNode task = leased();
+    open(job(task));
+    browser.awaitText("running", "Cancel …");
+    assertThat(browser.text()).doesNotContain("Pause …").doesNotContain("Take over …");
+    step(task, "fetch", 1, "RUNNING");
+    browser.awaitText("Pause …", "Take over …");
+  }
+
+  @Test
+  void who_took_a_job_over_is_told_where_its_workspace_is() {
+    enqueued();
+    JsonNode task = leased();
+    step(task, "fetch", 1, "RUNNING");
+    JobId id = JobId.parse(task.get("taskId").asText());
+    client.post("/v1/jobs/" + id + "/control", Map.of("action", "takeover"), null).ok();
+    db.sql(
+        """
+        INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
+        VALUES (?, 100, 'task.control.recovery.ack', 1, now(),
+                '{"action": "takeover", "workspace": "/srv/scratch/work"}')
+        """,
+        id.value());
+    open(job(task));
+    browser.awaitText("taken over", "Its workspace is /srv/scratch/work");
+  }
+
+  @Test
+  void before_a_job_goes_back_to_a_step_it_is_said_what_is_lost() {
+    enqueued();
+    JsonNode task = leased();
+    step(task, "fetch", 1, "RUNNING");
+    step(task, "fetch", 1, "DONE");
+    callback(
+            task,
+            "completed",
+            Map.of("attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED", "output", 7))
+        .ok();
+    open(job(task));
+    browser.press("From here");
+    browser.awaitText("Of these are done: fetch.", "its result is gone until there is a new one");
+  }
+
+  @Test
+  void retrying_all_leaves_alone_what_somebody_cancelled() {
+    enqueued();
+    fail(leased(), "it broke");
+    JobId cancelled = enqueued();
+    holdfast.cancel(cancelled, "not wanted");
+    open("#/jobs");
+    browser.awaitText("BROKEN: it broke", "cancelled: not wanted");
+    browser.press("Retry …");
+    browser.awaitText("All jobs of all queues that are failed.");
+    browser.answer("", "Retry 1 job");
+    browser.awaitText("1 put back");
+    assertThat(state(cancelled)).isEqualTo("CANCELLED");
   }
 
   @Test
@@ -539,7 +600,7 @@ class BrowserTest extends InBrowser {
     enqueued();
     open("");
     browser.type("body", "g", "j");
-    browser.awaitText("All that are like this:");
+    browser.awaitText("All jobs:");
     Awaitility.await().atMost(PATIENCE).until(() -> browser.focused().equals("h1"));
     browser.type("body", "/");
     Awaitility.await().atMost(PATIENCE).until(() -> browser.focused().equals("input"));
