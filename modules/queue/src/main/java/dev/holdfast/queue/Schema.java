@@ -10,7 +10,7 @@ import java.util.regex.Matcher;
 
 /** Is this a database Holdfast can trust its jobs to? Asked once, before anything is written. */
 final class Schema {
-  static final int VERSION = 9;
+  static final int VERSION = 10;
   static final String NAME = "holdfast";
   static final String HISTORY = "flyway_schema_history";
   private static final int OLDEST_SERVER = 140_000;

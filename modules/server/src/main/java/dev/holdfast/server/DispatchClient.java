@@ -39,16 +39,20 @@ final class DispatchClient implements AutoCloseable {
   }
 
   /**
+   * @param traceparent the trace it belongs to, which goes on with the request
    * @param secrets that are in it, and in no answer to be kept
    */
-  Exchange post(Dispatch dispatch, byte[] envelope, List<String> secrets) {
-    HttpRequest request =
+  Exchange post(
+      Dispatch dispatch, byte[] envelope, @Nullable String traceparent, List<String> secrets) {
+    HttpRequest.Builder request =
         HttpRequest.newBuilder(dispatch.url())
             .header("Content-Type", Answer.JSON)
             .header("Authorization", "Bearer " + dispatch.secret())
-            .POST(BodyPublishers.ofByteArray(envelope))
-            .build();
-    return new Exchange(http, request, secrets);
+            .POST(BodyPublishers.ofByteArray(envelope));
+    if (traceparent != null) {
+      request.header("traceparent", traceparent);
+    }
+    return new Exchange(http, request.build(), secrets);
   }
 
   /** One request and its answer. It has no time limit of its own: whoever waits decides. */
