@@ -32,6 +32,7 @@ import dev.holdfast.model.Lease;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.LogCursor;
+import dev.holdfast.model.LogLines;
 import dev.holdfast.model.LogTail;
 import dev.holdfast.model.Moment;
 import dev.holdfast.model.Patch;
@@ -254,6 +255,11 @@ public final class Queue implements AutoCloseable {
   /** One answer per report, in their order. */
   public List<Ack> report(List<Report> reports) {
     return settle.report(reports);
+  }
+
+  /** Lines for an attempt's log. */
+  public Ack log(LogLines lines) {
+    return database.transact("log", connection -> AppendLog.write(connection, lines));
   }
 
   public Ack publish(Publication publication) {

@@ -95,7 +95,10 @@ final class LeasesApi {
 
   private Answer report(Call call) {
     List<Report> reports =
-        call.body(LeaseReport.class).reports().stream().map(LeaseReport.Said::report).toList();
+        call.body(LeaseReport.class).reports().stream()
+            .map(LeaseReport.Said::report)
+            .map(Scrubbed::report)
+            .toList();
     return Answer.ok(new LeaseReport.Answer(acks(call, reports, Report::lease, queue::report)));
   }
 

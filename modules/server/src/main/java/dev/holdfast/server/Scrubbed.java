@@ -1,7 +1,10 @@
 package dev.holdfast.server;
 
 import dev.holdfast.model.Failure;
+import dev.holdfast.model.Limits;
+import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
+import dev.holdfast.model.Text;
 import dev.holdfast.steps.Scrubber;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +20,17 @@ final class Scrubbed {
 
   static @Nullable String text(@Nullable String text) {
     return text == null ? null : SCRUBBER.scrub(text);
+  }
+
+  static String lines(String text) {
+    return SCRUBBER.scrub(text);
+  }
+
+  /** A piece of log comes scrubbed by our workers; of others, what grew is cut at its end. */
+  static Report report(Report report) {
+    return report instanceof Report.Log(var lease, int piece, var text)
+        ? new Report.Log(lease, piece, Text.excerpt(lines(text), Limits.LOG_PIECE_CHARS))
+        : report;
   }
 
   static Failure failure(Failure failure) {

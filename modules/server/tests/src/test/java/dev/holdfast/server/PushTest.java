@@ -130,6 +130,9 @@ class PushTest extends ServerTest {
     assertThat(task.get("taskId").asText()).isEqualTo(job.toString());
     assertThat(authorizations.take()).isEqualTo("Bearer " + SECRET);
     callback(task, "started", Map.of("attempt", 1, "workerId", "w9")).ok();
+    callback(task, "log", Map.of("attempt", 1, "lines", List.of("at work"))).ok();
+    assertThat(client.get("/v1/jobs/" + job + "/log", null).ok().get("parts").get(0).get("text"))
+        .hasToString("\"at work\\n\"");
     callback(task, "completed", succeeded(task)).ok();
     assertThat(state(job)).isEqualTo("SUCCEEDED");
   }
