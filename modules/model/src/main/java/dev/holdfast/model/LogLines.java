@@ -1,7 +1,7 @@
 package dev.holdfast.model;
 
 import java.util.List;
-import java.util.function.UnaryOperator;
+import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,10 +9,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param first which line of the attempt the first of them is, counted from 1; null where nobody
  *     counts, and whatever is sent twice is there twice
- * @param scrubber takes out what must not be kept
+ * @param scrubber takes out what must not be kept: of what stands before, and what is new, makes
+ *     what is kept of the latter
  */
 public record LogLines(
-    Lease lease, @Nullable Long first, List<String> lines, UnaryOperator<String> scrubber) {
+    Lease lease, @Nullable Long first, List<String> lines, BinaryOperator<String> scrubber) {
   public static final int MOST = 1_000;
 
   /** More of a line than is kept: half a secret at its end would not be known for one. */
@@ -37,23 +38,12 @@ public record LogLines(
     return first == null ? taken + lines.size() : Math.max(taken, first + lines.size() - 1);
   }
 
-  /**
-   * What is kept of new lines.
-   *
-   * @param before what stands before them: a private key may have begun there
-   */
+  /** What is kept of new lines. */
   public String scrubbed(String before, List<String> fresh) {
     StringBuilder added = new StringBuilder();
     for (String line : fresh) {
       added.append(line, 0, Math.min(line.length(), SCRUBBED_CHARS)).append('\n');
     }
-    String whole = scrubber.apply(before + added);
-    String open = before.stripTrailing();
-    if (whole.startsWith(before)) {
-      return whole.substring(before.length());
-    }
-    return whole.startsWith(open)
-        ? whole.substring(open.length()).stripLeading()
-        : scrubber.apply(added.toString());
+    return scrubber.apply(before, added.toString());
   }
 }

@@ -48,8 +48,7 @@ final class AppendLog {
       return Ack.LEASE_LOST;
     }
     @Nullable End end =
-        Rows
-            .list(
+        Rows.list(
                 connection,
                 row ->
                     new End(
@@ -64,8 +63,9 @@ final class AppendLog {
             .orElse(null);
     long taken = end == null ? 0 : end.lines();
     List<String> fresh = told.after(taken);
-    if (!fresh.isEmpty()) {
-      List<Report.Log> pieces = pieces(lease, end == null ? null : end.piece(), told, fresh);
+    List<Report.Log> pieces =
+        fresh.isEmpty() ? List.of() : pieces(lease, end == null ? null : end.piece(), told, fresh);
+    if (!pieces.isEmpty()) {
       Set<Lease> unused =
           Log.all(
               connection,
@@ -96,7 +96,9 @@ final class AppendLog {
       }
       text.append(kept);
     }
-    pieces.add(new Report.Log(lease, number, text.toString()));
+    if (!text.isEmpty()) {
+      pieces.add(new Report.Log(lease, number, text.toString()));
+    }
     return pieces;
   }
 }

@@ -22,15 +22,20 @@ final class Scrubbed {
     return text == null ? null : SCRUBBER.scrub(text);
   }
 
-  static String lines(String text) {
-    return SCRUBBER.scrub(text);
+  static String lines(String before, String text) {
+    return SCRUBBER.scrubAfter(before, text);
   }
 
-  /** A piece of log comes scrubbed by our workers; of others, what grew is cut at its end. */
+  /** Steps and pieces of log come scrubbed by our workers; of others, a piece that grew is cut. */
   static Report report(Report report) {
-    return report instanceof Report.Log(var lease, int piece, var text)
-        ? new Report.Log(lease, piece, Text.excerpt(lines(text), Limits.LOG_PIECE_CHARS))
-        : report;
+    return switch (report) {
+      case Report.Log(var lease, var piece, var text) ->
+          new Report.Log(lease, piece, Text.excerpt(SCRUBBER.scrub(text), Limits.LOG_PIECE_CHARS));
+      case Report.Progress(var lease, var percent, var message) ->
+          new Report.Progress(lease, percent, text(message));
+      case Report.Event event -> event;
+      case Report.Step step -> step;
+    };
   }
 
   static Failure failure(Failure failure) {

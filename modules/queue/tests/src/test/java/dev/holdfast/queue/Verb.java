@@ -34,7 +34,7 @@ enum Verb {
   LOG {
     @Override
     void on(Subject job) {
-      job.queue().log(new LogLines(job.lease(), 1L, List.of("half"), line -> line));
+      job.queue().log(new LogLines(job.lease(), 1L, List.of("half"), (before, added) -> added));
     }
   },
   SUCCEED {

@@ -99,7 +99,7 @@ class LogTest extends ServerTest {
     callback(task, "log", lines(2, "<b>two</b>", "\u001b[31mthree\u0000")).ok();
     JsonNode again = callback(task, "log", lines(3, "\u001b[31mthree\u0000", "four")).ok();
     assertThat(again.get("acknowledged").asBoolean()).isTrue();
-    assertThat(text(task)).isEqualTo("uncounted\n<b>two</b>\nthree·\nfour\n");
+    assertThat(text(task)).isEqualTo("uncounted\n<b>two</b>\nthree\nfour\n");
     try (RemoteControl remote = new RemoteControl(server.url(), null)) {
       JobId job = JobId.parse(task.get("taskId").asText());
       assertThat(remote.log(job, LogCursor.START).parts())
