@@ -81,8 +81,7 @@ class RunningTest extends LibraryTest {
     await(id, JobState.SUCCEEDED);
     JobAttributes read = new JacksonCodec().decode(new Json(result(id)), JobAttributes.class);
     assertThat(read)
-        .isEqualTo(
-            new JobAttributes("orders", "2026-11-17", new Json("{\"cpu\":2}"), trace));
+        .isEqualTo(new JobAttributes("orders", "2026-11-17", new Json("{\"cpu\":2}"), trace));
   }
 
   @Test

@@ -137,8 +137,17 @@ class CommandsTest {
   void what_only_its_worker_shall_know_is_handed_in_and_shown() throws IOException {
     String trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     String[] options = {
-      "enqueue", "echo", "--asset-id", "orders", "--partition-key", "2026-11-17",
-      "--resources", "{\"cpu\": 2}", "--traceparent", trace, "--json"
+      "enqueue",
+      "echo",
+      "--asset-id",
+      "orders",
+      "--partition-key",
+      "2026-11-17",
+      "--resources",
+      "{\"cpu\": 2}",
+      "--traceparent",
+      trace,
+      "--json"
     };
     assertThat(run(options)).isZero();
     String id = json().get(0).get("id").asText();

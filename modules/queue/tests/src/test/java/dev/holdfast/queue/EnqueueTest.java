@@ -49,8 +49,7 @@ class EnqueueTest extends QueueFixture {
             .resources(new Json("{\"cpu\": 1.50}"))
             .traceparent(TRACE);
     JobAttributes brought =
-        new JobAttributes(
-            "table \"orders\"", "2026-11-17", new Json("{\"cpu\":1.50}"), TRACE);
+        new JobAttributes("table \"orders\"", "2026-11-17", new Json("{\"cpu\":1.50}"), TRACE);
     JobId id = add(job);
     assertThat(queue.find(id).orElseThrow().attributes()).isEqualTo(brought);
     assertThat(claim(1).getFirst().attributes()).isEqualTo(brought);

@@ -90,15 +90,16 @@ class SchemaTest {
         "ALTER TABLE holdfast.queue DROP COLUMN dispatch_trouble, DROP COLUMN"
             + " dispatch_trouble_cause, DROP COLUMN dispatch_paused,"
             + " DROP COLUMN dispatch_trouble_since");
-    db.sql("ALTER TABLE holdfast.job DROP COLUMN alone");
+    db.sql("ALTER TABLE holdfast.job DROP COLUMN alone, DROP COLUMN attributes");
+    db.sql("ALTER TABLE holdfast.log DROP COLUMN lines");
     db.sql("DROP INDEX holdfast.attempt_crashed");
     db.sql("DROP TABLE holdfast.known_kind");
-    db.sql("DELETE FROM holdfast.flyway_schema_history WHERE version IN ('7', '8', '9')");
+    db.sql("DELETE FROM holdfast.flyway_schema_history WHERE version IN ('7', '8', '9', '10')");
     try (Queue queue = on(db.dataSource())) {
       assertReason(Reason.SCHEMA_OLD, () -> queue.check(true))
           .hasMessageContaining("at version 6")
           .hasMessageContaining("holdfast migrate");
-      assertThat(Migrations.apply(db.dataSource(), true).applied()).isEqualTo(3);
+      assertThat(Migrations.apply(db.dataSource(), true).applied()).isEqualTo(4);
       queue.check(true);
     }
   }

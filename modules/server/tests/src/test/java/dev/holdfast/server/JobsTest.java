@@ -234,14 +234,16 @@ class JobsTest extends ServerTest {
   }
 
   private String trace(JsonNode enqueued) {
-    return client.get("/v1/jobs/" + enqueued.get("id").asText(), null).ok().get("traceparent")
+    return client
+        .get("/v1/jobs/" + enqueued.get("id").asText(), null)
+        .ok()
+        .get("traceparent")
         .asText();
   }
 
   @Test
   void the_trace_of_a_request_goes_on_with_its_jobs_unless_they_name_another() {
-    assertThat(trace(traced(Map.of("kind", "a"), "traceparent", TRACE).created()))
-        .isEqualTo(TRACE);
+    assertThat(trace(traced(Map.of("kind", "a"), "traceparent", TRACE).created())).isEqualTo(TRACE);
     JsonNode many =
         traced(
                 Map.of(
@@ -290,8 +292,7 @@ class JobsTest extends ServerTest {
             .traceparent(TRACE);
     try (RemoteControl remote = new RemoteControl(server.url(), null)) {
       remote.enqueue(List.of(job));
-      JobAttributes brought =
-          new JobAttributes("orders", "p", new Json("{\"cpu\":2}"), TRACE);
+      JobAttributes brought = new JobAttributes("orders", "p", new Json("{\"cpu\":2}"), TRACE);
       assertThat(remote.find(job.id()).orElseThrow().attributes()).isEqualTo(brought);
       assertThat(holdfast.find(job.id()).orElseThrow().attributes()).isEqualTo(brought);
     }
