@@ -2,7 +2,6 @@ package dev.holdfast.contract;
 
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.Claimed;
-import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Patch;
@@ -28,6 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -105,10 +105,17 @@ public final class HttpSource implements JobSource, AutoCloseable {
   @Override
   public List<Pulse> heartbeat(List<Lease> leases, Duration lease) {
     List<Pulse> pulses = new ArrayList<>();
-    for (int from = 0; from < leases.size(); from += LeaseHeartbeat.MOST) {
-      List<Lease> some = leases.subList(from, Math.min(leases.size(), from + LeaseHeartbeat.MOST));
-      LeaseHeartbeat beat =
-          new LeaseHeartbeat(lease.toMillis(), some.stream().map(HeldLease::of).toList());
+    List<HeldLease> held = new ArrayList<>();
+    for (Lease each : leases) {
+      holders
+          .of(each)
+          .ifPresentOrElse(
+              worker -> held.add(HeldLease.of(each, worker)),
+              () -> pulses.add(new Pulse(each, Ack.LEASE_LOST, null)));
+    }
+    for (int from = 0; from < held.size(); from += LeaseHeartbeat.MOST) {
+      List<HeldLease> some = held.subList(from, Math.min(held.size(), from + LeaseHeartbeat.MOST));
+      LeaseHeartbeat beat = new LeaseHeartbeat(lease.toMillis(), some);
       pulses.addAll(
           pulses(
               server.post(
@@ -136,19 +143,34 @@ public final class HttpSource implements JobSource, AutoCloseable {
 
   @Override
   public List<Ack> report(List<Report> reports) {
+    Map<Lease, String> known = holders.of(reports.stream().map(Report::lease).toList());
     List<Ack> acks = new ArrayList<>();
     List<LeaseReport.Said> said = new ArrayList<>();
     for (Report report : reports) {
+      String worker = known.get(report.lease());
+      if (worker == null) {
+        continue;
+      }
+      LeaseReport.Said one = LeaseReport.Said.of(report, worker);
       if (report instanceof Report.Step step && step.patch() != null) {
         acks.addAll(tell(said));
         said.clear();
-        acks.add(tell(step, step.patch()));
+        acks.add(tell(one, step.patch()));
       } else {
-        said.add(LeaseReport.Said.of(report));
+        said.add(one);
       }
     }
     acks.addAll(tell(said));
-    return acks;
+    return inOrder(reports, Report::lease, known, acks);
+  }
+
+  /** What was not taken here is not ours to speak for. */
+  private static <T> List<Ack> inOrder(
+      List<T> all, Function<T, Lease> lease, Map<Lease, String> known, List<Ack> acks) {
+    Iterator<Ack> next = acks.iterator();
+    return all.stream()
+        .map(each -> known.containsKey(lease.apply(each)) ? next.next() : Ack.LEASE_LOST)
+        .toList();
   }
 
   private List<Ack> tell(List<LeaseReport.Said> said) {
@@ -174,12 +196,12 @@ public final class HttpSource implements JobSource, AutoCloseable {
    * is ever done without its patch, and nothing lies about that belongs to no step. The changes
    * follow the JSON as they are; in it they would be a third larger, and no text.
    */
-  private Ack tell(Report.Step step, Patch patch) {
+  private Ack tell(LeaseReport.Said step, Patch patch) {
     byte[] bytes = patch.bytes();
     LeaseReport.Answer answer =
         server.post(
             "/v1/leases/step?patchBytes=" + bytes.length,
-            Wire.write(LeaseReport.Said.of(step)),
+            Wire.write(step),
             bytes,
             PATIENCE,
             Refusal.RESULT_NOT_JSON,
@@ -188,42 +210,66 @@ public final class HttpSource implements JobSource, AutoCloseable {
   }
 
   @Override
-  public List<StepStatus> steps(JobId job) {
-    return server.get("/v1/leases/steps?task=" + job, PATIENCE, TaskSteps.class).steps().stream()
+  public List<StepStatus> steps(Lease lease) {
+    return held(lease)
+        .map(held -> server.get("/v1/leases/steps?" + held, PATIENCE, TaskSteps.class).steps())
+        .orElse(List.of())
+        .stream()
         .map(TaskSteps.Entry::status)
         .toList();
   }
 
+  /** The lease as parameters of a question, if it was taken here. */
+  private Optional<String> held(Lease lease) {
+    return holders
+        .of(lease)
+        .map(
+            worker ->
+                "task=%s&attempt=%d&worker=%s"
+                    .formatted(lease.job(), lease.attempt(), encoded(worker)));
+  }
+
   @Override
-  public Optional<Patch> patch(JobId job, String step) {
-    return server
-        .bytes("/v1/leases/patch?task=" + job + "&step=" + encoded(step), PATIENCE, "no_patch")
+  public Optional<Patch> patch(Lease lease, String step) {
+    return held(lease)
+        .flatMap(
+            held ->
+                server.bytes(
+                    "/v1/leases/patch?" + held + "&step=" + encoded(step), PATIENCE, "no_patch"))
         .map(Patch::of);
   }
 
   @Override
   public Ack publish(Publication publication) {
-    return server
-        .post(
-            "/v1/leases/publish",
-            Wire.write(LeasePublish.of(publication)),
-            PATIENCE,
-            Refusal.RESULT_NOT_JSON,
-            LeasePublish.Answer.class)
-        .ack();
+    return holders
+        .of(publication.lease())
+        .map(
+            worker ->
+                server
+                    .post(
+                        "/v1/leases/publish",
+                        Wire.write(LeasePublish.of(publication, worker)),
+                        PATIENCE,
+                        Refusal.RESULT_NOT_JSON,
+                        LeasePublish.Answer.class)
+                    .ack())
+        .orElse(Ack.LEASE_LOST);
   }
 
   @Override
-  public List<PublishedArtifact> artifacts(JobId job) {
-    return server
-        .get("/v1/leases/artifacts?task=" + job, PATIENCE, LeasePublish.Published.class)
-        .artifacts()
+  public List<PublishedArtifact> artifacts(Lease lease) {
+    return held(lease)
+        .map(
+            held ->
+                server
+                    .get("/v1/leases/artifacts?" + held, PATIENCE, LeasePublish.Published.class)
+                    .artifacts())
+        .orElse(List.of())
         .stream()
         .map(LeasePublish.Entry::published)
         .toList();
   }
 
-  /** What was not taken here is not ours to end. */
   @Override
   public List<Ack> settle(List<Settlement> settlements) {
     Map<Lease, String> known = holders.of(settlements.stream().map(Settlement::lease).toList());
@@ -234,11 +280,9 @@ public final class HttpSource implements JobSource, AutoCloseable {
         endings.add(LeaseSettle.Ending.of(settlement, worker));
       }
     }
-    Iterator<Ack> acks = end(endings).iterator();
+    List<Ack> acks = end(endings);
     holders.forget(known.keySet());
-    return settlements.stream()
-        .map(each -> known.containsKey(each.lease()) ? acks.next() : Ack.LEASE_LOST)
-        .toList();
+    return inOrder(settlements, Settlement::lease, known, acks);
   }
 
   private List<Ack> end(List<LeaseSettle.Ending> endings) {
@@ -269,14 +313,19 @@ public final class HttpSource implements JobSource, AutoCloseable {
 
   @Override
   public boolean succeeded(Lease lease) {
-    return server
-        .post(
-            "/v1/leases/succeeded",
-            Wire.write(HeldLease.of(lease)),
-            PATIENCE,
-            Refusal.BAD_ID,
-            HeldLease.Succeeded.class)
-        .succeeded();
+    return holders
+        .of(lease)
+        .map(
+            worker ->
+                server
+                    .post(
+                        "/v1/leases/succeeded",
+                        Wire.write(HeldLease.of(lease, worker)),
+                        PATIENCE,
+                        Refusal.BAD_ID,
+                        HeldLease.Succeeded.class)
+                    .succeeded())
+        .orElse(false);
   }
 
   @Override

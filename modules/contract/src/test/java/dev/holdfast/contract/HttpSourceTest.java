@@ -6,10 +6,13 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.holdfast.model.Ack;
+import dev.holdfast.model.Artifact;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.Patch;
+import dev.holdfast.model.Publication;
+import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Report;
@@ -131,22 +134,36 @@ class HttpSourceTest {
             : "{\"error\":\"%s\",\"message\":\"because\"}".formatted(error));
   }
 
-  /** One that holds this lease, and answers its end so. */
+  /** One that holds this lease, and answers what is said of it so. */
   private HttpSource holding(Lease lease, int status, String body) {
-    answering("/v1/leases/settle", status, body);
+    answering("/v1/leases/", status, body);
     HttpSource source =
         answering(
             200,
-            "{\"leases\":[{\"taskId\":\"%s\",\"attempt\":%d}]}"
+            "{\"leases\":[{\"taskId\":\"%s\",\"attempt\":%d,\"workerId\":\"w\"}]}"
                 .formatted(lease.job(), lease.attempt()));
     assertThat(source.heldBy("w")).containsExactly(lease);
     return source;
   }
 
   @Test
-  void what_was_not_taken_here_is_not_ended_here() {
-    Settlement settlement = new Settlement.Succeed(new Lease(JobId.next(), 1), null);
-    assertThat(answering(500, "").settle(List.of(settlement))).containsExactly(Ack.LEASE_LOST);
+  void what_was_not_taken_here_is_not_spoken_for_here() {
+    Lease lease = new Lease(JobId.next(), 1);
+    HttpSource source = answering(500, "");
+    assertThat(source.settle(List.of(new Settlement.Succeed(lease, null))))
+        .containsExactly(Ack.LEASE_LOST);
+    assertThat(source.report(List.of(new Report.Progress(lease, 5, null))))
+        .containsExactly(Ack.LEASE_LOST);
+    assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(1)))
+        .containsExactly(new Pulse(lease, Ack.LEASE_LOST, null));
+    assertThat(
+            source.publish(
+                new Publication(lease, "s", List.of(new Artifact("a", 1, "0".repeat(64))), null)))
+        .isEqualTo(Ack.LEASE_LOST);
+    assertThat(source.artifacts(lease)).isEmpty();
+    assertThat(source.steps(lease)).isEmpty();
+    assertThat(source.patch(lease, "s")).isEmpty();
+    assertThat(source.succeeded(lease)).isFalse();
   }
 
   @Test
@@ -197,7 +214,8 @@ class HttpSourceTest {
   void a_request_that_came_later_than_its_worker_is_left_alone() {
     Lease lease = new Lease(JobId.next(), 1);
     HttpSource source =
-        answering(
+        holding(
+            lease,
             200,
             """
             {"pulses":[{"taskId":"%s","attempt":1,"ack":"ACCEPTED","liveControl":{"paused":true,
@@ -211,20 +229,25 @@ class HttpSourceTest {
   @ParameterizedTest
   @CsvSource({"200, <html>Welcome</html>", "404, {}", "404, {\"error\":\"not_found\"}", "500, {}"})
   void something_else_at_the_address_is_no_patch(int status, String body) {
-    assertThat(catchThrowable(() -> answering(status, body).patch(JobId.next(), "s")))
+    Lease lease = new Lease(JobId.next(), 1);
+    HttpSource source = holding(lease, status, body);
+    assertThat(catchThrowable(() -> source.patch(lease, "s")))
         .isInstanceOf(IllegalStateException.class);
   }
 
   @Test
   void a_step_without_a_patch_has_none() {
-    assertThat(failing(404, "no_patch").patch(JobId.next(), "s")).isEmpty();
+    Lease lease = new Lease(JobId.next(), 1);
+    HttpSource source = holding(lease, 404, "{\"error\":\"no_patch\",\"message\":\"because\"}");
+    assertThat(source.patch(lease, "s")).isEmpty();
   }
 
   @Test
   void a_step_with_a_patch_that_is_not_answered_is_not_told() {
+    Lease lease = new Lease(JobId.next(), 1);
     Report.Step step =
         new Report.Step(
-            new Lease(JobId.next(), 1),
+            lease,
             "s",
             1,
             StepState.DONE,
@@ -235,7 +258,7 @@ class HttpSourceTest {
             null,
             null,
             List.of());
-    HttpSource source = answering(200, "{\"acks\":[]}");
+    HttpSource source = holding(lease, 200, "{\"acks\":[]}");
     assertThatThrownBy(() -> source.report(List.of(step)))
         .isInstanceOf(IllegalStateException.class);
   }

@@ -28,7 +28,16 @@ class LogTest extends ServerTest {
         "/v1/leases/report",
         Map.of(
             "reports",
-            List.of(Map.of("taskId", task.get("taskId").asText(), "attempt", attempt, "log", log))),
+            List.of(
+                Map.of(
+                    "taskId",
+                    task.get("taskId").asText(),
+                    "attempt",
+                    attempt,
+                    "workerId",
+                    "w1",
+                    "log",
+                    log))),
         key);
   }
 

@@ -115,7 +115,7 @@ final class Samples {
 
           @Override
           public List<PublishedArtifact> artifacts(Lease lease) {
-            return source.artifacts(lease.job());
+            return source.artifacts(lease);
           }
         });
   }
@@ -160,12 +160,12 @@ final class Samples {
 
       @Override
       public Optional<Patch> patch(String step) {
-        return source.patch(job.get().id(), step);
+        return source.patch(job.get().lease(), step);
       }
 
       @Override
       public List<StepStatus> steps(Interventions interventions) {
-        return source.steps(job.get().id());
+        return source.steps(job.get().lease());
       }
     };
   }
