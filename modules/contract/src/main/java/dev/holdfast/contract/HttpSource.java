@@ -29,6 +29,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Jobs from a server, for workers that have no business in the database.
@@ -37,6 +39,8 @@ import org.jspecify.annotations.Nullable;
  * knows better when to make it again.
  */
 public final class HttpSource implements JobSource, AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(HttpSource.class);
+
   /** Longer than the server's own patience with its database, so that it can say what is wrong. */
   private static final Duration PATIENCE = Duration.ofSeconds(40);
 
@@ -44,45 +48,67 @@ public final class HttpSource implements JobSource, AutoCloseable {
 
   private static final Duration START_PATIENCE = Duration.ofSeconds(15);
   private static final Duration START_PAUSE = Duration.ofMillis(250);
+  private static final Duration REFUSED_PATIENCE = Duration.ofSeconds(5);
 
   private final Server server;
   private final Duration startPatience;
+  private final Duration refusedPatience;
   private final Holders holders = new Holders();
 
-  private HttpSource(Server server, Duration startPatience) {
+  private HttpSource(Server server, Duration startPatience, Duration refusedPatience) {
     this.server = server;
     this.startPatience = startPatience;
+    this.refusedPatience = refusedPatience;
   }
 
   /**
    * @param apiKey of role worker; null for a server on this machine that has no keys yet
    */
   public static HttpSource to(URI server, @Nullable String apiKey) {
-    return to(server, apiKey, START_PATIENCE);
+    return to(server, apiKey, START_PATIENCE, REFUSED_PATIENCE);
   }
 
-  static HttpSource to(URI server, @Nullable String apiKey, Duration startPatience) {
-    return new HttpSource(new Server(server, apiKey), startPatience);
+  /**
+   * @param startPatience how long a worker that starts waits for the server
+   * @param refusedPatience the same where nobody listens
+   */
+  static HttpSource to(
+      URI server, @Nullable String apiKey, Duration startPatience, Duration refusedPatience) {
+    return new HttpSource(new Server(server, apiKey), startPatience, refusedPatience);
   }
 
   /**
    * A wrong address or key is found before anything runs. A server that is away for a moment is
-   * waited for, as a database is.
+   * waited for, as a database is; less long where nobody listens, and not at all where the name
+   * leads nowhere: that is a mistake in the address, most likely.
    */
   @Override
   public void check(List<String> queues, boolean listens) {
-    long until = System.nanoTime() + startPatience.toNanos();
-    while (true) {
+    long began = System.nanoTime();
+    for (boolean told = false; ; told = true) {
       try {
         var unused = depth(queues, 1);
         return;
       } catch (SourceUnavailableException away) {
-        if (System.nanoTime() - until > 0 || Thread.currentThread().isInterrupted()) {
+        Duration patience = patience(away);
+        if (System.nanoTime() - began > patience.toNanos()
+            || Thread.currentThread().isInterrupted()) {
           throw away;
+        }
+        if (!told) {
+          log.info("{} (asked again for {} s)", away.getMessage(), patience.toMillis() / 1000.0);
         }
         LockSupport.parkNanos(START_PAUSE.toNanos());
       }
     }
+  }
+
+  private Duration patience(SourceUnavailableException away) {
+    return switch (Reached.by(away)) {
+      case NO_SUCH_NAME -> Duration.ZERO;
+      case REFUSED -> refusedPatience;
+      case OTHER -> startPatience;
+    };
   }
 
   @Override

@@ -34,6 +34,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -100,15 +101,42 @@ class HttpSourceTest {
     assertThat(asked).hasValue(3);
   }
 
-  @Test
-  void a_start_is_refused_when_the_server_stays_away() {
-    server.stop(0);
-    HttpSource source = HttpSource.to(url, null, Duration.ofMillis(600));
+  private static Duration refusedAfter(HttpSource source, String message) {
     long start = System.nanoTime();
     assertThat(catchThrowable(() -> source.check(List.of("mail"), true)))
         .isInstanceOf(SourceUnavailableException.class)
-        .hasMessageContaining("the server at " + url + " does not answer");
-    assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(600));
+        .hasMessageContaining(message);
+    return Duration.ofNanos(System.nanoTime() - start);
+  }
+
+  @Test
+  void a_start_is_refused_when_the_server_stays_away() {
+    answering(503, "{\"error\":\"database_away\",\"message\":\"because\"}");
+    HttpSource source = HttpSource.to(url, null, Duration.ofMillis(600), Duration.ZERO);
+    assertThat(refusedAfter(source, "the server at " + url + " answers 503"))
+        .isGreaterThan(Duration.ofMillis(600));
+  }
+
+  @Test
+  @Timeout(120)
+  void a_start_waits_less_long_where_nobody_listens() {
+    server.stop(0);
+    HttpSource source = HttpSource.to(url, null, Duration.ofHours(1), Duration.ofMillis(600));
+    assertThat(
+            refusedAfter(
+                source, "the server at " + url + " does not answer: the connection is refused"))
+        .isGreaterThan(Duration.ofMillis(600));
+  }
+
+  @Test
+  @Timeout(120)
+  void a_start_does_not_wait_for_a_host_that_there_is_not() {
+    Duration hour = Duration.ofHours(1);
+    URI nowhere = URI.create("http://no-such-host.invalid");
+    assertThat(
+            refusedAfter(
+                HttpSource.to(nowhere, null, hour, hour), "does not answer: there is no such host"))
+        .isLessThan(hour);
   }
 
   @Test
