@@ -2,6 +2,7 @@ package dev.holdfast.contract;
 
 import java.net.ConnectException;
 import java.net.UnknownHostException;
+import java.net.http.HttpTimeoutException;
 import java.nio.channels.UnresolvedAddressException;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,10 @@ enum Reached {
     for (@Nullable Throwable cause = trouble; cause != null; cause = cause.getCause()) {
       if (cause instanceof UnresolvedAddressException || cause instanceof UnknownHostException) {
         return NO_SUCH_NAME;
+      }
+      if (cause instanceof HttpTimeoutException) {
+        // Its cause says that it could not connect; nobody has refused it.
+        return OTHER;
       }
       refused |= cause instanceof ConnectException;
     }

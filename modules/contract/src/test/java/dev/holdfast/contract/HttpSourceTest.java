@@ -22,11 +22,13 @@ import dev.holdfast.worker.SourceBusyException;
 import dev.holdfast.worker.SourceUnavailableException;
 import java.io.File;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.net.http.HttpConnectTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -137,6 +139,13 @@ class HttpSourceTest {
             refusedAfter(
                 HttpSource.to(nowhere, null, hour, hour), "does not answer: there is no such host"))
         .isLessThan(hour);
+  }
+
+  @Test
+  void who_does_not_answer_at_all_has_refused_nothing() {
+    HttpConnectTimeoutException late = new HttpConnectTimeoutException("late");
+    late.initCause(new ConnectException("late"));
+    assertThat(Reached.by(new SourceUnavailableException("away", late))).isEqualTo(Reached.OTHER);
   }
 
   @Test
