@@ -29,8 +29,6 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Jobs from a server, for workers that have no business in the database.
@@ -39,8 +37,6 @@ import org.slf4j.LoggerFactory;
  * knows better when to make it again.
  */
 public final class HttpSource implements JobSource, AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(HttpSource.class);
-
   /** Longer than the server's own patience with its database, so that it can say what is wrong. */
   private static final Duration PATIENCE = Duration.ofSeconds(40);
 
@@ -85,18 +81,14 @@ public final class HttpSource implements JobSource, AutoCloseable {
   @Override
   public void check(List<String> queues, boolean listens) {
     long began = System.nanoTime();
-    for (boolean told = false; ; told = true) {
+    while (true) {
       try {
         var unused = depth(queues, 1);
         return;
       } catch (SourceUnavailableException away) {
-        Duration patience = patience(away);
-        if (System.nanoTime() - began > patience.toNanos()
+        if (System.nanoTime() - began > patience(away).toNanos()
             || Thread.currentThread().isInterrupted()) {
           throw away;
-        }
-        if (!told) {
-          log.info("{} (asked again for {} s)", away.getMessage(), patience.toMillis() / 1000.0);
         }
         LockSupport.parkNanos(START_PAUSE.toNanos());
       }

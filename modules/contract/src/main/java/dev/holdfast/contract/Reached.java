@@ -7,7 +7,7 @@ import java.nio.channels.UnresolvedAddressException;
 import org.jspecify.annotations.Nullable;
 
 /** How far a request came that was not answered. */
-enum Reached {
+public enum Reached {
   /** Nowhere: the name has no address. */
   NO_SUCH_NAME,
 
@@ -16,7 +16,7 @@ enum Reached {
 
   OTHER;
 
-  static Reached by(Throwable trouble) {
+  public static Reached by(Throwable trouble) {
     boolean refused = false;
     for (@Nullable Throwable cause = trouble; cause != null; cause = cause.getCause()) {
       if (cause instanceof UnresolvedAddressException || cause instanceof UnknownHostException) {
@@ -29,5 +29,23 @@ enum Reached {
       refused |= cause instanceof ConnectException;
     }
     return refused ? REFUSED : OTHER;
+  }
+
+  /** Why there was no answer, in a few words; those of the JDK are often none. */
+  public static String why(Throwable trouble) {
+    return switch (by(trouble)) {
+      case NO_SUCH_NAME -> "there is no such host";
+      case REFUSED -> "the connection is refused";
+      case OTHER -> message(trouble);
+    };
+  }
+
+  private static String message(Throwable trouble) {
+    for (@Nullable Throwable cause = trouble; cause != null; cause = cause.getCause()) {
+      if (cause.getMessage() != null) {
+        return cause.getMessage();
+      }
+    }
+    return trouble.getClass().getSimpleName();
   }
 }

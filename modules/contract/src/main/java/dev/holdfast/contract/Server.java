@@ -198,15 +198,8 @@ final class Server implements AutoCloseable {
   }
 
   private SourceUnavailableException unreachable(Throwable cause) {
-    String why =
-        switch (Reached.by(cause)) {
-          case NO_SUCH_NAME -> "there is no such host";
-          case REFUSED -> "the connection is refused";
-          case OTHER ->
-              cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
-        };
     return new SourceUnavailableException(
-        "the server at %s does not answer: %s".formatted(url, why), cause);
+        "the server at %s does not answer: %s".formatted(url, Reached.why(cause)), cause);
   }
 
   private <T> T read(Call<T> call, HttpResponse<byte[]> response) {

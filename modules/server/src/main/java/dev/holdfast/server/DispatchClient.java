@@ -1,10 +1,10 @@
 package dev.holdfast.server;
 
+import dev.holdfast.contract.Reached;
 import dev.holdfast.model.Dispatch;
 import dev.holdfast.model.Text;
 import dev.holdfast.steps.Scrubber;
 import java.io.ByteArrayOutputStream;
-import java.net.ConnectException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -83,7 +83,8 @@ final class DispatchClient implements AutoCloseable {
             ? new DispatchReply.Answered(status, "")
             : new DispatchReply.Pending("no answer within " + time.toMillis() + " ms");
       } catch (ExecutionException failed) {
-        return new DispatchReply.Broken(why(failed));
+        return new DispatchReply.Broken(
+            Reached.why(failed.getCause() == null ? failed : failed.getCause()));
       }
     }
 
@@ -97,18 +98,6 @@ final class DispatchClient implements AutoCloseable {
     void abandon() {
       sent.cancel(true);
     }
-  }
-
-  private static String why(Throwable failed) {
-    for (Throwable cause = failed.getCause(); cause != null; cause = cause.getCause()) {
-      if (cause.getMessage() != null) {
-        return cause.getMessage();
-      }
-      if (cause instanceof ConnectException) {
-        return "connection refused";
-      }
-    }
-    return failed.getCause() == null ? failed.toString() : failed.getCause().toString();
   }
 
   @Override

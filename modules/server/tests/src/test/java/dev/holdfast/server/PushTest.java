@@ -352,7 +352,9 @@ class PushTest extends ServerTest {
     worker.stop(0);
     enqueued();
     await().atMost(SOON).until(() -> problems().contains("dispatch_unreachable"));
-    assertThat(problems()).doesNotContain(gone.getHostString());
+    assertThat(problems())
+        .contains("the connection is refused")
+        .doesNotContain(gone.getHostString());
   }
 
   @Test
