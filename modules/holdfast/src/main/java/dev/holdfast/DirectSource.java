@@ -2,7 +2,6 @@ package dev.holdfast;
 
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.Claimed;
-import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Patch;
@@ -64,13 +63,13 @@ final class DirectSource implements JobSource {
   }
 
   @Override
-  public List<StepStatus> steps(JobId job) {
-    return asked(() -> queue.steps(job));
+  public List<StepStatus> steps(Lease lease) {
+    return asked(() -> queue.steps(lease.job()));
   }
 
   @Override
-  public Optional<Patch> patch(JobId job, String step) {
-    return asked(() -> queue.patch(job, step));
+  public Optional<Patch> patch(Lease lease, String step) {
+    return asked(() -> queue.patch(lease.job(), step));
   }
 
   @Override
@@ -79,8 +78,8 @@ final class DirectSource implements JobSource {
   }
 
   @Override
-  public List<PublishedArtifact> artifacts(JobId job) {
-    return asked(() -> queue.artifacts(job));
+  public List<PublishedArtifact> artifacts(Lease lease) {
+    return asked(() -> queue.artifacts(lease.job()));
   }
 
   @Override

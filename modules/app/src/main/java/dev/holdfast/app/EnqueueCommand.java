@@ -79,6 +79,30 @@ final class EnqueueCommand implements Callable<Integer> {
   int keyLimit = 1;
 
   @Option(
+      names = "--asset-id",
+      paramLabel = "ID",
+      description = "what the job makes, for its worker to know")
+  @Nullable String assetId;
+
+  @Option(
+      names = "--partition-key",
+      paramLabel = "KEY",
+      description = "which part of it, for its worker to know")
+  @Nullable String partitionKey;
+
+  @Option(
+      names = "--resources",
+      paramLabel = "JSON",
+      description = "what the job needs, an object or @FILE, for its worker to know")
+  @Nullable String resources;
+
+  @Option(
+      names = "--traceparent",
+      paramLabel = "TRACE",
+      description = "the trace it belongs to, as W3C Trace Context writes it")
+  @Nullable String traceparent;
+
+  @Option(
       names = "--after",
       split = ",",
       paramLabel = "ID",
@@ -140,6 +164,10 @@ final class EnqueueCommand implements Callable<Integer> {
     job = deadline == null ? job : job.deadline(Input.instant("--deadline", deadline));
     job = uniqueKey == null ? job : job.uniqueKey(uniqueKey);
     job = concurrencyKey == null ? job : job.concurrencyKey(concurrencyKey, keyLimit);
+    job = assetId == null ? job : job.assetId(assetId);
+    job = partitionKey == null ? job : job.partitionKey(partitionKey);
+    job = resources == null ? job : job.resources(Input.json("--resources", resources));
+    job = traceparent == null ? job : job.traceparent(traceparent);
     job = after == null ? job : job.after(after.stream().map(JobId::parse).toList(), ifFailed);
     job = parent == null ? job : job.parent(JobId.parse(parent));
     return id == null ? job : job.id(JobId.parse(id));

@@ -24,7 +24,14 @@ final class Input {
 
   /** JSON: the text itself, that of @FILE, or that of standard input for -. */
   static Json json(String from) {
-    return json(from, read(from), 1);
+    return json("the payload", from);
+  }
+
+  /**
+   * @param what it is called when it is none
+   */
+  static Json json(String what, String from) {
+    return json(what, from, read(from), 1);
   }
 
   /** One for each line that is not blank. */
@@ -33,13 +40,13 @@ final class Input {
     List<Json> read = new ArrayList<>();
     for (int i = 0; i < lines.size(); i++) {
       if (!lines.get(i).isBlank()) {
-        read.add(json(from, lines.get(i), i + 1));
+        read.add(json("the payload", from, lines.get(i), i + 1));
       }
     }
     return read;
   }
 
-  private static Json json(String from, String text, int line) {
+  private static Json json(String what, String from, String text, int line) {
     Optional<String> problem = new JsonText(text, line).problem();
     if (problem.isPresent()) {
       boolean file = from.equals("-") || from.startsWith("@");
@@ -47,8 +54,9 @@ final class Input {
       boolean unquoted = !file && text.startsWith("{") && text.indexOf('"') < 0;
       throw new CommandException(
           ExitCode.REFUSED,
-          "the payload%s is not JSON: %s%s"
+          "%s%s is not JSON: %s%s"
               .formatted(
+                  what,
                   file ? " " + from : "",
                   problem.get(),
                   unquoted ? "; write it in single quotes: '{\"name\": 1}'" : ""));

@@ -13,7 +13,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** What the programs of one job print. */
-@Command(name = "log", description = "Show what the programs of a job printed last.")
+@Command(
+    name = "log",
+    description = "Show what the programs of a job printed last, or its worker sent.")
 final class JobsLogCommand implements Callable<Integer> {
   private static final Duration LOOK = Duration.ofSeconds(1);
 

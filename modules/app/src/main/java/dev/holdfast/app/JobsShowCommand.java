@@ -6,10 +6,12 @@ import dev.holdfast.contract.Shape;
 import dev.holdfast.model.Artifact;
 import dev.holdfast.model.Attempt;
 import dev.holdfast.model.EventType;
+import dev.holdfast.model.JobAttributes;
 import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.Json;
 import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.Plural;
 import dev.holdfast.model.PublishedArtifact;
@@ -87,6 +89,7 @@ final class JobsShowCommand implements Callable<Integer> {
       JobsControlCommand.place(timeline).ifPresent(place -> line("", place));
     }
     line("unique", job.uniqueKey());
+    lines(job.attributes());
     line("payload", readable(job, JobStatus.PAYLOAD, job.payload()));
     line("result", readable(job, JobStatus.RESULT, job.result()));
     if (job.failure() != null) {
@@ -124,6 +127,13 @@ final class JobsShowCommand implements Callable<Integer> {
     }
     System.out.println();
     brief(timeline).forEach(System.out::println);
+  }
+
+  private static void lines(JobAttributes attributes) {
+    line("asset", attributes.assetId());
+    line("partition", attributes.partitionKey());
+    line("resources", attributes.resources().equals(Json.EMPTY) ? null : attributes.resources());
+    line("trace", attributes.traceparent());
   }
 
   /** The timeline without the middle of long progress. */

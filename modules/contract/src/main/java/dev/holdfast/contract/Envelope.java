@@ -1,5 +1,6 @@
 package dev.holdfast.contract;
 
+import dev.holdfast.model.JobAttributes;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
@@ -26,7 +27,17 @@ final class Envelope {
         task.maxAttempts() == null ? 1 : task.maxAttempts(),
         task.queueWaitMs() == null ? Duration.ZERO : Duration.ofMillis(task.queueWaitMs()),
         span(task.timeoutMs()),
-        span(task.deadlineMs()));
+        span(task.deadlineMs()),
+        attributes(task));
+  }
+
+  private static JobAttributes attributes(TaskEnvelope task) {
+    @Nullable Json resources = task.resources();
+    return new JobAttributes(
+        task.assetId(),
+        task.partitionKey(),
+        resources == null ? Json.EMPTY : resources,
+        task.traceparent());
   }
 
   private static @Nullable Duration span(@Nullable Long millis) {

@@ -4,15 +4,16 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
 import java.util.List;
 
-/** One attempt at one task, as its worker names it. */
-public record HeldLease(JobId taskId, int attempt) {
+/** One attempt at one task, and the worker that holds it. */
+public record HeldLease(JobId taskId, int attempt, String workerId) {
   public HeldLease {
     Wire.present("taskId", taskId);
     Fields.attempt(attempt);
+    Fields.worker(workerId);
   }
 
-  public static HeldLease of(Lease lease) {
-    return new HeldLease(lease.job(), lease.attempt());
+  public static HeldLease of(Lease lease, String worker) {
+    return new HeldLease(lease.job(), lease.attempt(), worker);
   }
 
   public Lease lease() {

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Under whose name leases were taken here, until their ends have been answered. Of those that were
@@ -38,6 +39,10 @@ final class Holders {
       }
     }
     return known;
+  }
+
+  synchronized Optional<String> of(Lease lease) {
+    return Optional.ofNullable(workers.get(lease));
   }
 
   /** Their ends have been answered. */

@@ -2,7 +2,6 @@ package dev.holdfast.contract;
 
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.Claimed;
-import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Patch;
@@ -28,6 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,45 +44,63 @@ public final class HttpSource implements JobSource, AutoCloseable {
 
   private static final Duration START_PATIENCE = Duration.ofSeconds(15);
   private static final Duration START_PAUSE = Duration.ofMillis(250);
+  private static final Duration REFUSED_PATIENCE = Duration.ofSeconds(5);
 
   private final Server server;
   private final Duration startPatience;
+  private final Duration refusedPatience;
   private final Holders holders = new Holders();
 
-  private HttpSource(Server server, Duration startPatience) {
+  private HttpSource(Server server, Duration startPatience, Duration refusedPatience) {
     this.server = server;
     this.startPatience = startPatience;
+    this.refusedPatience = refusedPatience;
   }
 
   /**
    * @param apiKey of role worker; null for a server on this machine that has no keys yet
    */
   public static HttpSource to(URI server, @Nullable String apiKey) {
-    return to(server, apiKey, START_PATIENCE);
+    return to(server, apiKey, START_PATIENCE, REFUSED_PATIENCE);
   }
 
-  static HttpSource to(URI server, @Nullable String apiKey, Duration startPatience) {
-    return new HttpSource(new Server(server, apiKey), startPatience);
+  /**
+   * @param startPatience how long a worker that starts waits for the server
+   * @param refusedPatience the same where nobody listens
+   */
+  static HttpSource to(
+      URI server, @Nullable String apiKey, Duration startPatience, Duration refusedPatience) {
+    return new HttpSource(new Server(server, apiKey), startPatience, refusedPatience);
   }
 
   /**
    * A wrong address or key is found before anything runs. A server that is away for a moment is
-   * waited for, as a database is.
+   * waited for, as a database is; less long where nobody listens, and not at all where the name
+   * leads nowhere: that is a mistake in the address, most likely.
    */
   @Override
   public void check(List<String> queues, boolean listens) {
-    long until = System.nanoTime() + startPatience.toNanos();
+    long began = System.nanoTime();
     while (true) {
       try {
         var unused = depth(queues, 1);
         return;
       } catch (SourceUnavailableException away) {
-        if (System.nanoTime() - until > 0 || Thread.currentThread().isInterrupted()) {
+        if (System.nanoTime() - began > patience(away).toNanos()
+            || Thread.currentThread().isInterrupted()) {
           throw away;
         }
         LockSupport.parkNanos(START_PAUSE.toNanos());
       }
     }
+  }
+
+  private Duration patience(SourceUnavailableException away) {
+    return switch (Reached.by(away)) {
+      case NO_SUCH_NAME -> Duration.ZERO;
+      case REFUSED -> refusedPatience;
+      case OTHER -> startPatience;
+    };
   }
 
   @Override
@@ -105,10 +123,17 @@ public final class HttpSource implements JobSource, AutoCloseable {
   @Override
   public List<Pulse> heartbeat(List<Lease> leases, Duration lease) {
     List<Pulse> pulses = new ArrayList<>();
-    for (int from = 0; from < leases.size(); from += LeaseHeartbeat.MOST) {
-      List<Lease> some = leases.subList(from, Math.min(leases.size(), from + LeaseHeartbeat.MOST));
-      LeaseHeartbeat beat =
-          new LeaseHeartbeat(lease.toMillis(), some.stream().map(HeldLease::of).toList());
+    List<HeldLease> held = new ArrayList<>();
+    for (Lease each : leases) {
+      holders
+          .of(each)
+          .ifPresentOrElse(
+              worker -> held.add(HeldLease.of(each, worker)),
+              () -> pulses.add(new Pulse(each, Ack.LEASE_LOST, null)));
+    }
+    for (int from = 0; from < held.size(); from += LeaseHeartbeat.MOST) {
+      List<HeldLease> some = held.subList(from, Math.min(held.size(), from + LeaseHeartbeat.MOST));
+      LeaseHeartbeat beat = new LeaseHeartbeat(lease.toMillis(), some);
       pulses.addAll(
           pulses(
               server.post(
@@ -136,19 +161,34 @@ public final class HttpSource implements JobSource, AutoCloseable {
 
   @Override
   public List<Ack> report(List<Report> reports) {
+    Map<Lease, String> known = holders.of(reports.stream().map(Report::lease).toList());
     List<Ack> acks = new ArrayList<>();
     List<LeaseReport.Said> said = new ArrayList<>();
     for (Report report : reports) {
+      String worker = known.get(report.lease());
+      if (worker == null) {
+        continue;
+      }
+      LeaseReport.Said one = LeaseReport.Said.of(report, worker);
       if (report instanceof Report.Step step && step.patch() != null) {
         acks.addAll(tell(said));
         said.clear();
-        acks.add(tell(step, step.patch()));
+        acks.add(tell(one, step.patch()));
       } else {
-        said.add(LeaseReport.Said.of(report));
+        said.add(one);
       }
     }
     acks.addAll(tell(said));
-    return acks;
+    return inOrder(reports, Report::lease, known, acks);
+  }
+
+  /** What was not taken here is not ours to speak for. */
+  private static <T> List<Ack> inOrder(
+      List<T> all, Function<T, Lease> lease, Map<Lease, String> known, List<Ack> acks) {
+    Iterator<Ack> next = acks.iterator();
+    return all.stream()
+        .map(each -> known.containsKey(lease.apply(each)) ? next.next() : Ack.LEASE_LOST)
+        .toList();
   }
 
   private List<Ack> tell(List<LeaseReport.Said> said) {
@@ -174,12 +214,12 @@ public final class HttpSource implements JobSource, AutoCloseable {
    * is ever done without its patch, and nothing lies about that belongs to no step. The changes
    * follow the JSON as they are; in it they would be a third larger, and no text.
    */
-  private Ack tell(Report.Step step, Patch patch) {
+  private Ack tell(LeaseReport.Said step, Patch patch) {
     byte[] bytes = patch.bytes();
     LeaseReport.Answer answer =
         server.post(
             "/v1/leases/step?patchBytes=" + bytes.length,
-            Wire.write(LeaseReport.Said.of(step)),
+            Wire.write(step),
             bytes,
             PATIENCE,
             Refusal.RESULT_NOT_JSON,
@@ -188,42 +228,66 @@ public final class HttpSource implements JobSource, AutoCloseable {
   }
 
   @Override
-  public List<StepStatus> steps(JobId job) {
-    return server.get("/v1/leases/steps?task=" + job, PATIENCE, TaskSteps.class).steps().stream()
+  public List<StepStatus> steps(Lease lease) {
+    return held(lease)
+        .map(held -> server.get("/v1/leases/steps?" + held, PATIENCE, TaskSteps.class).steps())
+        .orElse(List.of())
+        .stream()
         .map(TaskSteps.Entry::status)
         .toList();
   }
 
+  /** The lease as parameters of a question, if it was taken here. */
+  private Optional<String> held(Lease lease) {
+    return holders
+        .of(lease)
+        .map(
+            worker ->
+                "task=%s&attempt=%d&worker=%s"
+                    .formatted(lease.job(), lease.attempt(), encoded(worker)));
+  }
+
   @Override
-  public Optional<Patch> patch(JobId job, String step) {
-    return server
-        .bytes("/v1/leases/patch?task=" + job + "&step=" + encoded(step), PATIENCE, "no_patch")
+  public Optional<Patch> patch(Lease lease, String step) {
+    return held(lease)
+        .flatMap(
+            held ->
+                server.bytes(
+                    "/v1/leases/patch?" + held + "&step=" + encoded(step), PATIENCE, "no_patch"))
         .map(Patch::of);
   }
 
   @Override
   public Ack publish(Publication publication) {
-    return server
-        .post(
-            "/v1/leases/publish",
-            Wire.write(LeasePublish.of(publication)),
-            PATIENCE,
-            Refusal.RESULT_NOT_JSON,
-            LeasePublish.Answer.class)
-        .ack();
+    return holders
+        .of(publication.lease())
+        .map(
+            worker ->
+                server
+                    .post(
+                        "/v1/leases/publish",
+                        Wire.write(LeasePublish.of(publication, worker)),
+                        PATIENCE,
+                        Refusal.RESULT_NOT_JSON,
+                        LeasePublish.Answer.class)
+                    .ack())
+        .orElse(Ack.LEASE_LOST);
   }
 
   @Override
-  public List<PublishedArtifact> artifacts(JobId job) {
-    return server
-        .get("/v1/leases/artifacts?task=" + job, PATIENCE, LeasePublish.Published.class)
-        .artifacts()
+  public List<PublishedArtifact> artifacts(Lease lease) {
+    return held(lease)
+        .map(
+            held ->
+                server
+                    .get("/v1/leases/artifacts?" + held, PATIENCE, LeasePublish.Published.class)
+                    .artifacts())
+        .orElse(List.of())
         .stream()
         .map(LeasePublish.Entry::published)
         .toList();
   }
 
-  /** What was not taken here is not ours to end. */
   @Override
   public List<Ack> settle(List<Settlement> settlements) {
     Map<Lease, String> known = holders.of(settlements.stream().map(Settlement::lease).toList());
@@ -234,11 +298,9 @@ public final class HttpSource implements JobSource, AutoCloseable {
         endings.add(LeaseSettle.Ending.of(settlement, worker));
       }
     }
-    Iterator<Ack> acks = end(endings).iterator();
+    List<Ack> acks = end(endings);
     holders.forget(known.keySet());
-    return settlements.stream()
-        .map(each -> known.containsKey(each.lease()) ? acks.next() : Ack.LEASE_LOST)
-        .toList();
+    return inOrder(settlements, Settlement::lease, known, acks);
   }
 
   private List<Ack> end(List<LeaseSettle.Ending> endings) {
@@ -269,14 +331,19 @@ public final class HttpSource implements JobSource, AutoCloseable {
 
   @Override
   public boolean succeeded(Lease lease) {
-    return server
-        .post(
-            "/v1/leases/succeeded",
-            Wire.write(HeldLease.of(lease)),
-            PATIENCE,
-            Refusal.BAD_ID,
-            HeldLease.Succeeded.class)
-        .succeeded();
+    return holders
+        .of(lease)
+        .map(
+            worker ->
+                server
+                    .post(
+                        "/v1/leases/succeeded",
+                        Wire.write(HeldLease.of(lease, worker)),
+                        PATIENCE,
+                        Refusal.BAD_ID,
+                        HeldLease.Succeeded.class)
+                    .succeeded())
+        .orElse(false);
   }
 
   @Override

@@ -36,7 +36,11 @@ public record JobRequest(
     @Nullable Set<JobState> uniqueStates,
     @Nullable Long uniqueWindowMs,
     @Nullable String concurrencyKey,
-    @Nullable Integer concurrencyLimit) {
+    @Nullable Integer concurrencyLimit,
+    @Nullable String assetId,
+    @Nullable String partitionKey,
+    @Nullable Json resources,
+    @Nullable String traceparent) {
   public JobRequest {
     Wire.present("kind", kind);
     after = after == null ? null : List.copyOf(after);
@@ -72,7 +76,48 @@ public record JobRequest(
         job.owner(
             tenant == null ? tenantUnlessGiven : tenant,
             workspace == null ? Job.DEFAULT_OWNER : workspace);
-    return related(limited(timed(job)));
+    return related(limited(timed(attributed(job))));
+  }
+
+  private Job attributed(Job given) {
+    Job job = assetId == null ? given : given.assetId(assetId);
+    job = partitionKey == null ? job : job.partitionKey(partitionKey);
+    job = resources == null ? job : job.resources(resources);
+    return traceparent == null ? job : job.traceparent(traceparent);
+  }
+
+  /** Sent again after a lost answer it is the same request, though perhaps in another span. */
+  public JobRequest withoutTraceparent() {
+    return traceparent == null
+        ? this
+        : new JobRequest(
+            id,
+            kind,
+            payload,
+            queue,
+            priority,
+            delayMs,
+            runAt,
+            maxAttempts,
+            maxCrashes,
+            timeoutMs,
+            deadline,
+            tenant,
+            workspace,
+            run,
+            runKey,
+            parent,
+            after,
+            whenDependencyFails,
+            uniqueKey,
+            uniqueStates,
+            uniqueWindowMs,
+            concurrencyKey,
+            concurrencyLimit,
+            assetId,
+            partitionKey,
+            resources,
+            null);
   }
 
   private Job timed(Job given) {

@@ -46,7 +46,7 @@ final class JobRequests {
     }
     Limits.payload(payload);
     try {
-      if (!Wire.tree(payload.text().getBytes(StandardCharsets.UTF_8)).isMissingNode()) {
+      if (isOne(payload)) {
         return payload;
       }
     } catch (WireException wrong) {
@@ -55,6 +55,27 @@ final class JobRequests {
       }
     }
     throw new RefusedException(Refusal.PAYLOAD_NOT_JSON, "the payload is not JSON");
+  }
+
+  private static @Nullable Json resources(Job job) {
+    if (job.resources() == null) {
+      return null;
+    }
+    if (!(job.resources() instanceof Json resources)) {
+      throw new IllegalArgumentException("through a server, resources must be JSON already");
+    }
+    try {
+      if (isOne(Limits.resources(resources))) {
+        return resources;
+      }
+    } catch (WireException malformed) {
+      // said below
+    }
+    throw new RefusedException(Refusal.BAD_RESOURCES, "resources are not JSON");
+  }
+
+  private static boolean isOne(Json document) {
+    return !Wire.tree(document.text().getBytes(StandardCharsets.UTF_8)).isMissingNode();
   }
 
   /** What is as it would be anyway is not said; so a key of one tenant hands in its own jobs. */
@@ -85,7 +106,11 @@ final class JobRequests {
         unique == null || unique.states().equals(JobState.ACTIVE) ? null : unique.states(),
         unique == null ? null : millis(unique.window()),
         job.concurrencyKey(),
-        job.concurrencyKey() == null ? null : Integer.valueOf(job.concurrencyLimit()));
+        job.concurrencyKey() == null ? null : Integer.valueOf(job.concurrencyLimit()),
+        job.assetId(),
+        job.partitionKey(),
+        resources(job),
+        job.traceparent());
   }
 
   private static @Nullable Long millis(@Nullable Duration duration) {

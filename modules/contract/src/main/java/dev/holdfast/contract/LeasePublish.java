@@ -17,16 +17,23 @@ import org.jspecify.annotations.Nullable;
  * Asks that an attempt's artifacts be taken for the task's. Their files go the way of the store,
  * which worker and server share; only what is known about them comes over the wire.
  *
+ * @param workerId who holds the attempt
  * @param store which store the files lie in
  * @param result what the task's result is, should a later attempt find nothing left to do
  */
 public record LeasePublish(
-    JobId taskId, int attempt, String store, List<Item> artifacts, @Nullable Json result) {
+    JobId taskId,
+    int attempt,
+    String workerId,
+    String store,
+    List<Item> artifacts,
+    @Nullable Json result) {
   private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
 
   public LeasePublish {
     Wire.present("taskId", taskId);
     Fields.attempt(attempt);
+    Fields.worker(workerId);
     Fields.text("store", Wire.present("store", store), Limits.MESSAGE_CHARS);
     artifacts = Fields.list("artifacts", artifacts, Limits.ARTIFACTS);
     if (result != null) {
@@ -34,10 +41,11 @@ public record LeasePublish(
     }
   }
 
-  public static LeasePublish of(Publication publication) {
+  public static LeasePublish of(Publication publication, String worker) {
     return new LeasePublish(
         publication.lease().job(),
         publication.lease().attempt(),
+        worker,
         publication.store(),
         publication.artifacts().stream().map(Item::of).toList(),
         publication.result());

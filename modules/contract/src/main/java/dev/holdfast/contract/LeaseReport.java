@@ -104,6 +104,7 @@ public record LeaseReport(List<Said> reports) {
   /**
    * Progress, an event, a step or a piece of log: one of them.
    *
+   * @param workerId who holds the attempt
    * @param progressPct how far the attempt is
    * @param message of the progress
    * @param type of the event
@@ -112,6 +113,7 @@ public record LeaseReport(List<Said> reports) {
   public record Said(
       JobId taskId,
       int attempt,
+      String workerId,
       @Nullable Integer progressPct,
       @Nullable String message,
       @Nullable String type,
@@ -121,6 +123,7 @@ public record LeaseReport(List<Said> reports) {
     public Said {
       Wire.present("taskId", taskId);
       Fields.attempt(attempt);
+      Fields.worker(workerId);
       if (Stream.of(progressPct, type, step, log).filter(Objects::nonNull).count() != 1) {
         throw Fields.wrong(
             "progressPct", "or 'type', 'step' or 'log' must be given, and only one of them");
@@ -133,18 +136,18 @@ public record LeaseReport(List<Said> reports) {
       }
     }
 
-    public static Said of(Report report) {
+    public static Said of(Report report, String worker) {
       JobId task = report.lease().job();
       int attempt = report.lease().attempt();
       return switch (report) {
         case Report.Progress(var lease, var percent, var message) ->
-            new Said(task, attempt, percent, message, null, null, null, null);
+            new Said(task, attempt, worker, percent, message, null, null, null, null);
         case Report.Event(var lease, var type, var data) ->
-            new Said(task, attempt, null, null, type, data, null, null);
+            new Said(task, attempt, worker, null, null, type, data, null, null);
         case Report.Step step ->
-            new Said(task, attempt, null, null, null, null, Step.of(step), null);
+            new Said(task, attempt, worker, null, null, null, null, Step.of(step), null);
         case Report.Log(var lease, var piece, var text) ->
-            new Said(task, attempt, null, null, null, null, null, new Log(piece, text));
+            new Said(task, attempt, worker, null, null, null, null, null, new Log(piece, text));
       };
     }
 

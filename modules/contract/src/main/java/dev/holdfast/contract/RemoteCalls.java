@@ -82,7 +82,8 @@ final class RemoteCalls implements AutoCloseable {
     } catch (IOException away) {
       throw new ControlException(
           ControlException.Reason.AWAY,
-          "cannot reach the server at %s: is it running there? (%s)".formatted(url, why(away)),
+          "cannot reach the server at %s: is it running there? (%s)"
+              .formatted(url, Reached.why(away)),
           away);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
@@ -144,15 +145,6 @@ final class RemoteCalls implements AutoCloseable {
           "what answers at %s is not a Holdfast server".formatted(url),
           notOurs);
     }
-  }
-
-  private static String why(IOException away) {
-    for (Throwable cause = away; cause != null; cause = cause.getCause()) {
-      if (cause.getMessage() != null) {
-        return cause.getMessage();
-      }
-    }
-    return away.getClass().getSimpleName();
   }
 
   @Override

@@ -198,9 +198,8 @@ final class Server implements AutoCloseable {
   }
 
   private SourceUnavailableException unreachable(Throwable cause) {
-    String why = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
     return new SourceUnavailableException(
-        "the server at %s does not answer: %s".formatted(url, why), cause);
+        "the server at %s does not answer: %s".formatted(url, Reached.why(cause)), cause);
   }
 
   private <T> T read(Call<T> call, HttpResponse<byte[]> response) {

@@ -7,6 +7,7 @@ import dev.holdfast.model.Attempt;
 import dev.holdfast.model.Cancellation;
 import dev.holdfast.model.Enqueued;
 import dev.holdfast.model.Failure;
+import dev.holdfast.model.JobAttributes;
 import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.LiveControl;
@@ -55,6 +56,10 @@ public final class Shape {
     node.put("run", job.run().toString()).put("runKey", job.runKey());
     node.put("parent", text(job.parent())).put("uniqueKey", job.uniqueKey());
     node.put("concurrencyKey", job.concurrencyKey());
+    JobAttributes attributes = job.attributes();
+    node.put("assetId", attributes.assetId()).put("partitionKey", attributes.partitionKey());
+    node.put("traceparent", attributes.traceparent());
+    node.set("resources", Wire.tree(attributes.resources()));
     List<String> omitted = job.omitted();
     if (!omitted.contains(JobStatus.PAYLOAD)) {
       node.set("payload", Wire.tree(job.payload()));

@@ -11,6 +11,8 @@ import dev.holdfast.model.Enqueued;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.HealthStatus;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.JobAttributes;
 import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
@@ -80,7 +82,17 @@ final class Shaped {
         is(node, "parent") ? id(node, "parent") : null,
         textOrNull(node, "uniqueKey"),
         textOrNull(node, "concurrencyKey"),
+        attributes(node),
         list(node.path("omitted"), JsonNode::asText));
+  }
+
+  private static JobAttributes attributes(JsonNode node) {
+    Json resources = json(node, "resources");
+    return new JobAttributes(
+        textOrNull(node, "assetId"),
+        textOrNull(node, "partitionKey"),
+        resources == null ? Json.EMPTY : resources,
+        textOrNull(node, "traceparent"));
   }
 
   static Enqueued enqueued(JsonNode node) {

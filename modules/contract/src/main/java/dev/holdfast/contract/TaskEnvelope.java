@@ -12,9 +12,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param taskKey names the task within its run
  * @param assetId what the task makes, where it makes something that has a name of its own
+ * @param partitionKey which part of that
  * @param attemptId one name for this attempt at this task
  * @param dispatchId one name for this handing over
  * @param resources what the task needs; whoever submitted it and its worker know what that means
+ * @param traceparent the trace it belongs to, as W3C Trace Context writes it
  * @param taskToken good for the callbacks of this attempt and nothing else
  * @param liveControl what an operator wants of the task beyond cancelling it
  * @param retryContext why the attempt before this one failed
@@ -29,6 +31,7 @@ public record TaskEnvelope(
     JobId runId,
     String taskKey,
     @Nullable String assetId,
+    @Nullable String partitionKey,
     String tenantId,
     String workspaceId,
     int attempt,

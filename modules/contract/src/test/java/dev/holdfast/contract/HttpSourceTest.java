@@ -6,10 +6,13 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.holdfast.model.Ack;
+import dev.holdfast.model.Artifact;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.Patch;
+import dev.holdfast.model.Publication;
+import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Report;
@@ -19,11 +22,13 @@ import dev.holdfast.worker.SourceBusyException;
 import dev.holdfast.worker.SourceUnavailableException;
 import java.io.File;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.net.http.HttpConnectTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,6 +36,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -97,15 +103,49 @@ class HttpSourceTest {
     assertThat(asked).hasValue(3);
   }
 
-  @Test
-  void a_start_is_refused_when_the_server_stays_away() {
-    server.stop(0);
-    HttpSource source = HttpSource.to(url, null, Duration.ofMillis(600));
+  private static Duration refusedAfter(HttpSource source, String message) {
     long start = System.nanoTime();
     assertThat(catchThrowable(() -> source.check(List.of("mail"), true)))
         .isInstanceOf(SourceUnavailableException.class)
-        .hasMessageContaining("the server at " + url + " does not answer");
-    assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(600));
+        .hasMessageContaining(message);
+    return Duration.ofNanos(System.nanoTime() - start);
+  }
+
+  @Test
+  void a_start_is_refused_when_the_server_stays_away() {
+    answering(503, "{\"error\":\"database_away\",\"message\":\"because\"}");
+    HttpSource source = HttpSource.to(url, null, Duration.ofMillis(600), Duration.ZERO);
+    assertThat(refusedAfter(source, "the server at " + url + " answers 503"))
+        .isGreaterThan(Duration.ofMillis(600));
+  }
+
+  @Test
+  @Timeout(120)
+  void a_start_waits_less_long_where_nobody_listens() {
+    server.stop(0);
+    HttpSource source = HttpSource.to(url, null, Duration.ofHours(1), Duration.ofMillis(600));
+    assertThat(
+            refusedAfter(
+                source, "the server at " + url + " does not answer: the connection is refused"))
+        .isGreaterThan(Duration.ofMillis(600));
+  }
+
+  @Test
+  @Timeout(120)
+  void a_start_does_not_wait_for_a_host_that_there_is_not() {
+    Duration hour = Duration.ofHours(1);
+    URI nowhere = URI.create("http://no-such-host.invalid");
+    assertThat(
+            refusedAfter(
+                HttpSource.to(nowhere, null, hour, hour), "does not answer: there is no such host"))
+        .isLessThan(hour);
+  }
+
+  @Test
+  void who_does_not_answer_at_all_has_refused_nothing() {
+    HttpConnectTimeoutException late = new HttpConnectTimeoutException("late");
+    late.initCause(new ConnectException("late"));
+    assertThat(Reached.by(new SourceUnavailableException("away", late))).isEqualTo(Reached.OTHER);
   }
 
   @Test
@@ -131,22 +171,36 @@ class HttpSourceTest {
             : "{\"error\":\"%s\",\"message\":\"because\"}".formatted(error));
   }
 
-  /** One that holds this lease, and answers its end so. */
+  /** One that holds this lease, and answers what is said of it so. */
   private HttpSource holding(Lease lease, int status, String body) {
-    answering("/v1/leases/settle", status, body);
+    answering("/v1/leases/", status, body);
     HttpSource source =
         answering(
             200,
-            "{\"leases\":[{\"taskId\":\"%s\",\"attempt\":%d}]}"
+            "{\"leases\":[{\"taskId\":\"%s\",\"attempt\":%d,\"workerId\":\"w\"}]}"
                 .formatted(lease.job(), lease.attempt()));
     assertThat(source.heldBy("w")).containsExactly(lease);
     return source;
   }
 
   @Test
-  void what_was_not_taken_here_is_not_ended_here() {
-    Settlement settlement = new Settlement.Succeed(new Lease(JobId.next(), 1), null);
-    assertThat(answering(500, "").settle(List.of(settlement))).containsExactly(Ack.LEASE_LOST);
+  void what_was_not_taken_here_is_not_spoken_for_here() {
+    Lease lease = new Lease(JobId.next(), 1);
+    HttpSource source = answering(500, "");
+    assertThat(source.settle(List.of(new Settlement.Succeed(lease, null))))
+        .containsExactly(Ack.LEASE_LOST);
+    assertThat(source.report(List.of(new Report.Progress(lease, 5, null))))
+        .containsExactly(Ack.LEASE_LOST);
+    assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(1)))
+        .containsExactly(new Pulse(lease, Ack.LEASE_LOST, null));
+    assertThat(
+            source.publish(
+                new Publication(lease, "s", List.of(new Artifact("a", 1, "0".repeat(64))), null)))
+        .isEqualTo(Ack.LEASE_LOST);
+    assertThat(source.artifacts(lease)).isEmpty();
+    assertThat(source.steps(lease)).isEmpty();
+    assertThat(source.patch(lease, "s")).isEmpty();
+    assertThat(source.succeeded(lease)).isFalse();
   }
 
   @Test
@@ -197,7 +251,8 @@ class HttpSourceTest {
   void a_request_that_came_later_than_its_worker_is_left_alone() {
     Lease lease = new Lease(JobId.next(), 1);
     HttpSource source =
-        answering(
+        holding(
+            lease,
             200,
             """
             {"pulses":[{"taskId":"%s","attempt":1,"ack":"ACCEPTED","liveControl":{"paused":true,
@@ -211,20 +266,25 @@ class HttpSourceTest {
   @ParameterizedTest
   @CsvSource({"200, <html>Welcome</html>", "404, {}", "404, {\"error\":\"not_found\"}", "500, {}"})
   void something_else_at_the_address_is_no_patch(int status, String body) {
-    assertThat(catchThrowable(() -> answering(status, body).patch(JobId.next(), "s")))
+    Lease lease = new Lease(JobId.next(), 1);
+    HttpSource source = holding(lease, status, body);
+    assertThat(catchThrowable(() -> source.patch(lease, "s")))
         .isInstanceOf(IllegalStateException.class);
   }
 
   @Test
   void a_step_without_a_patch_has_none() {
-    assertThat(failing(404, "no_patch").patch(JobId.next(), "s")).isEmpty();
+    Lease lease = new Lease(JobId.next(), 1);
+    HttpSource source = holding(lease, 404, "{\"error\":\"no_patch\",\"message\":\"because\"}");
+    assertThat(source.patch(lease, "s")).isEmpty();
   }
 
   @Test
   void a_step_with_a_patch_that_is_not_answered_is_not_told() {
+    Lease lease = new Lease(JobId.next(), 1);
     Report.Step step =
         new Report.Step(
-            new Lease(JobId.next(), 1),
+            lease,
             "s",
             1,
             StepState.DONE,
@@ -235,7 +295,7 @@ class HttpSourceTest {
             null,
             null,
             List.of());
-    HttpSource source = answering(200, "{\"acks\":[]}");
+    HttpSource source = holding(lease, 200, "{\"acks\":[]}");
     assertThatThrownBy(() -> source.report(List.of(step)))
         .isInstanceOf(IllegalStateException.class);
   }

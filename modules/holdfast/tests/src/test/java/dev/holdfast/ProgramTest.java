@@ -125,14 +125,20 @@ class ProgramTest extends WorkplaceTest {
     JobId id =
         ran(
             shell("printf 'holdfast: {\"output\": %s}\\n' \"$(tr -d '\\n' < \"$HOLDFAST_JOB\")\""),
-            Job.of("program", Map.of("n", 1)).owner("acme", "lab"));
+            Job.of("program", Map.of("n", 1))
+                .owner("acme", "lab")
+                .assetId("orders")
+                .resources(Map.of("cpu", 2)));
     assertThat(await(id, JobState.SUCCEEDED).result()).isNotNull();
     assertThat(result(id))
         .contains("\"taskId\": \"" + id + "\"")
         .contains("\"kind\": \"program\"")
         .contains("\"attempt\": 1")
         .contains("\"tenantId\": \"acme\"")
-        .contains("\"payload\": {\"n\": 1}");
+        .contains("\"payload\": {\"n\": 1}")
+        .contains("\"assetId\": \"orders\"")
+        .contains("\"resources\": {\"cpu\": 2}")
+        .doesNotContain("traceparent");
   }
 
   @Test

@@ -8,6 +8,7 @@ import dev.holdfast.model.Codec;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.Job;
+import dev.holdfast.model.JobAttributes;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
@@ -64,6 +65,23 @@ class RunningTest extends LibraryTest {
     assertThat(job.finishedAt()).isAfterOrEqualTo(job.startedAt());
     assertThat(timeline(id)).containsExactly("created", "processing", "progress", "done");
     assertThat(attempts(id)).containsExactly(AttemptOutcome.SUCCEEDED);
+  }
+
+  @Test
+  void a_handler_reads_what_its_job_brings_along() {
+    String trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    JobId id =
+        enqueue(
+            Job.of("ingest")
+                .assetId("orders")
+                .partitionKey("2026-11-17")
+                .resources(Map.of("cpu", 2))
+                .traceparent(trace));
+    start(worker().handle("ingest", Json.class, (payload, context) -> context.job().attributes()));
+    await(id, JobState.SUCCEEDED);
+    JobAttributes read = new JacksonCodec().decode(new Json(result(id)), JobAttributes.class);
+    assertThat(read)
+        .isEqualTo(new JobAttributes("orders", "2026-11-17", new Json("{\"cpu\":2}"), trace));
   }
 
   @Test

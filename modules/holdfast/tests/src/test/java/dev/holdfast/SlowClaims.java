@@ -2,7 +2,6 @@ package dev.holdfast;
 
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.Claimed;
-import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.Patch;
 import dev.holdfast.model.Publication;
@@ -66,13 +65,13 @@ final class SlowClaims implements JobSource {
   }
 
   @Override
-  public List<StepStatus> steps(JobId job) {
-    return source.steps(job);
+  public List<StepStatus> steps(Lease lease) {
+    return source.steps(lease);
   }
 
   @Override
-  public Optional<Patch> patch(JobId job, String step) {
-    return source.patch(job, step);
+  public Optional<Patch> patch(Lease lease, String step) {
+    return source.patch(lease, step);
   }
 
   @Override
@@ -81,8 +80,8 @@ final class SlowClaims implements JobSource {
   }
 
   @Override
-  public List<PublishedArtifact> artifacts(JobId job) {
-    return source.artifacts(job);
+  public List<PublishedArtifact> artifacts(Lease lease) {
+    return source.artifacts(lease);
   }
 
   @Override

@@ -41,6 +41,10 @@ public final class Job implements Cloneable {
   private @Nullable Unique unique;
   private @Nullable String concurrencyKey;
   private int concurrencyLimit = 1;
+  private @Nullable String assetId;
+  private @Nullable String partitionKey;
+  private @Nullable Object resources;
+  private @Nullable String traceparent;
 
   private Job(String kind, Object payload) {
     this.kind = Limits.kind(kind);
@@ -195,6 +199,37 @@ public final class Job implements Cloneable {
     return job;
   }
 
+  /** What the job makes, where that has a name of its own; for its worker to know. */
+  public Job assetId(String value) {
+    Job job = copy();
+    job.assetId = Limits.key("assetId", value);
+    return job;
+  }
+
+  /**
+   * Which part of the asset the job makes; for its worker to know. To have jobs of one key run one
+   * after another is what {@link #concurrencyKey} is for.
+   */
+  public Job partitionKey(String value) {
+    Job job = copy();
+    job.partitionKey = Limits.key("partitionKey", value);
+    return job;
+  }
+
+  /** What the job needs; a map, a record, or anything else that the codec makes an object of. */
+  public Job resources(Object value) {
+    Job job = copy();
+    job.resources = value;
+    return job;
+  }
+
+  /** The trace that the job belongs to, as W3C Trace Context writes it. */
+  public Job traceparent(String value) {
+    Job job = copy();
+    job.traceparent = Traceparent.checked(value);
+    return job;
+  }
+
   public JobId id() {
     return id;
   }
@@ -279,6 +314,27 @@ public final class Job implements Cloneable {
 
   public int concurrencyLimit() {
     return concurrencyLimit;
+  }
+
+  public @Nullable String assetId() {
+    return assetId;
+  }
+
+  public @Nullable String partitionKey() {
+    return partitionKey;
+  }
+
+  public @Nullable Object resources() {
+    return resources;
+  }
+
+  public @Nullable String traceparent() {
+    return traceparent;
+  }
+
+  /** Whether it brings something along for its worker besides the payload. */
+  public boolean hasAttributes() {
+    return assetId != null || partitionKey != null || resources != null || traceparent != null;
   }
 
   private static int within(String what, int value, int min, int max, Refusal refusal) {

@@ -44,6 +44,7 @@ public record JobStatus(
     @Nullable JobId parent,
     @Nullable String uniqueKey,
     @Nullable String concurrencyKey,
+    JobAttributes attributes,
     List<String> omitted) {
   public static final String PAYLOAD = "payload";
   public static final String RESULT = "result";

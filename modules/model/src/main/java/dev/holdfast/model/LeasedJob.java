@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param failures failed attempts that count against the budget so far
  * @param timeout how long this attempt may take
  * @param untilDeadline how long the job has left, from the moment of the claim
+ * @param attributes what it brings along besides the payload
  */
 public record LeasedJob(
     Lease lease,
@@ -26,7 +27,8 @@ public record LeasedJob(
     int maxAttempts,
     Duration queueWait,
     @Nullable Duration timeout,
-    @Nullable Duration untilDeadline) {
+    @Nullable Duration untilDeadline,
+    JobAttributes attributes) {
 
   public JobId id() {
     return lease.job();
@@ -47,6 +49,7 @@ public record LeasedJob(
         maxAttempts,
         queueWait,
         timeout,
-        untilDeadline);
+        untilDeadline,
+        attributes);
   }
 }

@@ -14,6 +14,7 @@ public final class Limits {
   public static final int LISTED_BYTES = 1 << 12;
 
   public static final int EVENT_BYTES = 1 << 16;
+  public static final int RESOURCES_BYTES = 1 << 12;
   public static final int BULK_JOBS = 10_000;
   public static final int BULK_BYTES = 64 << 20;
   public static final int DELAY_DAYS = 36_500;
@@ -115,6 +116,15 @@ public final class Limits {
   public static Json eventData(Json json) {
     wellFormed(json, Refusal.EVENT_NOT_JSON, "event data");
     return bounded(json, EVENT_BYTES, Refusal.EVENT_TOO_LARGE, "event data");
+  }
+
+  /** What a job needs: an object. */
+  public static Json resources(Json json) {
+    wellFormed(json, Refusal.BAD_RESOURCES, "resources");
+    if (!json.text().strip().startsWith("{")) {
+      throw new RefusedException(Refusal.BAD_RESOURCES, "resources must be a JSON object");
+    }
+    return bounded(json, RESOURCES_BYTES, Refusal.BAD_RESOURCES, "resources");
   }
 
   private static String name(String what, String name, Pattern form, int max, String signs) {

@@ -16,6 +16,7 @@ public record Schedule(
         || job.unique() != null
         || job.concurrencyKey() != null
         || job.parent() != null
+        || job.hasAttributes()
         || job.deadline() != null
         || job.runAt() != null
         || !job.delay().isZero()) {

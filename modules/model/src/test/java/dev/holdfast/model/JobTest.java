@@ -31,6 +31,7 @@ class JobTest {
     assertThat(job.unique()).isNull();
     assertThat(job.concurrencyKey()).isNull();
     assertThat(job.concurrencyLimit()).isEqualTo(1);
+    assertThat(job.hasAttributes()).isFalse();
     assertThat(Job.of("ping").payload()).isEqualTo(Json.EMPTY);
   }
 

@@ -30,7 +30,7 @@ final class Claim {
              unique_states = holdfast.unique_after(j.unique_states, 'RUNNING')
        WHERE j.ctid = ANY (ARRAY(SELECT p.ctid FROM picked p))
       RETURNING j.id, j.attempt, j.kind, j.queue, j.payload, j.tenant, j.workspace, j.run_id, j.run_key,
-                j.failures, j.max_attempts, j.timeout_ms, j.priority,
+                j.failures, j.max_attempts, j.timeout_ms, j.priority, j.attributes,
                 date_part('epoch', j.run_at) AS due,
                 date_part('epoch', j.created_at) AS created,
                 date_part('epoch', j.deadline - statement_timestamp()) * 1000 AS deadline_ms,
@@ -103,7 +103,8 @@ final class Claim {
               row.getInt("max_attempts"),
               Duration.ofMillis(Math.max(0, row.getLong("wait_ms"))),
               Rows.millisOrNull(row, "timeout_ms"),
-              Rows.millisOrNull(row, "deadline_ms"));
+              Rows.millisOrNull(row, "deadline_ms"),
+              AttributesJson.read(row.getString("attributes")));
       return new Taken(job, row.getInt("priority"), row.getDouble("due"));
     }
   }

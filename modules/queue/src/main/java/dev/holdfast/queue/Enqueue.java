@@ -30,22 +30,22 @@ final class Enqueue {
              (id, queue, kind, state, priority, run_at, created_at, max_attempts, max_crashes,
               timeout_ms, deadline, unique_key, unique_states, unique_until,
               concurrency_key, concurrency_limit, tenant, workspace, run_id, run_key, parent_id,
-              when_dependency_fails, payload)
+              when_dependency_fails, attributes, payload)
       SELECT n.id, n.queue, n.kind,
              CASE WHEN n.when_dependency_fails IS NULL THEN 'PENDING' ELSE 'WAITING' END, n.priority,
              coalesce(n.run_at, clock.now + n.delay_ms * interval '1 millisecond'), clock.now,
              n.max_attempts, n.max_crashes, n.timeout_ms, n.deadline,
              n.unique_key, n.unique_states, clock.now + n.unique_ms * interval '1 millisecond',
              n.concurrency_key, n.concurrency_limit, n.tenant, n.workspace, n.run_id, n.run_key,
-             n.parent_id, n.when_dependency_fails, n.payload::jsonb
+             n.parent_id, n.when_dependency_fails, n.attributes::jsonb, n.payload::jsonb
         FROM unnest(?::uuid[], ?::text[], ?::text[], ?::int2[], ?::timestamptz[], ?::int8[],
                     ?::int4[], ?::int4[], ?::int8[], ?::timestamptz[], ?::text[], ?::int2[],
                     ?::int8[], ?::text[], ?::int4[], ?::text[], ?::text[], ?::uuid[], ?::text[],
-                    ?::uuid[], ?::text[], ?::text[])
+                    ?::uuid[], ?::text[], ?::text[], ?::text[])
              AS n(id, queue, kind, priority, run_at, delay_ms,
                   max_attempts, max_crashes, timeout_ms, deadline, unique_key, unique_states,
                   unique_ms, concurrency_key, concurrency_limit, tenant, workspace, run_id, run_key,
-                  parent_id, when_dependency_fails, payload),
+                  parent_id, when_dependency_fails, attributes, payload),
              -- Not now(): in a caller's transaction that would be when the transaction began.
              (SELECT clock_timestamp() AS now) AS clock
       ON CONFLICT DO NOTHING
@@ -82,22 +82,23 @@ final class Enqueue {
       """;
 
   // What a job is handed in with and keeps. Not what a retry or a crash may change, nor times: sent
-  // again after a lost answer, a delay ends at another moment.
+  // again after a lost answer, a delay ends at another moment. Nor the trace, in which that may be
+  // another span.
   private static final String OTHERS_OF_THE_ID =
       """
       SELECT n.id
         FROM unnest(?::uuid[], ?::text[], ?::text[], ?::int2[], ?::int4[], ?::int4[], ?::int8[],
-                    ?::text[], ?::text[], ?::text[], ?::uuid[], ?::text[], ?::uuid[], ?::text[])
+                    ?::text[], ?::text[], ?::text[], ?::uuid[], ?::text[], ?::uuid[], ?::text[], ?::text[])
              AS n(id, queue, kind, priority, max_attempts, max_crashes, timeout_ms, unique_key,
-                  tenant, workspace, run_id, run_key, parent_id, payload)
+                  tenant, workspace, run_id, run_key, parent_id, attributes, payload)
         JOIN holdfast.job own ON own.id = n.id
        WHERE (own.queue, own.kind, own.priority, own.max_attempts, own.max_crashes, own.timeout_ms,
               own.unique_key, own.tenant, own.workspace, own.run_id, own.run_key, own.parent_id,
-              own.payload)
+              coalesce(own.attributes - 'traceparent', '{}'), own.payload)
              IS DISTINCT FROM
              (n.queue, n.kind, n.priority, n.max_attempts, n.max_crashes, n.timeout_ms,
               n.unique_key, n.tenant, n.workspace, n.run_id, n.run_key, n.parent_id,
-              n.payload::jsonb)
+              coalesce(n.attributes::jsonb - 'traceparent', '{}'), n.payload::jsonb)
       """;
 
   // Two batches that want the same keys take them in the same order, and so cannot deadlock. A key
@@ -134,7 +135,7 @@ final class Enqueue {
 
   /** With what other threads enqueue at the same moment, if it stands for itself. */
   Enqueued one(Job asked) {
-    Job job = defaults.applied(asked);
+    Job job = prepared(asked);
     if (takesMoreThanOneStatement(List.of(job))) {
       return all(List.of(job)).getFirst();
     }
@@ -149,8 +150,16 @@ final class Enqueue {
   }
 
   List<Enqueued> all(List<Job> asked) {
-    List<Job> jobs = asked.stream().map(defaults::applied).toList();
+    List<Job> jobs = asked.stream().map(this::prepared).toList();
     return all(jobs, checked(jobs));
+  }
+
+  /** With what it does not say itself, and with resources that are JSON. */
+  private Job prepared(Job asked) {
+    Job job = defaults.applied(asked);
+    return job.resources() == null
+        ? job
+        : job.resources(Limits.resources(codec.encode(job.resources())));
   }
 
   private List<Enqueued> all(List<Job> jobs, Map<JobId, Json> payloads) {
@@ -199,7 +208,7 @@ final class Enqueue {
 
   /** Commits, or not, with the caller's own writes. */
   List<Enqueued> all(Connection connection, List<Job> asked) throws SQLException {
-    List<Job> jobs = asked.stream().map(defaults::applied).toList();
+    List<Job> jobs = asked.stream().map(this::prepared).toList();
     Map<JobId, Json> payloads = checked(jobs);
     Database.Work<List<Enqueued>> write = in -> write(in, jobs, payloads);
     Database.Work<List<Enqueued>> work =
@@ -330,6 +339,7 @@ final class Enqueue {
             Rows.array(connection, "uuid", jobs, Job::run),
             Rows.array(connection, "text", jobs, Job::runKey),
             Rows.array(connection, "uuid", jobs, Job::parent),
+            Rows.array(connection, "text", jobs, AttributesJson::of),
             Rows.array(connection, "text", jobs, job -> payloads.get(job.id())));
     if (!others.isEmpty()) {
       throw new RefusedException(
@@ -363,6 +373,7 @@ final class Enqueue {
       Rows.array(c, "text", jobs, Job::runKey),
       Rows.array(c, "uuid", jobs, Job::parent),
       Rows.array(c, "text", jobs, j -> j.after().isEmpty() ? null : j.whenDependencyFails().name()),
+      Rows.array(c, "text", jobs, AttributesJson::of),
       Rows.array(c, "text", jobs, job -> payloads.get(job.id()))
     };
   }
@@ -404,6 +415,9 @@ final class Enqueue {
         jobs.size() == 1
             ? "the payload of job " + jobs.getFirst().id()
             : "a payload among these " + jobs.size() + " jobs";
+    if (jobs.stream().anyMatch(job -> job.resources() != null)) {
+      which += ", or what is said of resources,";
+    }
     RefusedException refused =
         new RefusedException(
             Refusal.PAYLOAD_NOT_JSON,

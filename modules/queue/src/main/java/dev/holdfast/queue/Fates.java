@@ -42,7 +42,7 @@ final class Fates {
 
   static Map<Lease, String> workers(Connection connection, List<Lease> leases) throws SQLException {
     Map<Lease, String> workers = new HashMap<>();
-    Rows.list(
+    Rows.listByKey(
             connection,
             row -> Map.entry(Rows.lease(row), row.getString("worker_id")),
             WORKERS,

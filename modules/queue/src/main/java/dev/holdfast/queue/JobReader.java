@@ -77,7 +77,7 @@ final class JobReader {
              max_attempts, crashes, max_crashes, progress, progress_message, worker_id, heartbeat_at,
              lease_expires_at, created_at, run_at, started_at, finished_at, cancel_requested_at,
              cancel_reason, deadline, tenant, workspace, run_id, run_key, parent_id, unique_key,
-             concurrency_key
+             concurrency_key, attributes
       """;
 
   private static final String FROM_JOBS = "FROM holdfast.job";
@@ -254,6 +254,7 @@ final class JobReader {
         Rows.idOrNull(row, "parent_id"),
         row.getString("unique_key"),
         row.getString("concurrency_key"),
+        AttributesJson.read(row.getString("attributes")),
         omitted(row));
   }
 

@@ -32,6 +32,7 @@ import dev.holdfast.model.Lease;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.LogCursor;
+import dev.holdfast.model.LogLines;
 import dev.holdfast.model.LogTail;
 import dev.holdfast.model.Moment;
 import dev.holdfast.model.Patch;
@@ -184,6 +185,32 @@ public final class Queue implements AutoCloseable {
         : heartbeats.run("heartbeat", connection -> Heartbeat.of(connection, leases, lease));
   }
 
+  /** The same, for workers whose word is not enough: a lease that is another's is lost. */
+  public List<Pulse> heartbeat(Map<Lease, String> workers, Duration lease) {
+    if (workers.isEmpty()) {
+      return List.of();
+    }
+    return heartbeats.run(
+        "heartbeat",
+        connection -> {
+          Map<Lease, String> holders = Fates.workers(connection, List.copyOf(workers.keySet()));
+          List<Lease> theirs = new ArrayList<>();
+          List<Pulse> pulses = new ArrayList<>();
+          workers.forEach(
+              (held, worker) -> {
+                if (worker.equals(holders.get(held))) {
+                  theirs.add(held);
+                } else {
+                  pulses.add(new Pulse(held, Ack.LEASE_LOST, null));
+                }
+              });
+          if (!theirs.isEmpty()) {
+            pulses.addAll(Heartbeat.of(connection, theirs, lease));
+          }
+          return pulses;
+        });
+  }
+
   /** The running jobs of a worker of whom something is asked: to stop, or by an operator. */
   public List<Pulse> signals(String worker) {
     return heartbeats.run("signals", connection -> Heartbeat.signalled(connection, worker));
@@ -254,6 +281,11 @@ public final class Queue implements AutoCloseable {
   /** One answer per report, in their order. */
   public List<Ack> report(List<Report> reports) {
     return settle.report(reports);
+  }
+
+  /** Lines for an attempt's log. */
+  public Ack log(LogLines lines) {
+    return database.transact("log", connection -> AppendLog.write(connection, lines));
   }
 
   public Ack publish(Publication publication) {

@@ -82,6 +82,12 @@ final class Call {
     return request.headers().first(io.helidon.http.HeaderNames.create(name));
   }
 
+  /** The same, if it is there once: of two nobody knows which is meant. */
+  Optional<String> only(String header) {
+    var values = request.headers().values(io.helidon.http.HeaderNames.create(header));
+    return values.size() == 1 ? Optional.of(values.getFirst()) : Optional.empty();
+  }
+
   /** The one value of a query parameter; a parameter that stands there twice means nothing. */
   Optional<String> query(String name) {
     try {

@@ -1,10 +1,10 @@
 package dev.holdfast.server;
 
+import dev.holdfast.contract.Reached;
 import dev.holdfast.model.Dispatch;
 import dev.holdfast.model.Text;
 import dev.holdfast.steps.Scrubber;
 import java.io.ByteArrayOutputStream;
-import java.net.ConnectException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -39,16 +39,20 @@ final class DispatchClient implements AutoCloseable {
   }
 
   /**
+   * @param traceparent the trace it belongs to, which goes on with the request
    * @param secrets that are in it, and in no answer to be kept
    */
-  Exchange post(Dispatch dispatch, byte[] envelope, List<String> secrets) {
-    HttpRequest request =
+  Exchange post(
+      Dispatch dispatch, byte[] envelope, @Nullable String traceparent, List<String> secrets) {
+    HttpRequest.Builder request =
         HttpRequest.newBuilder(dispatch.url())
             .header("Content-Type", Answer.JSON)
             .header("Authorization", "Bearer " + dispatch.secret())
-            .POST(BodyPublishers.ofByteArray(envelope))
-            .build();
-    return new Exchange(http, request, secrets);
+            .POST(BodyPublishers.ofByteArray(envelope));
+    if (traceparent != null) {
+      request.header("traceparent", traceparent);
+    }
+    return new Exchange(http, request.build(), secrets);
   }
 
   /** One request and its answer. It has no time limit of its own: whoever waits decides. */
@@ -79,7 +83,8 @@ final class DispatchClient implements AutoCloseable {
             ? new DispatchReply.Answered(status, "")
             : new DispatchReply.Pending("no answer within " + time.toMillis() + " ms");
       } catch (ExecutionException failed) {
-        return new DispatchReply.Broken(why(failed));
+        return new DispatchReply.Broken(
+            Reached.why(failed.getCause() == null ? failed : failed.getCause()));
       }
     }
 
@@ -93,18 +98,6 @@ final class DispatchClient implements AutoCloseable {
     void abandon() {
       sent.cancel(true);
     }
-  }
-
-  private static String why(Throwable failed) {
-    for (Throwable cause = failed.getCause(); cause != null; cause = cause.getCause()) {
-      if (cause.getMessage() != null) {
-        return cause.getMessage();
-      }
-      if (cause instanceof ConnectException) {
-        return "connection refused";
-      }
-    }
-    return failed.getCause() == null ? failed.toString() : failed.getCause().toString();
   }
 
   @Override

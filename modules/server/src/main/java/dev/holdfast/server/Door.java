@@ -197,7 +197,7 @@ final class Door implements Handler {
     Refusal reason = refused.refusal();
     int status =
         switch (reason) {
-          case BAD_ID -> 400;
+          case BAD_ID, BAD_TRACEPARENT -> 400;
           case ID_TAKEN -> 409;
           case PAYLOAD_TOO_LARGE, RESULT_TOO_LARGE, EVENT_TOO_LARGE, TOO_MANY_JOBS -> 413;
           default -> 422;

@@ -6,7 +6,6 @@ import dev.holdfast.contract.TaskScope;
 import dev.holdfast.contract.TaskTokens;
 import dev.holdfast.model.Background;
 import dev.holdfast.model.JobId;
-import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Timings;
 import dev.holdfast.queue.DatabaseException;
@@ -78,7 +77,8 @@ final class Envelopes {
         job.id(),
         job.run(),
         job.runKey(),
-        null,
+        job.attributes().assetId(),
+        job.attributes().partitionKey(),
         job.tenant(),
         job.workspace(),
         job.lease().attempt(),
@@ -87,10 +87,10 @@ final class Envelopes {
         job.queue(),
         job.kind(),
         job.payload(),
-        Json.EMPTY,
+        job.attributes().resources(),
         job.enqueuedAt(),
         deadline,
-        null,
+        job.attributes().traceparent(),
         callbackBaseUrl.toString(),
         token.text(),
         token.expiresAt(),

@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -56,26 +57,28 @@ final class LeasesApi {
         Route.post("/v1/leases/step", Guard.WORK, this::step)
             .maxBody(ONE_STEP)
             .queries("patchBytes"),
-        Route.get("/v1/leases/steps", Guard.WORK, this::steps).queries("task"),
-        Route.get("/v1/leases/patch", Guard.WORK, this::patch).queries("task", "step"),
+        Route.get("/v1/leases/steps", Guard.WORK, this::steps).queries("task", "attempt", "worker"),
+        Route.get("/v1/leases/patch", Guard.WORK, this::patch)
+            .queries("task", "attempt", "worker", "step"),
         Route.post("/v1/leases/publish", Guard.WORK, this::publish),
-        Route.get("/v1/leases/artifacts", Guard.WORK, this::artifacts).queries("task"),
+        Route.get("/v1/leases/artifacts", Guard.WORK, this::artifacts)
+            .queries("task", "attempt", "worker"),
         Route.post("/v1/leases/settle", Guard.WORK, this::settle),
         Route.post("/v1/leases/succeeded", Guard.WORK, this::succeeded).maxBody(Route.SMALL),
-        Route.get("/v1/leases", Guard.WORK, this::held).queries("worker"),
+        Route.get("/v1/leases", Guard.WORK, this::heldBy).queries("worker"),
         Route.post("/v1/queues/depth", Guard.WORK, this::depth).maxBody(Route.SMALL),
         Route.post("/v1/queues/wait", Guard.WORK, this::await).maxBody(Route.SMALL));
   }
 
   private Answer heartbeat(Call call) {
     LeaseHeartbeat beat = call.body(LeaseHeartbeat.class);
-    List<Lease> leases = beat.leases().stream().map(HeldLease::lease).distinct().toList();
+    Map<Lease, String> workers = new LinkedHashMap<>();
+    beat.leases().forEach(held -> workers.putIfAbsent(held.lease(), held.workerId()));
+    List<Lease> leases = List.copyOf(workers.keySet());
     Set<JobId> seen = seen(call, leases, Lease::job);
+    workers.keySet().removeIf(lease -> !seen.contains(lease.job()));
     List<Pulse> pulses =
-        new ArrayList<>(
-            queue.heartbeat(
-                leases.stream().filter(lease -> seen.contains(lease.job())).toList(),
-                Duration.ofMillis(beat.leaseMs())));
+        new ArrayList<>(queue.heartbeat(workers, Duration.ofMillis(beat.leaseMs())));
     leases.stream()
         .filter(lease -> !seen.contains(lease.job()))
         .forEach(lease -> pulses.add(new Pulse(lease, Ack.LEASE_LOST, null)));
@@ -94,9 +97,15 @@ final class LeasesApi {
   }
 
   private Answer report(Call call) {
-    List<Report> reports =
-        call.body(LeaseReport.class).reports().stream().map(LeaseReport.Said::report).toList();
-    return Answer.ok(new LeaseReport.Answer(acks(call, reports, Report::lease, queue::report)));
+    List<Told<Report>> told =
+        call.body(LeaseReport.class).reports().stream()
+            .map(said -> told(Scrubbed.report(said.report()), said))
+            .toList();
+    return Answer.ok(new LeaseReport.Answer(acks(call, told, queue::report)));
+  }
+
+  private static Told<Report> told(Report report, LeaseReport.Said said) {
+    return new Told<>(report.lease(), said.workerId(), report);
   }
 
   /**
@@ -112,97 +121,100 @@ final class LeasesApi {
     LeaseReport.Said said = Wire.read(Arrays.copyOf(body, json), LeaseReport.Said.class);
     Report report = said.report(Patch.of(Arrays.copyOfRange(body, json, body.length)));
     return Answer.ok(
-        new LeaseReport.Answer(acks(call, List.of(report), Report::lease, queue::report)));
+        new LeaseReport.Answer(acks(call, List.of(told(report, said)), queue::report)));
   }
 
   private Answer steps(Call call) {
-    JobId job = JobId.parse(call.query("task").orElse(""));
-    return Answer.ok(TaskSteps.of(sees(call, job) ? queue.steps(job) : List.of()));
+    return Answer.ok(
+        TaskSteps.of(held(call).map(lease -> queue.steps(lease.job())).orElse(List.of())));
   }
 
   private Answer patch(Call call) {
-    JobId job = JobId.parse(call.query("task").orElse(""));
     String step = Limits.stepId(call.query("step").orElse(""));
-    return (sees(call, job) ? queue.patch(job, step) : Optional.<Patch>empty())
+    return held(call)
+        .flatMap(lease -> queue.patch(lease.job(), step))
         .map(patch -> Answer.text(200, Answer.BYTES, patch.bytes()))
         .orElseThrow(() -> new Problem(404, "no_patch", "step '" + step + "' has left no patch"));
   }
 
-  /** An ending, and who says so. */
-  private record Told(Settlement settlement, String worker) {
-    static Told of(LeaseSettle.Ending ending) {
-      return new Told(Scrubbed.settlement(ending.settlement()), ending.workerId());
-    }
-
-    Lease lease() {
-      return settlement.lease();
-    }
-  }
-
-  /** Only who holds an attempt can end it, and who held it is told again how it ended. */
   private Answer settle(Call call) {
-    List<Told> told = call.body(LeaseSettle.class).settlements().stream().map(Told::of).toList();
-    Map<Lease, String> holders = queue.workers(told.stream().map(Told::lease).distinct().toList());
-    return Answer.ok(
-        new LeaseSettle.Answer(
-            acks(
-                call,
-                told,
-                Told::lease,
-                each -> each.worker().equals(holders.get(each.lease())),
-                theirs -> queue.settle(theirs.stream().map(Told::settlement).toList()))));
-  }
-
-  /** One answer each, in their order. */
-  private <T> List<Ack> acks(
-      Call call, List<T> all, Function<T, Lease> lease, Function<List<T>, List<Ack>> verb) {
-    return acks(call, all, lease, each -> true, verb);
-  }
-
-  private <T> List<Ack> acks(
-      Call call,
-      List<T> all,
-      Function<T, Lease> lease,
-      Predicate<T> isTheirs,
-      Function<List<T>, List<Ack>> verb) {
-    Set<JobId> seen = seen(call, all, each -> lease.apply(each).job());
-    Predicate<T> isAllowed = each -> seen.contains(lease.apply(each).job()) && isTheirs.test(each);
-    List<T> theirs = all.stream().filter(isAllowed).toList();
-    Iterator<Ack> answers = (theirs.isEmpty() ? List.<Ack>of() : verb.apply(theirs)).iterator();
-    return all.stream()
-        .map(each -> isAllowed.test(each) ? answers.next() : Ack.LEASE_LOST)
-        .toList();
+    List<Told<Settlement>> told =
+        call.body(LeaseSettle.class).settlements().stream()
+            .map(
+                ending -> {
+                  Settlement settlement = Scrubbed.settlement(ending.settlement());
+                  return new Told<>(settlement.lease(), ending.workerId(), settlement);
+                })
+            .toList();
+    return Answer.ok(new LeaseSettle.Answer(acks(call, told, queue::settle)));
   }
 
   private Answer publish(Call call) {
-    Publication publication = call.body(LeasePublish.class).publication();
-    boolean seen = sees(call, publication.lease().job());
-    return Answer.ok(new LeasePublish.Answer(seen ? queue.publish(publication) : Ack.LEASE_LOST));
+    LeasePublish publish = call.body(LeasePublish.class);
+    Publication publication = publish.publication();
+    boolean theirs = holds(call, publication.lease(), publish.workerId());
+    return Answer.ok(new LeasePublish.Answer(theirs ? queue.publish(publication) : Ack.LEASE_LOST));
   }
 
   private Answer artifacts(Call call) {
-    JobId job = JobId.parse(call.query("task").orElse(""));
     return Answer.ok(
         new LeasePublish.Published(
-            sees(call, job)
-                ? queue.artifacts(job).stream().map(LeasePublish.Entry::of).toList()
-                : List.of()));
+            held(call).map(lease -> queue.artifacts(lease.job())).orElse(List.of()).stream()
+                .map(LeasePublish.Entry::of)
+                .toList()));
   }
 
   private Answer succeeded(Call call) {
-    Lease lease = call.body(HeldLease.class).lease();
-    return Answer.ok(new HeldLease.Succeeded(sees(call, lease.job()) && queue.succeeded(lease)));
+    HeldLease held = call.body(HeldLease.class);
+    return Answer.ok(
+        new HeldLease.Succeeded(
+            holds(call, held.lease(), held.workerId()) && queue.succeeded(held.lease())));
   }
 
-  private Answer held(Call call) {
-    List<Lease> leases = queue.heldBy(worker(call));
+  private Answer heldBy(Call call) {
+    String worker = worker(call);
+    List<Lease> leases = queue.heldBy(worker);
     Set<JobId> seen = seen(call, leases, Lease::job);
     return Answer.ok(
         new HeldLease.Answer(
             leases.stream()
                 .filter(lease -> seen.contains(lease.job()))
-                .map(HeldLease::of)
+                .map(lease -> HeldLease.of(lease, worker))
                 .toList()));
+  }
+
+  // ---- whose it is
+
+  /** What a worker says of an attempt. */
+  private record Told<T>(Lease lease, String worker, T what) {}
+
+  /**
+   * Only who holds an attempt can say something of it, and who held it is told again how it ended.
+   * To others the lease is lost. One answer each, in their order.
+   *
+   * <p>An attempt never changes hands, so it does not matter when that is looked up.
+   */
+  private <T> List<Ack> acks(Call call, List<Told<T>> all, Function<List<T>, List<Ack>> verb) {
+    Set<JobId> seen = seen(call, all, told -> told.lease().job());
+    Map<Lease, String> holders = queue.workers(all.stream().map(Told::lease).distinct().toList());
+    Predicate<Told<T>> isTheirs =
+        told ->
+            seen.contains(told.lease().job()) && told.worker().equals(holders.get(told.lease()));
+    List<T> theirs = all.stream().filter(isTheirs).map(Told::what).toList();
+    Iterator<Ack> answers = (theirs.isEmpty() ? List.<Ack>of() : verb.apply(theirs)).iterator();
+    return all.stream().map(told -> isTheirs.test(told) ? answers.next() : Ack.LEASE_LOST).toList();
+  }
+
+  private boolean holds(Call call, Lease lease, String worker) {
+    return tenants.seenBy(call.caller(), List.of(lease.job())).contains(lease.job())
+        && worker.equals(queue.workers(List.of(lease)).get(lease));
+  }
+
+  /** The lease that a question is about, if the worker that it names holds or held it. */
+  private Optional<Lease> held(Call call) {
+    JobId job = JobId.parse(call.query("task").orElse(""));
+    Lease lease = new Lease(job, call.whole("attempt", 1, Integer.MAX_VALUE));
+    return holds(call, lease, worker(call)) ? Optional.of(lease) : Optional.empty();
   }
 
   private Answer depth(Call call) {
@@ -228,10 +240,6 @@ final class LeasesApi {
 
   private static String worker(Call call) {
     return Limits.key("worker", call.query("worker").orElse(""));
-  }
-
-  private boolean sees(Call call, JobId job) {
-    return tenants.seenBy(call.caller(), List.of(job)).contains(job);
   }
 
   private <T> Set<JobId> seen(Call call, List<T> all, Function<T, JobId> job) {

@@ -81,7 +81,8 @@ final class Push {
     List<String> secrets = List.of(dispatch.secret(), envelope.taskToken());
     Duration pause = FIRST_PAUSE;
     for (int tries = 1; ; tries++) {
-      DispatchClient.Exchange exchange = with.client().post(dispatch, body, secrets);
+      DispatchClient.Exchange exchange =
+          with.client().post(dispatch, body, envelope.traceparent(), secrets);
       DispatchReply reply = exchange.await(with.answerWithin());
       if (reply instanceof DispatchReply.Answered answer && answer.isTaken()) {
         delivered();

@@ -1,7 +1,10 @@
 package dev.holdfast.server;
 
 import dev.holdfast.model.Failure;
+import dev.holdfast.model.Limits;
+import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
+import dev.holdfast.model.Text;
 import dev.holdfast.steps.Scrubber;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +20,22 @@ final class Scrubbed {
 
   static @Nullable String text(@Nullable String text) {
     return text == null ? null : SCRUBBER.scrub(text);
+  }
+
+  static String lines(String before, String text) {
+    return SCRUBBER.scrubAfter(before, text);
+  }
+
+  /** Steps and pieces of log come scrubbed by our workers; of others, a piece that grew is cut. */
+  static Report report(Report report) {
+    return switch (report) {
+      case Report.Log(var lease, var piece, var text) ->
+          new Report.Log(lease, piece, Text.excerpt(SCRUBBER.scrub(text), Limits.LOG_PIECE_CHARS));
+      case Report.Progress(var lease, var percent, var message) ->
+          new Report.Progress(lease, percent, text(message));
+      case Report.Event event -> event;
+      case Report.Step step -> step;
+    };
   }
 
   static Failure failure(Failure failure) {

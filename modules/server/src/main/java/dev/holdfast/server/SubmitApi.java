@@ -12,6 +12,7 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.Traceparent;
 import dev.holdfast.queue.Queue;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -70,7 +71,8 @@ final class SubmitApi {
   private List<Enqueued> enqueue(Call call, boolean many, List<JobRequest> requests) {
     Caller caller = call.caller();
     String ownTenant = caller.seesEveryTenant() ? Job.DEFAULT_OWNER : caller.tenant();
-    List<Job> jobs = requests.stream().map(request -> request.job(ownTenant)).toList();
+    List<Job> jobs =
+        requests.stream().map(request -> traced(call, request.job(ownTenant))).toList();
     for (Job job : jobs) {
       if (!caller.sees(job.tenant())) {
         throw new Problem(
@@ -81,10 +83,18 @@ final class SubmitApi {
     Optional<String> key = call.header("Idempotency-Key");
     if (key.isPresent()) {
       // Of what was said, not of how it was written: another order of fields is the same request.
-      String digest = Secrets.digest((many ? "many" : "one") + Wire.text(requests));
+      List<JobRequest> said = requests.stream().map(JobRequest::withoutTraceparent).toList();
+      String digest = Secrets.digest((many ? "many" : "one") + Wire.text(said));
       return queue.enqueueOnce(caller.tenant(), key.get(), digest, jobs);
     }
     return jobs.size() == 1 ? List.of(queue.enqueue(jobs.getFirst())) : queue.enqueue(jobs);
+  }
+
+  /** A header that cannot be read is no reason to refuse a job: W3C has it passed over. */
+  private static Job traced(Call call, Job job) {
+    return job.traceparent() == null
+        ? call.only("traceparent").filter(Traceparent::isOne).map(job::traceparent).orElse(job)
+        : job;
   }
 
   /** Ids are everybody's; jobs are not. */

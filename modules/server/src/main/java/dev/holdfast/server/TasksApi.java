@@ -3,6 +3,7 @@ package dev.holdfast.server;
 import dev.holdfast.contract.TaskCompleted;
 import dev.holdfast.contract.TaskControl;
 import dev.holdfast.contract.TaskHeartbeat;
+import dev.holdfast.contract.TaskLog;
 import dev.holdfast.contract.TaskStarted;
 import dev.holdfast.contract.TaskTokens;
 import dev.holdfast.contract.TokenLifetime;
@@ -12,6 +13,7 @@ import dev.holdfast.model.Completion;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Lease;
+import dev.holdfast.model.LogLines;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
@@ -26,6 +28,8 @@ import java.util.List;
  * while that attempt holds the task; sent twice, late or out of order, they do no harm.
  */
 final class TasksApi {
+  private static final int LOG_BYTES = 256 << 10;
+
   private final Queue queue;
   private final Beats beats;
   private final TaskTokens tokens;
@@ -59,6 +63,7 @@ final class TasksApi {
         Route.post("/v1/tasks/{taskId}/started", Guard.TASK, this::started).maxBody(Route.SMALL),
         Route.post("/v1/tasks/{taskId}/heartbeat", Guard.TASK, this::heartbeat)
             .maxBody(Route.SMALL),
+        Route.post("/v1/tasks/{taskId}/log", Guard.TASK, this::log).maxBody(LOG_BYTES),
         Route.post("/v1/tasks/{taskId}/completed", Guard.TASK, this::completed));
   }
 
@@ -84,7 +89,8 @@ final class TasksApi {
     Report.Progress progress =
         heartbeat.progressPct() == null && heartbeat.message() == null
             ? null
-            : new Report.Progress(lease, heartbeat.progressPct(), heartbeat.message());
+            : new Report.Progress(
+                lease, heartbeat.progressPct(), Scrubbed.text(heartbeat.message()));
     Pulse pulse = beats.beat(new Beats.Beat(lease, progress));
     if (pulse.ack() == Ack.LEASE_LOST) {
       throw fence.lost("heartbeat", lease);
@@ -100,6 +106,16 @@ final class TasksApi {
             fresh == null ? null : fresh.text(),
             fresh == null ? null : fresh.expiresAt(),
             TaskControl.ifAsked(pulse.control())));
+  }
+
+  private Answer log(Call call) {
+    TaskLog log = call.callback(TaskLog.class);
+    Lease lease = fence.guarded(call.token(), log.attempt(), log.attemptId());
+    LogLines lines = new LogLines(lease, log.firstLine(), log.lines(), Scrubbed::lines);
+    if (queue.log(lines) == Ack.LEASE_LOST) {
+      throw fence.lost("log", lease);
+    }
+    return Answer.ok(new TaskLog.Answer(true, now()));
   }
 
   private Answer completed(Call call) {

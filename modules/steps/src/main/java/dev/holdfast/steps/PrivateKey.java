@@ -1,5 +1,7 @@
 package dev.holdfast.steps;
 
+import java.util.regex.Pattern;
+
 /** A private key's text form, over many lines or in one with escaped line ends. */
 record PrivateKey() implements Rule {
   /** More than this is no key: whoever forgot the end must not silence the rest. */
@@ -10,6 +12,12 @@ record PrivateKey() implements Rule {
   private static final String DASHES = "-----";
   private static final int LONGEST_LABEL = 48;
   private static final Alphabet LABEL = Alphabet.of("A-Z0-9 ");
+
+  private static final Pattern OPEN =
+      Pattern.compile(
+          ".*" + BEGIN + "[A-Z0-9 ]*PRIVATE KEY[A-Z0-9 ]*" + DASHES + Pattern.quote(Line.MASK));
+  private static final Pattern BODY =
+      Pattern.compile("[A-Za-z0-9+/=]{0,80}\\s*|(?:Proc-Type|DEK-Info):.*");
 
   @Override
   public String trigger() {
@@ -27,6 +35,26 @@ record PrivateKey() implements Rule {
     if (body >= 0 && !line.has(Line.MASK, body)) {
       line.privateKeyFrom(body);
     }
+  }
+
+  /** Whether a key has begun in the last line of a scrubbed text, and not ended there. */
+  static boolean isOpen(String scrubbed) {
+    String text = scrubbed.stripTrailing();
+    return OPEN.matcher(text.substring(text.lastIndexOf('\n') + 1)).matches();
+  }
+
+  /** How much of a text may be what follows of a key: whole lines, up to the first other one. */
+  static int rest(String text) {
+    int at = 0;
+    while (at < text.length()) {
+      int end = text.indexOf('\n', at);
+      int next = end < 0 ? text.length() : end + 1;
+      if (!BODY.matcher(text.substring(at, end < 0 ? next : end)).matches()) {
+        break;
+      }
+      at = next;
+    }
+    return at;
   }
 
   /** Where the key begins that is announced here, or -1. */

@@ -69,6 +69,14 @@ public final class Scrubber {
     return scrubbed.toString();
   }
 
+  /**
+   * The same for whole lines that come after others, scrubbed already: a private key that began
+   * there goes on here. Everything else is found within a line.
+   */
+  public String scrubAfter(String before, String text) {
+    return scrub(PrivateKey.isOpen(before) ? text.substring(PrivateKey.rest(text)) : text);
+  }
+
   /** Of a text that was cut before it came here the last word may be the half of a known value. */
   private String withoutHalfASecret(String text) {
     int end = text.length() - CUT.length();

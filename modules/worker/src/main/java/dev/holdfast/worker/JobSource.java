@@ -2,7 +2,6 @@ package dev.holdfast.worker;
 
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.Claimed;
-import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Patch;
@@ -53,16 +52,17 @@ public interface JobSource {
   /** One answer per report, in their order. */
   List<Ack> report(List<Report> reports);
 
-  /** The steps of a job, in their order. */
-  List<StepStatus> steps(JobId job);
+  /** The steps of the job that is held, in their order. */
+  List<StepStatus> steps(Lease lease);
 
   /** The changes that a step made in its workspace, if it is done and has one. */
-  Optional<Patch> patch(JobId job, String step);
+  Optional<Patch> patch(Lease lease, String step);
 
   /** Takes the artifacts for the job's, if the attempt holds it. */
   Ack publish(Publication publication);
 
-  List<PublishedArtifact> artifacts(JobId job);
+  /** What this attempt and those before it have published. */
+  List<PublishedArtifact> artifacts(Lease lease);
 
   /** One answer per settlement, in their order. */
   List<Ack> settle(List<Settlement> settlements);

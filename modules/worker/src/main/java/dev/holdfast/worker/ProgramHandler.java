@@ -4,6 +4,7 @@ import dev.holdfast.model.Codec;
 import dev.holdfast.model.FailedException;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.JobAttributes;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.process.ProcessTree;
@@ -96,7 +97,19 @@ final class ProgramHandler implements Handler<Json> {
     envelope.put("workerQueue", job.queue());
     envelope.put("kind", job.kind());
     envelope.put("payload", codec.decode(job.payload(), Object.class));
+    JobAttributes attributes = job.attributes();
+    envelope.put("resources", codec.decode(attributes.resources(), Object.class));
+    putIfThere(envelope, "assetId", attributes.assetId());
+    putIfThere(envelope, "partitionKey", attributes.partitionKey());
+    putIfThere(envelope, "traceparent", attributes.traceparent());
     return envelope;
+  }
+
+  private static void putIfThere(
+      Map<String, Object> envelope, String field, @Nullable String value) {
+    if (value != null) {
+      envelope.put(field, value);
+    }
   }
 
   private Map<String, String> environment(Folders folders) {

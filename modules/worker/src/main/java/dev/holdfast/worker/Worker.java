@@ -419,7 +419,7 @@ public final class Worker implements AutoCloseable {
 
     @Override
     public Optional<Patch> patch(String step) {
-      return ask(() -> source.patch(run.job().id(), step));
+      return ask(() -> source.patch(run.lease(), step));
     }
 
     @Override
@@ -429,7 +429,7 @@ public final class Worker implements AutoCloseable {
           ask(() -> source.heartbeat(List.of(run.lease()), options.timings().lease()))) {
         interventions.heard(pulse.control());
       }
-      return ask(() -> source.steps(run.job().id()));
+      return ask(() -> source.steps(run.lease()));
     }
   }
 
@@ -442,7 +442,7 @@ public final class Worker implements AutoCloseable {
 
     @Override
     public List<PublishedArtifact> artifacts(Lease lease) {
-      return ask(() -> source.artifacts(lease.job()));
+      return ask(() -> source.artifacts(lease));
     }
   }
 

@@ -135,6 +135,32 @@ class CommandsTest {
   }
 
   @Test
+  void what_only_its_worker_shall_know_is_handed_in_and_shown() throws IOException {
+    String trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    String[] options = {
+      "enqueue",
+      "echo",
+      "--asset-id",
+      "orders",
+      "--partition-key",
+      "2026-11-17",
+      "--resources",
+      "{\"cpu\": 2}",
+      "--traceparent",
+      trace,
+      "--json"
+    };
+    assertThat(run(options)).isZero();
+    String id = json().get(0).get("id").asText();
+    run("jobs", "show", id);
+    assertThat(said()).contains("orders").contains("2026-11-17").contains("cpu").contains(trace);
+    assertThat(run("enqueue", "echo", "--traceparent", "00-1")).isEqualTo(ExitCode.REFUSED);
+    assertThat(complained()).contains("traceparent '00-1'");
+    assertThat(run("enqueue", "echo", "--resources", "cpu")).isEqualTo(ExitCode.REFUSED);
+    assertThat(complained()).contains("--resources is not JSON");
+  }
+
+  @Test
   void a_second_job_with_the_unique_key_is_said_to_be_there() throws IOException {
     run("enqueue", "echo", "--unique-key", "k", "--json");
     String first = json().get(0).get("id").asText();

@@ -2,9 +2,11 @@ package dev.holdfast.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.holdfast.model.Enqueued;
 import dev.holdfast.model.Job;
+import dev.holdfast.model.JobAttributes;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
@@ -36,6 +38,60 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class EnqueueTest extends QueueFixture {
+  private static final String TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+  @Test
+  void what_a_job_brings_along_for_its_worker_comes_with_the_claim_and_can_be_looked_at() {
+    Job job =
+        job()
+            .assetId("table \"orders\"")
+            .partitionKey("2026-11-17")
+            .resources(new Json("{\"cpu\": 1.50}"))
+            .traceparent(TRACE);
+    JobAttributes brought =
+        new JobAttributes("table \"orders\"", "2026-11-17", new Json("{\"cpu\":1.50}"), TRACE);
+    JobId id = add(job);
+    assertThat(queue.find(id).orElseThrow().attributes()).isEqualTo(brought);
+    assertThat(claim(1).getFirst().attributes()).isEqualTo(brought);
+    JobId keyed = add(job().concurrencyKey("k", 1).traceparent(TRACE));
+    assertThat(claim(1))
+        .extracting(LeasedJob::id, claimed -> claimed.attributes().traceparent())
+        .containsExactly(tuple(keyed, TRACE));
+    List<Job> both = List.of(job().resources(Map.of("gpu", 1)), job());
+    queue.enqueue(both);
+    assertThat(claim(2))
+        .extracting(claimed -> claimed.attributes().resources().text())
+        .containsExactlyInAnyOrder("{\"gpu\":1}", "{}");
+    assertThat(queue.find(both.getLast().id()).orElseThrow().attributes())
+        .isEqualTo(JobAttributes.NONE);
+    assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE attributes IS NULL")).isEqualTo(1);
+  }
+
+  @Test
+  void resources_are_an_object_that_can_be_stored() {
+    assertRefused(Refusal.BAD_RESOURCES, () -> add(job().resources(List.of(1))));
+    assertRefused(Refusal.BAD_RESOURCES, () -> add(job().resources(new Json("{\"a\": "))));
+    assertRefused(Refusal.BAD_RESOURCES, () -> add(job().resources(new Json("{}, \"b\": {}"))));
+    assertRefused(
+        Refusal.BAD_RESOURCES, () -> add(job().resources(Map.of("a", "x".repeat(5_000)))));
+    assertRefused(
+        Refusal.PAYLOAD_NOT_JSON, () -> add(job().resources(new Json("{\"a\": \"\\u0000\"}"))));
+    assertThat(db.count("SELECT count(*) FROM holdfast.job")).isZero();
+  }
+
+  @Test
+  void a_job_that_is_handed_in_again_may_be_in_another_span_but_not_of_another_asset() {
+    Job job = job().assetId("orders").traceparent(TRACE);
+    add(job);
+    add(job.traceparent(TRACE.replace("-01", "-00")));
+    assertRefused(Refusal.ID_TAKEN, () -> add(job.assetId("customers")));
+    assertRefused(Refusal.ID_TAKEN, () -> add(job().id(job.id())));
+    Job plain = job();
+    add(plain);
+    add(plain.traceparent(TRACE));
+    assertThat(queue.find(job.id()).orElseThrow().attributes().traceparent()).isEqualTo(TRACE);
+  }
+
   @Test
   void attempts_that_a_job_does_not_say_are_those_of_its_kind_or_queue() throws Exception {
     RetryDefaults defaults =

@@ -2,6 +2,7 @@ package dev.holdfast.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.JobAttributes;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Lease;
@@ -37,7 +38,8 @@ class FloorsTest {
             3,
             Duration.ZERO,
             null,
-            null);
+            null,
+            JobAttributes.NONE);
     return new Claim.Taken(job, priority, due);
   }
 

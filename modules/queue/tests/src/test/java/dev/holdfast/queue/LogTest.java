@@ -7,12 +7,16 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.LogCursor;
+import dev.holdfast.model.LogLines;
 import dev.holdfast.model.LogTail;
 import dev.holdfast.model.Report;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class LogTest extends QueueFixture {
@@ -62,6 +66,75 @@ class LogTest extends QueueFixture {
                     new Report.Log(lease, 2, "a\n"))))
         .containsOnly(Ack.ACCEPTED);
     assertThat(all(lease)).containsExactly(part(1, "one\ntwo\na\nb\n"));
+  }
+
+  private Ack lines(Lease lease, @Nullable Long first, String... lines) {
+    return queue.log(
+        new LogLines(
+            lease,
+            first,
+            List.of(lines),
+            (before, added) ->
+                added.replace("secret", before.endsWith("two\n") ? "***" : "not after two")));
+  }
+
+  @Test
+  void lines_are_added_and_those_that_come_again_are_passed_over() {
+    Lease lease = running();
+    assertThat(lines(lease, 1L, "one", "two")).isEqualTo(Ack.ACCEPTED);
+    assertThat(lines(lease, 1L, "one", "two")).isEqualTo(Ack.ACCEPTED);
+    lines(lease, 2L, "two", "the secret");
+    lines(lease, 1L, "one");
+    assertThat(all(lease)).containsExactly(part(1, "one\ntwo\nthe ***\n"));
+    lines(lease, 10L, "some were lost");
+    lines(lease, 4L, "of these", "nobody knows");
+    lines(lease, null, "uncounted");
+    lines(lease, null, "uncounted");
+    lines(lease, 13L, "the thirteenth");
+    assertThat(all(lease))
+        .containsExactly(
+            part(1, "one\ntwo\nthe ***\nsome were lost\nuncounted\nuncounted\nthe thirteenth\n"));
+  }
+
+  @Test
+  void lines_are_kept_in_pieces_of_which_the_last_stay() {
+    Lease lease = running();
+    String line = "x".repeat(3 * Limits.LOG_LINE_CHARS);
+    for (int i = 0; i < 3; i++) {
+      lines(lease, null, Collections.nCopies(20, line).toArray(String[]::new));
+    }
+    lines(lease, null, "the last one");
+    assertThat(pieces()).isEqualTo(Limits.LOG_PIECES);
+    String kept = all(lease).getFirst().text();
+    assertThat(kept).hasSizeLessThanOrEqualTo(Limits.LOG_PIECES * Limits.LOG_PIECE_CHARS);
+    assertThat(kept).endsWith("x…\nthe last one\n");
+    assertThat(kept.lines()).allMatch(each -> each.length() <= Limits.LOG_LINE_CHARS);
+    lines(lease, 61L, "the last one");
+    assertThat(all(lease).getFirst().text()).isEqualTo(kept);
+  }
+
+  @Test
+  void lines_that_are_sent_at_the_same_moment_are_all_there_once() {
+    Lease lease = running();
+    Parallel.run(8, n -> () -> lines(lease, null, "line " + n));
+    assertThat(all(lease).getFirst().text().lines())
+        .containsExactlyInAnyOrder(
+            IntStream.range(0, 8).mapToObj(n -> "line " + n).toArray(String[]::new));
+  }
+
+  @Test
+  void lines_of_an_attempt_that_does_not_hold_the_job_are_not_taken() {
+    Lease stale = running();
+    lines(stale, 1L, "first");
+    expire(stale);
+    queue.reap(Duration.ZERO);
+    assertThat(lines(stale, 2L, "late")).isEqualTo(Ack.LEASE_LOST);
+    Lease now = claimOne();
+    assertThat(lines(stale, 2L, "later")).isEqualTo(Ack.LEASE_LOST);
+    assertThat(lines(now, 1L, "second")).isEqualTo(Ack.ACCEPTED);
+    queue.settle(succeed(now));
+    assertThat(lines(now, 2L, "after the end")).isEqualTo(Ack.LEASE_LOST);
+    assertThat(all(now)).containsExactly(part(1, "first\n"), part(2, "second\n"));
   }
 
   @Test

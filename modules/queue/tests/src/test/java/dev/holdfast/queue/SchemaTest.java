@@ -90,7 +90,8 @@ class SchemaTest {
         "ALTER TABLE holdfast.queue DROP COLUMN dispatch_trouble, DROP COLUMN"
             + " dispatch_trouble_cause, DROP COLUMN dispatch_paused,"
             + " DROP COLUMN dispatch_trouble_since");
-    db.sql("ALTER TABLE holdfast.job DROP COLUMN alone");
+    db.sql("ALTER TABLE holdfast.job DROP COLUMN alone, DROP COLUMN attributes");
+    db.sql("ALTER TABLE holdfast.log DROP COLUMN lines");
     db.sql("DROP INDEX holdfast.attempt_crashed");
     db.sql("DROP TABLE holdfast.known_kind");
     db.sql("ALTER TABLE holdfast.schedule DROP COLUMN broken, DROP COLUMN retry_at");

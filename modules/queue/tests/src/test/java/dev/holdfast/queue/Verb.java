@@ -3,6 +3,7 @@ package dev.holdfast.queue;
 import dev.holdfast.model.ControlAction;
 import dev.holdfast.model.ControlCommand;
 import dev.holdfast.model.JobState;
+import dev.holdfast.model.LogLines;
 import dev.holdfast.model.Report;
 import dev.holdfast.model.Settlement;
 import java.sql.Connection;
@@ -28,6 +29,12 @@ enum Verb {
     @Override
     void on(Subject job) {
       job.queue().report(List.of(new Report.Progress(job.lease(), 50, "half")));
+    }
+  },
+  LOG {
+    @Override
+    void on(Subject job) {
+      job.queue().log(new LogLines(job.lease(), 1L, List.of("half"), (before, added) -> added));
     }
   },
   SUCCEED {

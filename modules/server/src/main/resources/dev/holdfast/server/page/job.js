@@ -259,6 +259,10 @@ class JobView extends View {
       ['Parent', job.parent && html`<a class="mono" href="#/jobs/${encodeURIComponent(job.parent)}">${job.parent}</a>`],
       ['Unique key', job.uniqueKey && cut(job.uniqueKey)],
       ['Concurrency key', job.concurrencyKey && cut(job.concurrencyKey)],
+      ['Asset', job.assetId && cut(job.assetId)],
+      ['Partition', job.partitionKey && cut(job.partitionKey)],
+      ['Resources', Object.keys(job.resources ?? {}).length > 0 && cut(JSON.stringify(job.resources))],
+      ['Trace', job.traceparent && cut(job.traceparent)],
     ];
     return html`<dl class="facts">${facts.filter(([, value]) => value !== null && value !== false && value !== undefined).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
   }

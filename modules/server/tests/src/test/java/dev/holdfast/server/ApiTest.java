@@ -61,6 +61,16 @@ abstract class ApiTest {
     return holdfast.enqueue(Job.of("echo").queue(QUEUE)).id();
   }
 
+  static final String TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+  /** With everything that is only for its worker to know. */
+  static Job brings(Job job) {
+    return job.assetId("orders")
+        .partitionKey("2026-11-17")
+        .resources(Map.of("cpu", 2))
+        .traceparent(TRACE);
+  }
+
   /** A task, leased over HTTP. */
   JsonNode leased() {
     JsonNode tasks =

@@ -189,8 +189,11 @@ final class BadRequests {
     get(steps + "x".repeat(101) + "/patch", 422, "bad_name");
     get("/v1/leases/steps", 400, "bad_id");
     get("/v1/leases/steps?job=" + b.pending, 422, "unknown_parameter");
+    get("/v1/leases/steps?task=" + b.pending, 422, "invalid_value");
+    get("/v1/leases/steps?task=" + b.pending + "&attempt=0&worker=w1", 422, "invalid_value");
+    get("/v1/leases/steps?task=" + b.pending + "&attempt=1&worker=", 422, "bad_key");
     get("/v1/leases/patch?task=" + b.pending, 422, "bad_name");
-    get("/v1/leases/patch?task=" + b.pending + "&step=a", 404, "no_patch");
+    get("/v1/leases/patch?task=" + b.pending + "&attempt=1&worker=w1&step=a", 404, "no_patch");
     String mine = task(b.running, "steps");
     add(
         "steps with a parameter",

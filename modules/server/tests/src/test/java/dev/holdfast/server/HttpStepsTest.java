@@ -50,7 +50,7 @@ class HttpStepsTest extends ServerTest {
   @BeforeEach
   void running() {
     lease = new Lease(enqueued(), 1);
-    queue.claim(QUEUE, 1, "w1", Duration.ofMinutes(5));
+    source.claim(QUEUE, 1, "w1", Duration.ofMinutes(5));
   }
 
   @AfterEach
@@ -99,7 +99,7 @@ class HttpStepsTest extends ServerTest {
                 step(3, StepState.DONE, null),
                 step(4, StepState.RUNNING, null)));
     assertThat(acks).hasSize(6).containsOnly(Ack.ACCEPTED);
-    List<StepStatus> steps = source.steps(lease.job());
+    List<StepStatus> steps = source.steps(lease);
     assertThat(steps)
         .usingRecursiveFieldByFieldElementComparatorIgnoringFields("checkpoint")
         .isEqualTo(queue.steps(lease.job()))
@@ -107,10 +107,10 @@ class HttpStepsTest extends ServerTest {
     assertThat(steps.getFirst().checkpoint()).isEqualTo(new Json("{\"made\":1,\"price\":1.10}"));
     assertThat(steps.getLast().checkpoint()).isNull();
     assertThat(steps).extracting(StepStatus::patchBytes).containsExactly(1_000, 0, null, null);
-    assertThat(source.patch(lease.job(), "step/1")).contains(patch);
-    assertThat(source.patch(lease.job(), "step/2")).contains(Patch.of(new byte[0]));
-    assertThat(source.patch(lease.job(), "step/3")).isEmpty();
-    assertThat(source.patch(lease.job(), "step/9")).isEmpty();
+    assertThat(source.patch(lease, "step/1")).contains(patch);
+    assertThat(source.patch(lease, "step/2")).contains(Patch.of(new byte[0]));
+    assertThat(source.patch(lease, "step/3")).isEmpty();
+    assertThat(source.patch(lease, "step/9")).isEmpty();
     assertThat(events())
         .endsWith(
             EventType.STEP_STARTED,
@@ -161,13 +161,14 @@ class HttpStepsTest extends ServerTest {
     Patch largest = patch(Limits.PATCH_BYTES);
     assertThat(source.report(List.of(step(1, StepState.DONE, largest))))
         .containsExactly(Ack.ACCEPTED);
-    assertThat(source.patch(lease.job(), "step/1")).contains(largest);
+    assertThat(source.patch(lease, "step/1")).contains(largest);
   }
 
   @Test
   void a_step_told_again_because_the_answer_was_lost_is_taken_once() {
     try (FaultProxy proxy = FaultProxy.beforeHttp(server.url().getPort());
         HttpSource through = HttpSource.to(URI.create("http://127.0.0.1:" + proxy.port()), null)) {
+      assertThat(through.heldBy("w1")).containsExactly(lease);
       CountDownLatch lost = proxy.loseNextReplyTo("POST /v1/leases/step");
       Report.Step done = step(1, StepState.DONE, patch(100_000));
       assertThat(catchThrowable(() -> through.report(List.of(done))))
@@ -188,8 +189,8 @@ class HttpStepsTest extends ServerTest {
             source.report(
                 List.of(step(1, StepState.DONE, patch(10)), step(2, StepState.DONE, null))))
         .containsExactly(Ack.LEASE_LOST, Ack.LEASE_LOST);
-    assertThat(source.steps(lease.job())).isEmpty();
-    assertThat(source.patch(lease.job(), "step/1")).isEmpty();
+    assertThat(source.steps(lease)).isEmpty();
+    assertThat(source.patch(lease, "step/1")).isEmpty();
   }
 
   @Test
@@ -197,13 +198,15 @@ class HttpStepsTest extends ServerTest {
     source.report(List.of(step(1, StepState.DONE, patch(10))));
     String key = key(Role.WORKER, "other");
     try (HttpSource other = HttpSource.to(server.url(), key)) {
-      assertThat(other.steps(lease.job())).isEmpty();
-      assertThat(other.patch(lease.job(), "step/1")).isEmpty();
+      assertThat(other.heldBy("w1")).isEmpty();
+      assertThat(other.steps(lease)).isEmpty();
+      assertThat(other.patch(lease, "step/1")).isEmpty();
       assertThat(other.report(List.of(step(2, StepState.DONE, patch(10)))))
           .containsExactly(Ack.LEASE_LOST);
     }
     source.close();
     source = HttpSource.to(server.url(), key(Role.WORKER, ApiKey.EVERY_TENANT));
-    assertThat(source.steps(lease.job())).hasSize(1);
+    assertThat(source.heldBy("w1")).containsExactly(lease);
+    assertThat(source.steps(lease)).hasSize(1);
   }
 }

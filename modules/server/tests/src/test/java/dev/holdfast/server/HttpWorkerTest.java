@@ -199,18 +199,17 @@ class HttpWorkerTest extends ServerTest {
   @Test
   void large_crowds_go_in_several_requests() {
     HttpSource source = source(server.url(), null);
-    List<Job> jobs = IntStream.range(0, 30).mapToObj(i -> Job.of("echo").queue(QUEUE)).toList();
+    List<Job> jobs = IntStream.range(0, 1_030).mapToObj(i -> Job.of("echo").queue(QUEUE)).toList();
     holdfast.enqueue(jobs);
-    List<Lease> leases =
-        source.claim(QUEUE, 500, "w", Duration.ofMinutes(1)).jobs().stream()
-            .map(LeasedJob::lease)
-            .toList();
-    assertThat(leases).hasSize(30);
-    List<Lease> many = new java.util.ArrayList<>(leases);
-    IntStream.range(0, 2_500).forEach(i -> many.add(new Lease(JobId.next(), 1)));
-    List<Pulse> pulses = source.heartbeat(many, Duration.ofMinutes(1));
-    assertThat(pulses).hasSize(2_530);
-    assertThat(pulses.stream().filter(pulse -> pulse.ack() == Ack.ACCEPTED)).hasSize(30);
+    holdfast.queue().claim(QUEUE, 1_030, "w", AMPLE);
+    List<Lease> held = source.heldBy("w");
+    assertThat(held).hasSize(1_030);
+    List<Lease> many = new java.util.ArrayList<>(held);
+    many.add(new Lease(JobId.next(), 1));
+    List<Pulse> pulses = source.heartbeat(many, AMPLE);
+    assertThat(pulses).hasSize(1_031);
+    assertThat(pulses.stream().filter(pulse -> pulse.ack() == Ack.ACCEPTED)).hasSize(1_030);
+    List<Lease> leases = held.subList(0, 30);
     Json large = new Json("\"" + "x".repeat(500_000) + "\"");
     List<Settlement> settlements =
         leases.stream().<Settlement>map(lease -> new Settlement.Succeed(lease, large)).toList();

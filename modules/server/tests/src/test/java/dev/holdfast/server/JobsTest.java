@@ -10,6 +10,7 @@ import dev.holdfast.contract.Wire;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.Job;
+import dev.holdfast.model.JobAttributes;
 import dev.holdfast.model.JobFilter;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobStatus;
@@ -17,6 +18,7 @@ import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Settlement;
 import dev.holdfast.testkit.TestDatabase;
+import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -26,6 +28,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -42,6 +45,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Handing in, looking at, cancelling and putting back jobs. */
 class JobsTest extends ServerTest {
   private static final String JSON = "application/json";
+  private static final String OTHER_TRACE =
+      "00-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-00";
 
   JobsTest(TestDatabase db) {
     super(db);
@@ -96,7 +101,9 @@ class JobsTest extends ServerTest {
                  "timeout_ms": 5000, "deadline": "2999-01-01T00:00:00Z", "tenant": "acme",
                  "workspace": "w", "run": "%s", "runKey": "cut", "parent": "%s", "after": ["%s"],
                  "whenDependencyFails": "RUN", "uniqueKey": "u", "uniqueStates": ["PENDING", "WAITING"],
-                 "uniqueWindowMs": 1000, "concurrencyKey": "c", "concurrencyLimit": 3}
+                 "uniqueWindowMs": 1000, "concurrencyKey": "c", "concurrencyLimit": 3,
+                 "assetId": "orders", "partition_key": "2026-11-17", "resources": {"cpu": 1.50},
+                 "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}
                 """
                 .formatted(id, run, first, first));
     assertThat(reply.status()).as(() -> reply.body().toString()).isEqualTo(201);
@@ -120,6 +127,10 @@ class JobsTest extends ServerTest {
     assertThat(job.get("parent").asText()).isEqualTo(first);
     assertThat(job.get("uniqueKey").asText()).isEqualTo("u");
     assertThat(job.get("concurrencyKey").asText()).isEqualTo("c");
+    assertThat(job.get("assetId").asText()).isEqualTo("orders");
+    assertThat(job.get("partitionKey").asText()).isEqualTo("2026-11-17");
+    assertThat(job.get("resources").toString()).isEqualTo("{\"cpu\":1.50}");
+    assertThat(job.get("traceparent").asText()).isEqualTo(TRACE);
   }
 
   @Test
@@ -215,6 +226,10 @@ class JobsTest extends ServerTest {
         "{\"kind\": \"a\", \"uniqueKey\": \"k\", \"uniqueStates\": [\"RUNNING\"]} | 422 | bad_unique",
         "{\"kind\": \"a\", \"concurrencyLimit\": 5} | 422 | invalid_value",
         "{\"kind\": \"a\", \"payload\": \"\\u0000\"} | 422 | payload_not_json",
+        "{\"kind\": \"a\", \"assetId\": \" \"} | 422 | bad_key",
+        "{\"kind\": \"a\", \"partitionKey\": 7} | 422 | invalid_value",
+        "{\"kind\": \"a\", \"resources\": [1]} | 422 | bad_resources",
+        "{\"kind\": \"a\", \"traceparent\": \"00-1-2-3\"} | 400 | bad_traceparent",
         "{\"jobs\": []} | 422 | invalid_value",
         "{\"jobs\": [null]} | 422 | invalid_value",
         "{\"jobs\": null} | 422 | missing_field",
@@ -223,6 +238,81 @@ class JobsTest extends ServerTest {
   void what_is_wrong_is_refused_with_a_name_and_a_sentence(String body, int status, String error) {
     raw("/v1/jobs", body).is(status, error);
     assertThat(jobs()).isZero();
+  }
+
+  // ---- the trace it belongs to
+
+  private Client.Reply traced(Map<String, ?> body, String... headers) {
+    HttpRequest.Builder request = client.request("/v1/jobs", null).header("Content-Type", JSON);
+    for (int i = 0; i < headers.length; i += 2) {
+      request.header(headers[i], headers[i + 1]);
+    }
+    return client.send(request.POST(BodyPublishers.ofByteArray(Wire.write(body))));
+  }
+
+  private String trace(JsonNode enqueued) {
+    return client
+        .get("/v1/jobs/" + enqueued.get("id").asText(), null)
+        .ok()
+        .get("traceparent")
+        .asText();
+  }
+
+  @Test
+  void the_trace_of_a_request_goes_on_with_its_jobs_unless_they_name_another() {
+    assertThat(trace(traced(Map.of("kind", "a"), "traceparent", TRACE).created())).isEqualTo(TRACE);
+    JsonNode many =
+        traced(
+                Map.of(
+                    "jobs",
+                    List.of(Map.of("kind", "a"), Map.of("kind", "b", "traceparent", OTHER_TRACE))),
+                "Traceparent",
+                TRACE)
+            .created()
+            .get("jobs");
+    assertThat(trace(many.get(0))).isEqualTo(TRACE);
+    assertThat(trace(many.get(1))).isEqualTo(OTHER_TRACE);
+  }
+
+  @Test
+  void a_header_that_is_no_trace_is_passed_over() {
+    for (String header : List.of("nonsense", TRACE.toUpperCase(Locale.ROOT), TRACE + "-more")) {
+      assertThat(trace(traced(Map.of("kind", "a"), "traceparent", header).created()))
+          .isEqualTo("null");
+    }
+    JsonNode twice =
+        traced(Map.of("kind", "a"), "traceparent", TRACE, "traceparent", OTHER_TRACE).created();
+    assertThat(trace(twice)).isEqualTo("null");
+  }
+
+  @Test
+  void a_submission_that_is_sent_again_in_another_span_is_the_same() {
+    Map<String, String> body = Map.of("kind", "a", "traceparent", TRACE);
+    JsonNode first = once("k", body).created();
+    assertThat(once("k", Map.of("kind", "a", "traceparent", OTHER_TRACE)).created())
+        .isEqualTo(first);
+    assertThat(
+            traced(Map.of("kind", "a"), "Idempotency-Key", "k", "traceparent", OTHER_TRACE)
+                .created())
+        .isEqualTo(first);
+    assertThat(jobs()).isEqualTo(1);
+    assertThat(trace(first)).isEqualTo(TRACE);
+  }
+
+  @Test
+  void a_client_of_the_library_hands_in_what_its_worker_shall_know() {
+    Job job =
+        Job.of("a")
+            .assetId("orders")
+            .partitionKey("p")
+            .resources(new Json("{\"cpu\":2}"))
+            .traceparent(TRACE);
+    try (RemoteControl remote = new RemoteControl(server.url(), null)) {
+      remote.enqueue(List.of(job));
+      JobAttributes brought = new JobAttributes("orders", "p", new Json("{\"cpu\":2}"), TRACE);
+      assertThat(remote.find(job.id()).orElseThrow().attributes()).isEqualTo(brought);
+      assertThat(holdfast.find(job.id()).orElseThrow().attributes()).isEqualTo(brought);
+    }
   }
 
   // ---- once

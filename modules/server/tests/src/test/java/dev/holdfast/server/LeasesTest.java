@@ -3,12 +3,21 @@ package dev.holdfast.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.contract.LeaseReport;
+import dev.holdfast.contract.Wire;
 import dev.holdfast.model.ApiKey;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.Json;
+import dev.holdfast.model.Lease;
+import dev.holdfast.model.Patch;
+import dev.holdfast.model.Report;
 import dev.holdfast.model.Role;
+import dev.holdfast.model.StepState;
 import dev.holdfast.model.Timings;
 import dev.holdfast.testkit.TestDatabase;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +43,7 @@ class LeasesTest extends ServerTest {
   }
 
   private static Map<String, Object> held(JobId job, int attempt) {
-    return Map.of("taskId", job.toString(), "attempt", attempt);
+    return Map.of("taskId", job.toString(), "attempt", attempt, "workerId", "w1");
   }
 
   private List<String> acks(JsonNode answer) {
@@ -117,7 +126,6 @@ class LeasesTest extends ServerTest {
 
   private static Map<String, Object> ending(JobId job, String outcome, Map<String, ?> more) {
     Map<String, Object> ending = new java.util.HashMap<>(held(job, 1));
-    ending.put("workerId", "w1");
     ending.put("outcome", outcome);
     ending.putAll(more);
     return ending;
@@ -150,6 +158,125 @@ class LeasesTest extends ServerTest {
         .is(422, "missing_field");
   }
 
+  private static String artifacts(JobId job, String worker) {
+    return "/v1/leases/artifacts?task=" + job + "&attempt=1&worker=" + worker;
+  }
+
+  private static <T> Map<String, Object> by(String worker, Map<String, T> said) {
+    Map<String, Object> told = new java.util.HashMap<>(said);
+    told.put("workerId", worker);
+    return told;
+  }
+
+  @Test
+  void only_the_worker_that_holds_a_task_can_speak_for_it() {
+    JobId job = enqueued();
+    leased(QUEUE, null);
+    Map<String, Object> progress = new java.util.HashMap<>(held(job, 1));
+    progress.put("progressPct", 7);
+    for (String worker : List.of("w2", "w1")) {
+      boolean theirs = worker.equals("w1");
+      String expected = theirs ? "ACCEPTED" : "LEASE_LOST";
+      double before = left(job);
+      JsonNode pulse =
+          client
+              .post(
+                  "/v1/leases/heartbeat",
+                  Map.of("leaseMs", 3_600_000, "leases", List.of(by(worker, held(job, 1)))),
+                  null)
+              .ok()
+              .get("pulses")
+              .get(0);
+      assertThat(pulse.get("ack").asText()).isEqualTo(expected);
+      assertThat(left(job) > before).isEqualTo(theirs);
+      assertThat(
+              acks(
+                  client
+                      .post(
+                          "/v1/leases/report",
+                          Map.of("reports", List.of(by(worker, progress))),
+                          null)
+                      .ok()))
+          .containsExactly(expected);
+      assertThat(holdfast.find(job).orElseThrow().progress()).isEqualTo(theirs ? 7 : null);
+      assertThat(
+              client
+                  .post("/v1/leases/publish", by(worker, publication(job, 1)), null)
+                  .ok()
+                  .get("ack")
+                  .asText())
+          .isEqualTo(expected);
+      assertThat(holdfast.queue().artifacts(job)).hasSize(theirs ? 1 : 0);
+    }
+    assertThat(client.get(artifacts(job, "w2"), null).ok().get("artifacts")).isEmpty();
+    assertThat(client.get(artifacts(job, "w1"), null).ok().get("artifacts")).hasSize(1);
+  }
+
+  @Test
+  void only_the_worker_that_holds_a_task_can_tell_of_its_steps_and_ask_for_them() {
+    JobId job = enqueued();
+    leased(QUEUE, null);
+    Report.Step step =
+        new Report.Step(
+            new Lease(job, 1),
+            "build",
+            1,
+            StepState.DONE,
+            1,
+            false,
+            new Json("{}"),
+            Patch.of(new byte[] {1}),
+            null,
+            null,
+            List.of());
+    for (String worker : List.of("w2", "w1")) {
+      boolean theirs = worker.equals("w1");
+      byte[] said = Wire.write(LeaseReport.Said.of(step, worker));
+      byte[] body = Arrays.copyOf(said, said.length + 1);
+      body[said.length] = 1;
+      JsonNode answer =
+          client
+              .send(
+                  client
+                      .request("/v1/leases/step?patchBytes=1", null)
+                      .header("Content-Type", "application/octet-stream")
+                      .POST(BodyPublishers.ofByteArray(body)))
+              .ok();
+      assertThat(acks(answer)).containsExactly(theirs ? "ACCEPTED" : "LEASE_LOST");
+    }
+    for (String worker : List.of("w2", "w1")) {
+      boolean theirs = worker.equals("w1");
+      String query = "?task=" + job + "&attempt=1&worker=" + worker;
+      assertThat(client.get("/v1/leases/steps" + query, null).ok().get("steps"))
+          .hasSize(theirs ? 1 : 0);
+      assertThat(client.get("/v1/leases/patch" + query + "&step=build", null).status())
+          .isEqualTo(theirs ? 200 : 404);
+    }
+    client.get("/v1/leases/steps?task=" + job, null).is(422, "invalid_value");
+    client.get("/v1/leases/steps?task=" + job + "&attempt=1", null).is(422, "bad_key");
+  }
+
+  @Test
+  void whether_a_task_succeeded_is_told_to_the_worker_that_held_it() {
+    JobId job = enqueued();
+    leased(QUEUE, null);
+    client
+        .post(
+            "/v1/leases/settle",
+            Map.of("settlements", List.of(ending(job, "SUCCEEDED", Map.of()))),
+            null)
+        .ok();
+    for (String worker : List.of("w2", "w1")) {
+      assertThat(
+              client
+                  .post("/v1/leases/succeeded", by(worker, held(job, 1)), null)
+                  .ok()
+                  .get("succeeded")
+                  .asBoolean())
+          .isEqualTo(worker.equals("w1"));
+    }
+  }
+
   @Test
   void what_a_worker_holds_and_what_of_it_is_cancelled_can_be_asked_for() {
     JobId job = enqueued();
@@ -174,7 +301,7 @@ class LeasesTest extends ServerTest {
     assertThat(
             client.post("/v1/leases/publish", publication(job, 2), null).ok().get("ack").asText())
         .isEqualTo("LEASE_LOST");
-    JsonNode artifacts = client.get("/v1/leases/artifacts?task=" + job, null).ok();
+    JsonNode artifacts = client.get(artifacts(job, "w1"), null).ok();
     assertThat(artifacts.get("artifacts").get(0).get("sha256").asText()).isEqualTo(SHA256);
   }
 
@@ -184,6 +311,8 @@ class LeasesTest extends ServerTest {
         job.toString(),
         "attempt",
         attempt,
+        "workerId",
+        "w1",
         "store",
         "shared",
         "artifacts",
@@ -221,8 +350,7 @@ class LeasesTest extends ServerTest {
       assertThat(
               client.post("/v1/leases/publish", publication(job, 1), key).ok().get("ack").asText())
           .isEqualTo(expected);
-      assertThat(client.get("/v1/leases/artifacts?task=" + job, key).ok().get("artifacts"))
-          .hasSize(seen);
+      assertThat(client.get(artifacts(job, "w1"), key).ok().get("artifacts")).hasSize(seen);
       assertThat(
               acks(
                   client
@@ -257,8 +385,7 @@ class LeasesTest extends ServerTest {
         .ok();
     for (String key : List.of(ours, theirs)) {
       boolean own = key.equals(ours);
-      assertThat(client.get("/v1/leases/artifacts?task=" + job, key).ok().get("artifacts"))
-          .hasSize(own ? 1 : 0);
+      assertThat(client.get(artifacts(job, "w1"), key).ok().get("artifacts")).hasSize(own ? 1 : 0);
       assertThat(
               client
                   .post("/v1/leases/succeeded", held(job, 1), key)
@@ -295,34 +422,37 @@ class LeasesTest extends ServerTest {
       textBlock =
           """
           heartbeat | {"leases":[]}
-          heartbeat | {"leaseMs":1,"leases":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1}]}
+          heartbeat | {"leaseMs":1,"leases":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1"}]}
           heartbeat | {"leaseMs":60000,"leases":[null]}
-          heartbeat | {"leaseMs":60000,"leases":[{"taskId":null,"attempt":1}]}
-          heartbeat | {"leaseMs":60000,"leases":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":0}]}
+          heartbeat | {"leaseMs":60000,"leases":[{"taskId":null,"attempt":1,"workerId":"w1"}]}
+          heartbeat | {"leaseMs":60000,"leases":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":0,"workerId":"w1"}]}
           settle    | {"settlements":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","outcome":"LOST"}]}
           settle    | {"settlements":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","outcome":"FAILED"}]}
           settle    | {"settlements":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","outcome":"SNOOZED","delayMs":-1}]}
           settle    | {"settlements":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","outcome":"RELEASED","output":1}]}
-          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1}]}
-          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"progressPct":101}]}
-          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"type":"done"}]}
-          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"type":"task.step.attempt.started"}]}
-          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"progressPct":1,"step":{"stepId":"s","stepIndex":1,"state":"RUNNING","stepAttempt":1,"reset":false,"events":[]}}]}
-          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"step":{"stepId":"a b","stepIndex":1,"state":"RUNNING","stepAttempt":1,"reset":false,"events":[]}}]}
-          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"step":{"stepId":"s","stepIndex":0,"state":"RUNNING","stepAttempt":1,"reset":false,"events":[]}}]}
-          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"step":{"stepId":"s","stepIndex":1,"stepAttempt":1,"reset":false,"events":[]}}]}
-          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"step":{"stepId":"s","stepIndex":1,"state":"RUNNING","stepAttempt":1,"reset":false}}]}
-          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"step":{"stepId":"s","stepIndex":1,"state":"RUNNING","stepAttempt":1,"reset":false,"events":[{"type":"done","data":{}}]}}]}
-          publish   | {"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"store":"s","artifacts":[]}
-          publish   | {"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"store":"s","artifacts":[{"name":"../a","size":1,"sha256":"%s"}]}
-          publish   | {"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"store":"s","artifacts":[{"name":"a","size":1,"sha256":"xyz"}]}
-          publish   | {"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"store":"s","artifacts":[{"name":"a","size":-1,"sha256":"%s"}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1"}]}
+          heartbeat | {"leaseMs":60000,"leases":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"progressPct":1}]}
+          publish   | {"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"store":"s","artifacts":[{"name":"a","size":1,"sha256":"%s"}]}
+          succeeded | {"taskId":"00000000-0000-7000-8000-000000000000","attempt":1}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","progressPct":101}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","type":"done"}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","type":"task.step.attempt.started"}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","progressPct":1,"step":{"stepId":"s","stepIndex":1,"state":"RUNNING","stepAttempt":1,"reset":false,"events":[]}}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","step":{"stepId":"a b","stepIndex":1,"state":"RUNNING","stepAttempt":1,"reset":false,"events":[]}}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","step":{"stepId":"s","stepIndex":0,"state":"RUNNING","stepAttempt":1,"reset":false,"events":[]}}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","step":{"stepId":"s","stepIndex":1,"stepAttempt":1,"reset":false,"events":[]}}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","step":{"stepId":"s","stepIndex":1,"state":"RUNNING","stepAttempt":1,"reset":false}}]}
+          report    | {"reports":[{"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","step":{"stepId":"s","stepIndex":1,"state":"RUNNING","stepAttempt":1,"reset":false,"events":[{"type":"done","data":{}}]}}]}
+          publish   | {"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","store":"s","artifacts":[]}
+          publish   | {"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","store":"s","artifacts":[{"name":"../a","size":1,"sha256":"%s"}]}
+          publish   | {"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","store":"s","artifacts":[{"name":"a","size":1,"sha256":"xyz"}]}
+          publish   | {"taskId":"00000000-0000-7000-8000-000000000000","attempt":1,"workerId":"w1","store":"s","artifacts":[{"name":"a","size":-1,"sha256":"%s"}]}
           succeeded | {}
           """)
   void what_makes_no_sense_is_refused(String route, String body) {
     Client.Reply reply =
-        client.post(
-            "/v1/leases/" + route, new dev.holdfast.model.Json(body.replace("%s", SHA256)), null);
+        client.post("/v1/leases/" + route, new Json(body.replace("%s", SHA256)), null);
     assertThat(reply.status()).as(() -> reply.body().toString()).isEqualTo(422);
     assertThat(reply.body().get("message").asText()).isNotBlank();
   }

@@ -3,11 +3,15 @@ package dev.holdfast.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.contract.RemoteControl;
 import dev.holdfast.model.ApiKey;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
+import dev.holdfast.model.LogCursor;
+import dev.holdfast.model.LogTail;
 import dev.holdfast.model.Role;
 import dev.holdfast.testkit.TestDatabase;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +28,16 @@ class LogTest extends ServerTest {
         "/v1/leases/report",
         Map.of(
             "reports",
-            List.of(Map.of("taskId", task.get("taskId").asText(), "attempt", attempt, "log", log))),
+            List.of(
+                Map.of(
+                    "taskId",
+                    task.get("taskId").asText(),
+                    "attempt",
+                    attempt,
+                    "workerId",
+                    "w1",
+                    "log",
+                    log))),
         key);
   }
 
@@ -77,6 +90,79 @@ class LogTest extends ServerTest {
     }
     client.get(path(task) + "?before=1.1.1", null).is(422, "unknown_parameter");
     client.get("/v1/jobs/" + JobId.next() + "/log", null).is(404, "not_found");
+  }
+
+  private static Map<String, Object> lines(int first, String... lines) {
+    return Map.of("attempt", 1, "firstLine", first, "lines", List.of(lines));
+  }
+
+  private String text(JsonNode task) {
+    return client.get(path(task), null).ok().get("parts").path(0).path("text").asText();
+  }
+
+  @Test
+  void a_worker_in_any_language_sends_lines_and_may_send_them_again() {
+    enqueued();
+    JsonNode task = leased();
+    callback(task, "log", Map.of("attempt", 1, "lines", List.of("uncounted"))).ok();
+    callback(task, "log", lines(2, "<b>two</b>", "\u001b[31mthree\u0000")).ok();
+    JsonNode again = callback(task, "log", lines(3, "\u001b[31mthree\u0000", "four")).ok();
+    assertThat(again.get("acknowledged").asBoolean()).isTrue();
+    assertThat(text(task)).isEqualTo("uncounted\n<b>two</b>\nthree\nfour\n");
+    try (RemoteControl remote = new RemoteControl(server.url(), null)) {
+      JobId job = JobId.parse(task.get("taskId").asText());
+      assertThat(remote.log(job, LogCursor.START).parts())
+          .containsExactly(new LogTail.Part(1, text(task)));
+    }
+  }
+
+  @Test
+  void secrets_in_what_workers_tell_of_their_work_are_not_kept() {
+    String secret = "ghp_" + "a7K2mQ9x".repeat(5).substring(0, 36);
+    enqueued();
+    JsonNode task = leased();
+    callback(task, "log", lines(1, "token " + secret, "-----BEGIN PRIVATE KEY-----", "MIIEa7K2"))
+        .ok();
+    callback(task, "log", lines(4, "MIIEQ9xa", "-----END PRIVATE KEY-----", "bye")).ok();
+    callback(
+            task,
+            "heartbeat",
+            Map.of("attempt", 1, "workerId", "w1", "message", "with token " + secret))
+        .ok();
+    report(task, 1, piece(7, "token " + secret + "\n"), null).ok();
+    assertThat(text(task))
+        .isEqualTo(
+            "token ***\n-----BEGIN PRIVATE KEY-----***\n-----END PRIVATE KEY-----\nbye\ntoken ***\n");
+    for (String table : List.of("job", "event", "log")) {
+      for (String hidden : List.of(secret, "MIIE")) {
+        assertThat(
+                db.count(
+                    "SELECT count(*) FROM holdfast.%s t WHERE position(? IN t::text) > 0"
+                        .formatted(table),
+                    hidden))
+            .as(table)
+            .isZero();
+      }
+    }
+  }
+
+  @Test
+  void lines_that_cannot_be_are_refused_and_those_of_another_attempt_not_taken() {
+    enqueued();
+    JsonNode task = leased();
+    callback(task, "log", Map.of("attempt", 1)).is(422, "missing_field");
+    callback(task, "log", lines(1)).is(422, "invalid_value");
+    callback(task, "log", lines(0, "x")).is(422, "invalid_value");
+    callback(task, "log", Map.of("attempt", 1, "lines", Collections.nCopies(1_001, "x")))
+        .is(422, "invalid_value");
+    callback(task, "log", lines(1, "x".repeat(300_000))).is(413, "body_too_large");
+    callback(task, "log", Map.of("attempt", 2, "lines", List.of("x"))).is(403, "token_scope");
+    callback(task, "log", Map.of("attempt", 1, "attemptId", "another", "lines", List.of("x")))
+        .is(409, "attempt_mismatch");
+    callback(task, "completed", Map.of("attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED"))
+        .ok();
+    callback(task, "log", lines(1, "late")).is(409, "task_already_terminal");
+    assertThat(client.get(path(task), null).ok().get("parts")).isEmpty();
   }
 
   @Test

@@ -49,6 +49,7 @@ class PushTest extends ServerTest {
 
   private final BlockingQueue<JsonNode> received = new LinkedBlockingQueue<>();
   private final BlockingQueue<String> authorizations = new LinkedBlockingQueue<>();
+  private final BlockingQueue<String> traces = new LinkedBlockingQueue<>();
   private final AtomicInteger asked = new AtomicInteger();
   private final HttpServer worker;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
@@ -85,6 +86,7 @@ class PushTest extends ServerTest {
   private void receive(HttpExchange exchange) throws IOException {
     asked.incrementAndGet();
     authorizations.add(String.valueOf(exchange.getRequestHeaders().getFirst("Authorization")));
+    traces.add(String.valueOf(exchange.getRequestHeaders().getFirst("traceparent")));
     JsonNode task = Wire.tree(exchange.getRequestBody().readAllBytes());
     int answer = before.test(task) ? status : REFUSED;
     if (answer >= 300 && answer < 400) {
@@ -128,8 +130,27 @@ class PushTest extends ServerTest {
     assertThat(task.get("taskId").asText()).isEqualTo(job.toString());
     assertThat(authorizations.take()).isEqualTo("Bearer " + SECRET);
     callback(task, "started", Map.of("attempt", 1, "workerId", "w9")).ok();
+    callback(task, "log", Map.of("attempt", 1, "lines", List.of("at work"))).ok();
+    assertThat(client.get("/v1/jobs/" + job + "/log", null).ok().get("parts").get(0).get("text"))
+        .hasToString("\"at work\\n\"");
     callback(task, "completed", succeeded(task)).ok();
     assertThat(state(job)).isEqualTo("SUCCEEDED");
+  }
+
+  @Test
+  void what_a_job_brings_along_comes_with_the_task_and_its_trace_with_the_request()
+      throws InterruptedException {
+    dispatch(10);
+    holdfast.enqueue(brings(Job.of("echo").queue(QUEUE)));
+    JsonNode task = pushed();
+    assertThat(task.get("assetId").asText()).isEqualTo("orders");
+    assertThat(task.get("partitionKey").asText()).isEqualTo("2026-11-17");
+    assertThat(task.get("resources").toString()).isEqualTo("{\"cpu\":2}");
+    assertThat(task.get("traceparent").asText()).isEqualTo(TRACE);
+    assertThat(traces.take()).isEqualTo(TRACE);
+    enqueued();
+    assertThat(pushed().has("traceparent")).isFalse();
+    assertThat(traces.take()).isEqualTo("null");
   }
 
   @Test
@@ -331,7 +352,9 @@ class PushTest extends ServerTest {
     worker.stop(0);
     enqueued();
     await().atMost(SOON).until(() -> problems().contains("dispatch_unreachable"));
-    assertThat(problems()).doesNotContain(gone.getHostString());
+    assertThat(problems())
+        .contains("the connection is refused")
+        .doesNotContain(gone.getHostString());
   }
 
   @Test

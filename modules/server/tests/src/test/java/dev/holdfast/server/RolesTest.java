@@ -29,6 +29,8 @@ class RolesTest extends ServerTest {
     super(db);
   }
 
+  private static final String LEASE = "task=" + JobId.next() + "&attempt=1&worker=w1";
+
   private static List<Rule> rules() {
     String job = "/v1/jobs/" + JobId.next();
     return List.of(
@@ -56,8 +58,8 @@ class RolesTest extends ServerTest {
         new Rule("POST", "/v1/jobs", SUBMITTERS),
         new Rule("POST", "/v1/queues/work/lease", WORKERS),
         new Rule("POST", "/v1/leases/step", WORKERS),
-        new Rule("GET", "/v1/leases/steps?task=" + JobId.next(), WORKERS),
-        new Rule("GET", "/v1/leases/patch?task=" + JobId.next() + "&step=build", WORKERS),
+        new Rule("GET", "/v1/leases/steps?" + LEASE, WORKERS),
+        new Rule("GET", "/v1/leases/patch?" + LEASE + "&step=build", WORKERS),
         new Rule("POST", job + "/control", OPERATORS),
         new Rule("POST", job + "/cancel", OPERATORS),
         new Rule("POST", job + "/retry", OPERATORS),

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Timings;
@@ -92,6 +93,22 @@ class TasksTest extends ServerTest {
     }
     assertThat(db.count("SELECT count(*) FROM holdfast.attempt t WHERE t::text LIKE '%token ***%'"))
         .isEqualTo(1);
+  }
+
+  @Test
+  void what_a_job_brings_along_is_in_its_envelope_and_left_out_where_there_is_nothing() {
+    holdfast.enqueue(brings(Job.of("echo").queue(QUEUE)));
+    JsonNode task = leased();
+    assertThat(task.get("assetId").asText()).isEqualTo("orders");
+    assertThat(task.get("partitionKey").asText()).isEqualTo("2026-11-17");
+    assertThat(task.get("resources").toString()).isEqualTo("{\"cpu\":2}");
+    assertThat(task.get("traceparent").asText()).isEqualTo(TRACE);
+    enqueued();
+    JsonNode plain = leased();
+    assertThat(plain.get("resources").toString()).isEqualTo("{}");
+    for (String field : List.of("assetId", "partitionKey", "traceparent")) {
+      assertThat(plain.has(field)).as(field).isFalse();
+    }
   }
 
   @Test

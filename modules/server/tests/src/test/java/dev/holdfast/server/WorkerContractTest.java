@@ -11,6 +11,8 @@ import dev.holdfast.model.ControlCommand;
 import dev.holdfast.model.Dispatch;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobStatus;
+import dev.holdfast.model.LogCursor;
+import dev.holdfast.model.LogTail;
 import dev.holdfast.model.Role;
 import dev.holdfast.testkit.Soon;
 import dev.holdfast.testkit.TestDatabase;
@@ -86,6 +88,13 @@ class WorkerContractTest extends ServerTest {
     JobStatus running = holdfast.find(id(task)).orElseThrow();
     assertThat(running.progress()).isEqualTo(45);
     assertThat(running.progressMessage()).isEqualTo("partition 5 of 10");
+
+    for (int i = 0; i < 2; i++) {
+      callback("log.http", task).ok();
+      assertThat(holdfast.queue().log(id(task), LogCursor.START).parts())
+          .extracting(LogTail.Part::text)
+          .containsExactly("partition 5 of 10\n1000000 rows so far\n");
+    }
 
     JsonNode completed = callback("completed.http", task).ok();
     assertThat(completed.get("acknowledged").asBoolean()).isTrue();

@@ -241,6 +241,20 @@ class ScrubberTest {
   }
 
   @Test
+  void a_private_key_goes_on_in_lines_that_come_later_and_silences_nothing_else() {
+    String before = KNOWING_NOTHING.scrub("x\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n") + "\n";
+    assertThat(before).isEqualTo("x\n-----BEGIN RSA PRIVATE KEY-----***\n");
+    assertThat(KNOWING_NOTHING.scrubAfter(before, "DEK-Info: AES\n\nMII+/a==\r\n")).isEmpty();
+    assertThat(KNOWING_NOTHING.scrubAfter(before, "MII\n-----END RSA PRIVATE KEY-----\nbye\n"))
+        .isEqualTo("-----END RSA PRIVATE KEY-----\nbye\n");
+    assertThat(KNOWING_NOTHING.scrubAfter(before, "MII\nit is done\nMII\n"))
+        .isEqualTo("it is done\nMII\n");
+    assertThat(KNOWING_NOTHING.scrubAfter(before + "it is done\n", "MII\npassword=hunter2\n"))
+        .isEqualTo("MII\npassword=***\n");
+    assertThat(KNOWING_NOTHING.scrubAfter("", "MII\n")).isEqualTo("MII\n");
+  }
+
+  @Test
   void what_follows_a_private_key_is_scrubbed_too() {
     assertThat(
             KNOWING_NOTHING.scrub(

@@ -2,7 +2,6 @@ package dev.holdfast.worker;
 
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.Claimed;
-import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Patch;
@@ -138,12 +137,12 @@ final class MemorySource implements JobSource {
 
   /** Those that were reported last, of all jobs. */
   @Override
-  public List<StepStatus> steps(JobId job) {
+  public List<StepStatus> steps(Lease lease) {
     called("steps");
     Map<String, StepStatus> steps = new LinkedHashMap<>();
     reported.stream()
         .flatMap(List::stream)
-        .filter(report -> report.lease().job().equals(job))
+        .filter(report -> report.lease().job().equals(lease.job()))
         .forEach(
             report -> {
               if (report instanceof Report.Step step) {
@@ -167,13 +166,16 @@ final class MemorySource implements JobSource {
   }
 
   @Override
-  public Optional<Patch> patch(JobId job, String step) {
+  public Optional<Patch> patch(Lease lease, String step) {
     called("patch");
     return reported.stream()
         .flatMap(List::stream)
         .map(report -> report instanceof Report.Step told ? told : null)
         .filter(
-            told -> told != null && told.lease().job().equals(job) && told.stepId().equals(step))
+            told ->
+                told != null
+                    && told.lease().job().equals(lease.job())
+                    && told.stepId().equals(step))
         .map(Report.Step::patch)
         .filter(Objects::nonNull)
         .reduce((earlier, later) -> later);
@@ -187,10 +189,10 @@ final class MemorySource implements JobSource {
   }
 
   @Override
-  public List<PublishedArtifact> artifacts(JobId job) {
+  public List<PublishedArtifact> artifacts(Lease lease) {
     called("artifacts");
     return published.stream()
-        .filter(publication -> publication.lease().job().equals(job))
+        .filter(publication -> publication.lease().job().equals(lease.job()))
         .flatMap(
             publication ->
                 publication.artifacts().stream()

@@ -2,6 +2,7 @@ package dev.holdfast.worker;
 
 import dev.holdfast.model.Ack;
 import dev.holdfast.model.Codec;
+import dev.holdfast.model.JobAttributes;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Lease;
@@ -74,7 +75,8 @@ final class Samples {
         3,
         Duration.ofMillis(5),
         timeout,
-        untilDeadline);
+        untilDeadline,
+        JobAttributes.NONE);
   }
 
   /** A later attempt of the same job. */
@@ -93,7 +95,8 @@ final class Samples {
         job.maxAttempts(),
         job.queueWait(),
         job.timeout(),
-        job.untilDeadline());
+        job.untilDeadline(),
+        job.attributes());
   }
 
   /** An attempt's place on this machine. */
@@ -112,7 +115,7 @@ final class Samples {
 
           @Override
           public List<PublishedArtifact> artifacts(Lease lease) {
-            return source.artifacts(lease.job());
+            return source.artifacts(lease);
           }
         });
   }
@@ -157,12 +160,12 @@ final class Samples {
 
       @Override
       public Optional<Patch> patch(String step) {
-        return source.patch(job.get().id(), step);
+        return source.patch(job.get().lease(), step);
       }
 
       @Override
       public List<StepStatus> steps(Interventions interventions) {
-        return source.steps(job.get().id());
+        return source.steps(job.get().lease());
       }
     };
   }

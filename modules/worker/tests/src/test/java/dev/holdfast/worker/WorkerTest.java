@@ -9,6 +9,7 @@ import dev.holdfast.model.Ack;
 import dev.holdfast.model.FailedException;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.JobAttributes;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Settlement;
@@ -294,7 +295,8 @@ class WorkerTest {
             3,
             Duration.ZERO,
             null,
-            null);
+            null,
+            JobAttributes.NONE);
     source.with(fresh, last);
     Worker worker =
         worker(
