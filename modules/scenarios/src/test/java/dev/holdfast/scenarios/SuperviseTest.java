@@ -47,7 +47,7 @@ class SuperviseTest {
   private static final int KILLS = Extent.of(12, 50);
   private static final int BATCH = 400;
 
-  private static Launch supervise(World world, int processes, int concurrency) {
+  static Launch supervise(World world, int processes, int concurrency) {
     return world
         .launch("supervise", "--concurrency", Integer.toString(concurrency))
         .env("HOLDFAST_SUPERVISOR", NAME)
