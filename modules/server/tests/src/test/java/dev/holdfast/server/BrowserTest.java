@@ -275,11 +275,17 @@ class BrowserTest extends InBrowser {
     browser.answer("", "Resume");
     for (String[] each :
         new String[][] {
-          {"Retry", "Retry", "retry_step"},
-          {"Reset", "Reset", "hard_reset_step"},
-          {"From here", "Go back to", "resume_from_step"}
+          {"Retry", "Retry", "retry_step", "No budget is used."},
+          {"Reset", "Reset", "hard_reset_step", "from the checkpoints before it."},
+          {
+            "From here",
+            "Go back to",
+            "resume_from_step",
+            "in a new workspace. These are done, and will be done again: fetch."
+          }
         }) {
       browser.press(each[0]);
+      assertThat(browser.awaitElement("dialog p").getText()).endsWith(each[3]);
       browser.answer("", each[1]);
       Awaitility.await()
           .atMost(PATIENCE)
