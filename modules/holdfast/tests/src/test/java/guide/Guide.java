@@ -2,7 +2,6 @@ package guide;
 
 import static dev.holdfast.testkit.Soon.SOON;
 
-import ch.qos.logback.classic.Level;
 import dev.holdfast.Holdfast;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.Job;
@@ -103,7 +102,7 @@ abstract class Guide {
   static List<String> logged(Runnable code) {
     try (CapturedLog captured = CapturedLog.of(log.getName())) {
       code.run();
-      return captured.lines(Level.INFO);
+      return captured.lines();
     }
   }
 }

@@ -71,6 +71,10 @@ public final class CapturedLog extends AppenderBase<ILoggingEvent> implements Au
     events.add(event);
   }
 
+  public List<String> lines() {
+    return events.stream().map(ILoggingEvent::getFormattedMessage).toList();
+  }
+
   /** Those of just this level. */
   public List<String> lines(Level level) {
     return lines(level, "");
