@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.util.JsonRecyclerPools;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.Module;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -17,9 +18,13 @@ import dev.holdfast.model.PayloadType;
 import dev.holdfast.model.Refusal;
 import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.Text;
+import java.util.List;
+import java.util.ServiceLoader;
 
 /** Records to JSON and back, by Jackson. Fields a handler does not know yet are passed over. */
 public final class JacksonCodec implements Codec {
+  private static final String KOTLIN = "com.fasterxml.jackson.module.kotlin.KotlinModule";
+
   private final ObjectMapper mapper;
 
   public JacksonCodec() {
@@ -32,6 +37,7 @@ public final class JacksonCodec implements Codec {
             // A time comes back with the zone or the offset it was given.
             .addModule(new JavaTimeModule().disable(JavaTimeFeature.NORMALIZE_DESERIALIZED_ZONE_ID))
             .addModule(new Jdk8Module())
+            .addModules(forKotlin())
             .enable(SerializationFeature.WRITE_DATES_WITH_ZONE_ID)
             .disable(DeserializationFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
             .disable(SerializationFeature.WRITE_DATES_AS_TIMESTAMPS)
@@ -44,6 +50,14 @@ public final class JacksonCodec implements Codec {
 
   public JacksonCodec(ObjectMapper mapper) {
     this.mapper = mapper;
+  }
+
+  /** If it is there. Others that are might change how payloads look that are stored already. */
+  private static List<Module> forKotlin() {
+    return ServiceLoader.load(Module.class, JacksonCodec.class.getClassLoader()).stream()
+        .filter(module -> module.type().getName().equals(KOTLIN))
+        .map(ServiceLoader.Provider::get)
+        .toList();
   }
 
   @Override

@@ -2,10 +2,6 @@ package guide;
 
 import static dev.holdfast.testkit.Soon.SOON;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dev.holdfast.Holdfast;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.Job;
@@ -14,6 +10,7 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.LeasedJob;
+import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
@@ -26,6 +23,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -35,7 +33,7 @@ import org.slf4j.LoggerFactory;
 @ExtendWith(DatabaseExtension.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class Guide {
-  static final org.slf4j.Logger log = LoggerFactory.getLogger("guide");
+  static final Logger log = LoggerFactory.getLogger("guide");
 
   TestDatabase db;
   DataSource dataSource;
@@ -102,16 +100,9 @@ abstract class Guide {
 
   /** What the code of the guide logs while this runs. */
   static List<String> logged(Runnable code) {
-    Logger logger = (Logger) log;
-    ListAppender<ILoggingEvent> appender = new ListAppender<>();
-    appender.start();
-    logger.setLevel(Level.INFO);
-    logger.addAppender(appender);
-    try {
+    try (CapturedLog captured = CapturedLog.of(log.getName())) {
       code.run();
-    } finally {
-      logger.detachAppender(appender);
+      return captured.lines();
     }
-    return appender.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
   }
 }

@@ -65,18 +65,11 @@ final class DevCommand implements Callable<Integer> {
     Ports.check(ServerSettings.options(settings), "--http-port");
     if (settings.isGiven(Setting.DATABASE_URL)) {
       DatabaseUrl url = Access.locate(settings);
-      run(settings, url, url.shown(), signals);
+      run(settings, url, List.of("database  " + url.shown()), signals);
     } else {
       try (EmbeddedPostgres postgres = embedded(settings)) {
         DatabaseUrl url = new DatabaseUrl(postgres.jdbcUrl(), postgres.user(), postgres.password());
-        String where =
-            url.shown()
-                + " (embedded PostgreSQL "
-                + postgres.version()
-                + " in "
-                + postgres.folder()
-                + ")";
-        run(settings, url, where, signals);
+        run(settings, url, about(postgres, url), signals);
       }
     }
     System.out.println("stopped");
@@ -97,7 +90,14 @@ final class DevCommand implements Callable<Integer> {
             .revive(true));
   }
 
-  private void run(Settings settings, DatabaseUrl url, String where, Signals signals)
+  private static List<String> about(EmbeddedPostgres postgres, DatabaseUrl url) {
+    return List.of(
+        "database  %s (embedded PostgreSQL %s in %s)"
+            .formatted(url.shown(), postgres.version(), postgres.folder()),
+        "psql      PGSERVICEFILE='%s' psql service=holdfast".formatted(postgres.serviceFile()));
+  }
+
+  private void run(Settings settings, DatabaseUrl url, List<String> database, Signals signals)
       throws InterruptedException {
     ServerMetrics metrics = new ServerMetrics(ServerSettings.statsd(settings));
     try (Access access = Access.open(settings, url, metrics);
@@ -107,15 +107,15 @@ final class DevCommand implements Callable<Integer> {
       try (HoldfastServer server =
           HoldfastServer.start(access.holdfast(), ServerSettings.options(settings), metrics)) {
         // Before the workers are started: what they write comes after it.
-        introduce(settings, where, server.url().toString());
+        introduce(settings, database, server.url().toString());
         work(settings, access, url, signals);
       }
     }
   }
 
-  private static void introduce(Settings settings, String database, String server) {
+  private static void introduce(Settings settings, List<String> database, String server) {
     System.out.println("holdfast " + Version.text());
-    System.out.println("  database  " + database);
+    database.forEach(line -> System.out.println("  " + line));
     System.out.println("  page      " + server);
     System.out.println("  api       " + server + "/v1");
     System.out.println("  workers   " + Supervision.describe(settings));
@@ -128,9 +128,8 @@ final class DevCommand implements Callable<Integer> {
       throws InterruptedException {
     try (Supervisor supervisor =
         Supervision.start(settings, access, url, List.of(Bundled.EXAMPLES), DevCommand::echo)) {
-      boolean healthy =
-          SuperviseCommand.awaitHealthy(
-              supervisor, signals, settings.seconds(Setting.BOOT_TIMEOUT_SEC));
+      SuperviseCommand.awaitHealthy(
+          supervisor, signals, settings.seconds(Setting.BOOT_TIMEOUT_SEC));
       if (rehearse) {
         rehearse(settings, access, signals);
       }
@@ -138,7 +137,7 @@ final class DevCommand implements Callable<Integer> {
           Locale.ROOT,
           "ready in %.1f s%s; Ctrl-C stops everything%n",
           sinceStart().toMillis() / 1000.0,
-          healthy ? "" : ", but not all workers are healthy ('./holdfast health' says why)");
+          SuperviseCommand.missing(supervisor.standing()));
       signals.await();
       System.out.println("stopping; a second Ctrl-C ends it at once");
     }

@@ -16,11 +16,10 @@ import dev.holdfast.steps.WorkspaceJob;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -82,14 +81,16 @@ final class JobsControlCommand implements Callable<Integer> {
         throw refused(control, job, answer);
       }
       LiveControl now = control.control(job);
+      List<String> drops =
+          command.action().dropsCheckpoints()
+              ? drops(control.timeline(job), command.action())
+              : List.of();
       if (output.json) {
-        Shown.print(Shape.control(now));
+        Shown.print(Shape.control(now, drops));
       } else {
         System.out.println(job + "  " + String.join("; ", lines(now)));
-        if (command.action().dropsCheckpoints()) {
-          drops(control.timeline(job), command.action())
-              .ifPresent(
-                  steps -> System.out.println("these are done, and will be done again: " + steps));
+        if (!drops.isEmpty()) {
+          System.out.println("these are done, and will be done again: " + String.join(", ", drops));
         }
         if (command.action() == ControlAction.TAKEOVER) {
           System.out.println(handedOver(control, job));
@@ -110,18 +111,15 @@ final class JobsControlCommand implements Callable<Integer> {
   }
 
   /** What the request that was just made will drop. */
-  private static Optional<String> drops(List<JobEvent> timeline, ControlAction action) {
+  private static List<String> drops(List<JobEvent> timeline, ControlAction action) {
     return timeline.reversed().stream()
         .filter(event -> event.type().equals(EventType.CONTROL + action.text()))
-        .findFirst()
+        .limit(1)
         .map(event -> Wire.tree(event.data()))
-        .map(data -> data.path("drops"))
-        .filter(drops -> !drops.isEmpty())
-        .map(
-            drops ->
-                StreamSupport.stream(drops.spliterator(), false)
-                    .map(JsonNode::asText)
-                    .collect(Collectors.joining(", ")));
+        .filter(Objects::nonNull)
+        .flatMap(data -> data.path("drops").valueStream())
+        .map(JsonNode::asText)
+        .toList();
   }
 
   private ControlCommand command() {

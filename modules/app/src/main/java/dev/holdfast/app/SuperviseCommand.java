@@ -46,7 +46,8 @@ final class SuperviseCommand implements Callable<Integer> {
       Duration boot = settings.seconds(Setting.BOOT_TIMEOUT_SEC);
       System.out.println(
           (awaitHealthy(supervisor, signals, boot) ? "ready: " : "not all workers are healthy: ")
-              + about);
+              + about
+              + missing(supervisor.standing()));
       while (!signals.await(MOMENT_MILLIS)) {
         if (supervisor.isReplaced()) {
           throw new CommandException(
@@ -70,6 +71,22 @@ final class SuperviseCommand implements Callable<Integer> {
       }
     }
     return false;
+  }
+
+  /** Which of them do not work, and what to do; empty when all do. */
+  static String missing(Supervisor.Standing standing) {
+    String text = "";
+    if (!standing.stopped().isEmpty()) {
+      text +=
+          "; stopped: %s ('holdfast workers resume' starts it)"
+              .formatted(String.join(", ", standing.stopped()));
+    }
+    if (!standing.unhealthy().isEmpty()) {
+      text +=
+          "; not healthy: %s ('holdfast health' says why)"
+              .formatted(String.join(", ", standing.unhealthy()));
+    }
+    return text;
   }
 
   private static void echo(String line) {

@@ -31,6 +31,7 @@ final class UnderSupervision implements AutoCloseable {
   private final Signals signals;
   private final Health.Place place;
   private final Duration interval;
+  private final Duration silence;
   private final Duration patience;
   private final long pid = ProcessHandle.current().pid();
   private final Object turn = new Object();
@@ -40,25 +41,19 @@ final class UnderSupervision implements AutoCloseable {
   private volatile @Nullable WorkerProcess worker;
   private volatile @Nullable Health health;
 
-  private UnderSupervision(
-      Signals signals, Health.Place place, boolean paused, Duration interval, Duration patience) {
+  private UnderSupervision(Signals signals, Health.Place place, boolean paused, Settings settings) {
     this.signals = signals;
     this.place = place;
     this.paused = paused;
-    this.interval = interval;
-    this.patience = patience;
+    this.interval = settings.seconds(Setting.HEALTH_INTERVAL_SEC);
+    this.silence = settings.seconds(Setting.HEALTH_TIMEOUT_SEC);
+    this.patience = settings.seconds(Setting.STOP_TIMEOUT_SEC);
   }
 
   /** Listens from the first moment: a supervisor may be gone before its worker is ready. */
   static UnderSupervision begin(
       Signals signals, Health.Place place, boolean paused, Settings settings) {
-    UnderSupervision side =
-        new UnderSupervision(
-            signals,
-            place,
-            paused,
-            settings.seconds(Setting.HEALTH_INTERVAL_SEC),
-            settings.seconds(Setting.STOP_TIMEOUT_SEC));
+    UnderSupervision side = new UnderSupervision(signals, place, paused, settings);
     // Not virtual: reading from standard input blocks the thread underneath.
     Thread.ofPlatform().daemon().name("supervisor-orders").start(side::listen);
     return side;
@@ -185,12 +180,13 @@ final class UnderSupervision implements AutoCloseable {
     }
   }
 
-  private static Json details(WorkerProcess worker, List<JobId> jobs) {
+  private Json details(WorkerProcess worker, List<JobId> jobs) {
     ObjectNode details =
         Shown.object()
             .put("worker", worker.name())
             .put("version", Version.text())
             .put("places", worker.places())
+            .put("silentAfterMs", silence.toMillis())
             .put("jobs", jobs.size());
     ObjectNode figures = details.putObject("metrics");
     worker.metrics().snapshot().forEach(figures::put);

@@ -79,15 +79,6 @@ public final class EmbeddedPostgres implements AutoCloseable {
     return new EmbeddedPostgres(Instance.start(options));
   }
 
-  /** Unpacks the embedded binaries ahead of the first start, which then takes half the time. */
-  public static void unpack(Path cache) {
-    try {
-      Binaries.embedded(cache.toAbsolutePath());
-    } catch (IOException e) {
-      throw new EmbeddedPostgresException("cannot unpack PostgreSQL into " + cache + ": " + e, e);
-    }
-  }
-
   /** The running server of a folder, for a process that did not start it. */
   public static Optional<Running> find(Path folder) {
     try {
@@ -130,6 +121,11 @@ public final class EmbeddedPostgres implements AutoCloseable {
 
   public Path folder() {
     return instance.folder();
+  }
+
+  /** For clients on libpq: {@code PGSERVICEFILE=this psql service=holdfast}. */
+  public Path serviceFile() {
+    return instance.serviceFile();
   }
 
   public String version() {

@@ -36,6 +36,10 @@ record Folder(Path root) {
     return root.resolve("password");
   }
 
+  Path service() {
+    return root.resolve("pg_service.conf");
+  }
+
   Path port() {
     return root.resolve("port");
   }

@@ -30,6 +30,7 @@ final class Instance {
     server = new Server(folder, binaries, launcher);
     String password = Password.read(folder.password());
     running = Running.of(server.start(options.port(), options.settings()), password);
+    Password.writeTo(folder.service(), running.service());
   }
 
   static Instance start(Options options) {
@@ -104,6 +105,10 @@ final class Instance {
 
   Path folder() {
     return folder.root();
+  }
+
+  Path serviceFile() {
+    return folder.service();
   }
 
   String version() {

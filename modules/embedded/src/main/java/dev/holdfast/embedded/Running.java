@@ -14,6 +14,18 @@ public record Running(long pid, int port, String user, String password) {
     return "jdbc:postgresql://127.0.0.1:" + port + "/" + DATABASE;
   }
 
+  /** The same for libpq, in a file of services. */
+  String service() {
+    return """
+    [%s]
+    host=127.0.0.1
+    port=%d
+    dbname=%s
+    user=%s
+    password=%s"""
+        .formatted(DATABASE, port, DATABASE, user, password);
+  }
+
   @Override
   public String toString() {
     return jdbcUrl() + " (user " + user + ", pid " + pid + ")";

@@ -10,6 +10,7 @@ import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Json;
+import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.worker.Worker;
 import java.sql.Connection;
@@ -67,7 +68,7 @@ class ClosingTest extends LibraryTest {
           runAFewJobs(library);
         }
       }
-      assertThat(log.lines(Level.WARN)).isEmpty();
+      assertThat(log.linesFrom(Level.WARN)).isEmpty();
     }
   }
 
@@ -80,7 +81,7 @@ class ClosingTest extends LibraryTest {
           library.worker("mail").handle("k", Json.class, (p, c) -> null).start().close();
         }
       }
-      assertThat(log.lines(Level.WARN)).isEmpty();
+      assertThat(log.linesFrom(Level.WARN)).isEmpty();
     }
   }
 
@@ -150,7 +151,7 @@ class ClosingTest extends LibraryTest {
           () ->
               db.count("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'plain'")
                   == 0);
-      assertThat(log.lines(Level.WARN)).isEmpty();
+      assertThat(log.linesFrom(Level.WARN)).isEmpty();
     }
   }
 

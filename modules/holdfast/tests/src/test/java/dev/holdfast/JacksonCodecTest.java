@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import kotlin.Pair;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -52,6 +53,17 @@ class JacksonCodecTest {
   void records_go_there_and_back() {
     Whole whole = new Whole(2, List.of(new Part("a", Colour.RED)), null);
     assertThat(codec.decode(codec.encode(whole), Whole.class)).isEqualTo(whole);
+  }
+
+  /** Two of them come with Kotlin, so that none has to be compiled here. */
+  @Test
+  void data_classes_of_kotlin_go_there_and_back_with_its_module_on_the_class_path() {
+    Pair<Part, Integer> pair = new Pair<>(new Part("a", Colour.RED), 2);
+    Json json = codec.encode(pair);
+    assertThat(json.text())
+        .isEqualTo("{\"first\":{\"name\":\"a\",\"colour\":\"RED\"},\"second\":2}");
+    assertThat(codec.decode(json, new PayloadType<Pair<Part, Integer>>() {})).isEqualTo(pair);
+    assertMismatch("{\"first\": 1}", Pair.class, "second");
   }
 
   @Test

@@ -11,6 +11,7 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.JobStatus;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Timings;
+import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.worker.Handler;
 import dev.holdfast.worker.JobSource;
 import dev.holdfast.worker.LeaseLostException;

@@ -11,6 +11,7 @@ import dev.holdfast.model.JobState;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Timings;
 import dev.holdfast.queue.DatabaseException;
+import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.worker.Metrics;
 import java.util.concurrent.CountDownLatch;
@@ -59,14 +60,14 @@ class OutageLogTest extends LibraryTest {
       goOn.countDown();
       TimeUnit.MILLISECONDS.sleep(6 * QUICK.heartbeat().toMillis());
       assertThat(log.lines(Level.WARN, AWAY)).singleElement().asString().contains("onnection");
-      assertThat(log.lines(Level.WARN)).hasSize(3);
-      assertThat(log.lines(Level.INFO)).hasSize(3);
+      assertThat(log.linesFrom(Level.WARN)).hasSize(3);
+      assertThat(log.linesFrom(Level.INFO)).hasSize(3);
       proxy.mend();
       await(one, JobState.SUCCEEDED);
       await(other, JobState.SUCCEEDED);
       until(() -> !log.lines(Level.INFO, BACK).isEmpty());
       assertThat(log.lines(Level.INFO, BACK)).hasSize(1);
-      assertThat(log.lines(Level.WARN)).hasSize(3);
+      assertThat(log.linesFrom(Level.WARN)).hasSize(3);
     }
   }
 
@@ -94,7 +95,7 @@ class OutageLogTest extends LibraryTest {
         assertThat(catchThrowable(() -> library.enqueue(Job.of("k"))))
             .isInstanceOf(DatabaseException.class);
       }
-      assertThat(log.lines(Level.WARN)).singleElement().asString().contains(AWAY);
+      assertThat(log.linesFrom(Level.WARN)).singleElement().asString().contains(AWAY);
       proxy.mend();
       // The pool takes a moment to find out.
       until(() -> catchThrowable(() -> library.enqueue(Job.of("k"))) == null);
@@ -115,7 +116,7 @@ class OutageLogTest extends LibraryTest {
               DatabaseException.class, refused -> assertThat(refused.mayPass()).isTrue())
           .hasMessageContaining("no connection to the database within")
           .hasMessageContaining("is the server running");
-      assertThat(log.lines(Level.WARN)).isEmpty();
+      assertThat(log.linesFrom(Level.WARN)).isEmpty();
     }
     proxy.mend();
     start(builder);

@@ -15,6 +15,7 @@ import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Settlement;
 import dev.holdfast.queue.Impatient;
+import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.JobListener;

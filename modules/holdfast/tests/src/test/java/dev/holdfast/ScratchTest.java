@@ -10,6 +10,7 @@ import dev.holdfast.model.JobId;
 import dev.holdfast.model.JobState;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Lease;
+import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.worker.Handler;
 import dev.holdfast.worker.Scratch;
 import java.io.IOException;

@@ -117,6 +117,19 @@ class ShutdownTest extends LibraryTest {
   }
 
   @Test
+  void a_cancel_reaches_a_handler_that_its_worker_waits_for() {
+    JobId id = enqueue(Job.of("wait"));
+    Worker worker = start(waiting().shutdownTimeout(NEVER));
+    until(() -> begun.get() == 1);
+    Thread stopping = Thread.ofPlatform().start(worker::close);
+    // For its jobs: all else that it waits for is over in seconds.
+    until(() -> stopping.getState() == Thread.State.TIMED_WAITING);
+    holdfast.cancel(id, "not needed");
+    assertThat(await(id, JobState.CANCELLED).attempt()).isEqualTo(1);
+    until(() -> !stopping.isAlive());
+  }
+
+  @Test
   void with_nothing_to_do_it_is_quick_and_closing_twice_is_nothing() {
     Worker worker = start(waiting().shutdownTimeout(NEVER));
     goOn.countDown();

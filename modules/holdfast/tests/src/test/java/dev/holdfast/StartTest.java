@@ -13,6 +13,7 @@ import dev.holdfast.model.Json;
 import dev.holdfast.queue.DatabaseException;
 import dev.holdfast.queue.DatabaseException.Reason;
 import dev.holdfast.queue.Impatient;
+import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
 import java.lang.reflect.Proxy;

@@ -25,6 +25,7 @@ import dev.holdfast.steps.RuntimeCommand;
 import dev.holdfast.steps.Scrubber;
 import dev.holdfast.steps.Workspace;
 import dev.holdfast.steps.WorkspaceJob;
+import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.worker.FolderStore;
 import dev.holdfast.worker.Healing;
 import dev.holdfast.worker.Scratch;

@@ -117,7 +117,7 @@ public final class Diagnosis {
   private void process(WorkerHealth row, boolean holdsJobs) {
     switch (row.status()) {
       case STARTING -> {
-        if (row.restarts() >= CRASH_LOOP) {
+        if (row.restarts() >= CRASH_LOOP && row.isStartedAfterCrash()) {
           crashLoop(row);
         } else if (row.age().compareTo(STARTED_WITHIN) > 0) {
           starting(row);
@@ -176,14 +176,17 @@ public final class Diagnosis {
     return "POST /v1/workers/" + row.component() + "/" + action;
   }
 
+  /** The reason has the exit code where that is all there is to say. */
   private static String exit(WorkerHealth row) {
-    return row.exitCode() == null
-        ? row.reason() == null ? "for a reason unknown" : row.reason()
-        : "with exit code " + WorkerExit.shown(row.exitCode());
+    return row.reason() == null ? "for a reason unknown" : row.reason();
   }
 
   private static String advice(WorkerHealth row) {
-    String advice = row.exitCode() == null ? "nothing" : WorkerExit.of(row.exitCode()).doNext();
+    // One that its supervisor killed has the exit code of that, which explains nothing.
+    Integer exit = row.exitCode();
+    boolean byItself =
+        exit != null && row.reason() != null && row.reason().contains(WorkerExit.shown(exit));
+    String advice = byItself ? WorkerExit.of(exit).doNext() : "nothing";
     return advice.equals("nothing") ? "" : " (" + advice + ")";
   }
 
@@ -228,7 +231,7 @@ public final class Diagnosis {
     found(
         row,
         "worker_crash_loop",
-        "keeps crashing: it ended %s, was started again %s, and %s"
+        "keeps crashing: %s; it was started again %s, and %s"
             .formatted(exit(row), Plural.of(row.restarts(), "time"), next),
         "see %s%s; %s gives you time to mend it"
             .formatted(log(row), advice(row), order(row, "stop")),
@@ -240,7 +243,7 @@ public final class Diagnosis {
     found(
         row,
         "worker_failed",
-        "has failed: it ended %s too often, and nobody starts it again".formatted(exit(row)),
+        "has failed, and nobody starts it again: " + exit(row),
         "look at its log with %s%s, mend it, then %s"
             .formatted(log(row), advice(row), order(row, "resume")),
         "look at its log with %s on its machine%s, mend it, then %s"

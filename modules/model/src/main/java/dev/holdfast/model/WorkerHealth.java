@@ -12,9 +12,11 @@ import org.jspecify.annotations.Nullable;
  * @param component its place, {@code worker:{queue}:{n}}
  * @param incarnation which process of that place this is
  * @param silentFor since it was last heard, by the database's clock
+ * @param silentAfter how long it may be silent before its row is not believed any more; null while
+ *     it starts, for then its supervisor is there to judge
  * @param currentJob the one it has been at longest
  * @param paused by an operator, this one alone
- * @param nextRestart when it is to be started again
+ * @param nextRestart when it is to be started again; null when nobody will
  * @param exitCode of its last process, if one has ended
  * @param reason why it is as it is, unless that needs no reason
  * @param details what the process tells of itself
@@ -28,6 +30,7 @@ public record WorkerHealth(
     @Nullable Instant processStartedAt,
     Instant lastSeen,
     Duration silentFor,
+    @Nullable Duration silentAfter,
     @Nullable JobId currentJob,
     boolean paused,
     int restarts,
@@ -39,7 +42,7 @@ public record WorkerHealth(
     Instant createdAt) {
   private static final String PREFIX = "worker:";
 
-  /** One that is silent for longer is not believed to be healthy, whatever its row says. */
+  /** Unless it says otherwise, one that is silent for longer is not believed to be healthy. */
   public static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   public static String component(String queue, int number) {
@@ -62,14 +65,35 @@ public record WorkerHealth(
     return component + "@" + host + "." + pid + ".";
   }
 
-  /** It was stopped by an operator and has no process. */
+  /** It was stopped by an operator, has no process, and gets none. */
   public boolean isStopped() {
-    return status == HealthStatus.STOPPING && pid == null;
+    return status == HealthStatus.STOPPING && pid == null && nextRestart == null;
   }
 
-  /** Neither it nor anybody who looks after it has been heard. */
+  /** It was not heard for longer than it should be silent. */
   public boolean isSilent() {
-    return status.isAlive() && pid != null && silentFor.compareTo(TIMEOUT) > 0;
+    return status.isAlive()
+        && pid != null
+        && silentAfter != null
+        && silentFor.compareTo(silentAfter) > 0;
+  }
+
+  /** What is believed of it: one that is silent has crashed. */
+  public HealthStatus believed() {
+    return isSilent() ? HealthStatus.CRASHED : status;
+  }
+
+  /** Why that is believed, unless it needs no reason. */
+  public @Nullable String why() {
+    return isSilent() ? "not heard of since " + lastSeen.truncatedTo(ChronoUnit.SECONDS) : reason;
+  }
+
+  /** Whether it starts because the process before it crashed, and not because somebody said so. */
+  public boolean isStartedAfterCrash() {
+    // One that starts says nothing, so it was last seen when its row was made for it.
+    return status == HealthStatus.STARTING
+        && lastRestart != null
+        && !lastRestart.isBefore(lastSeen);
   }
 
   /** When this was read, by the database's clock. */
@@ -80,10 +104,5 @@ public record WorkerHealth(
   /** For how long its process has been there. */
   public Duration age() {
     return Duration.between(processStartedAt == null ? lastSeen : processStartedAt, readAt());
-  }
-
-  /** Why a silent one is shown as crashed. */
-  public String silence() {
-    return "not heard of since " + lastSeen.truncatedTo(ChronoUnit.SECONDS);
   }
 }

@@ -59,6 +59,7 @@ class DiagnosisTest {
     @Nullable JobId job;
     boolean paused;
     int restarts;
+    boolean ordered;
     @Nullable Instant next;
     @Nullable Integer exit;
     @Nullable String reason;
@@ -81,10 +82,11 @@ class DiagnosisTest {
           pid == null ? null : NOW.minusSeconds(age),
           NOW.minusSeconds(silent),
           Duration.ofSeconds(silent),
+          status == HealthStatus.STARTING ? null : WorkerHealth.TIMEOUT,
           job,
           paused,
           restarts,
-          null,
+          restarts == 0 ? null : NOW.minusSeconds(ordered ? age : silent),
           next,
           exit,
           reason,
@@ -158,6 +160,7 @@ class DiagnosisTest {
         row -> {
           row.restarts = restarts;
           row.exit = 137;
+          row.reason = "exit 137 (SIGKILL): it was killed";
           row.next = NOW.plusSeconds(4);
           return row.is(status);
         });
@@ -174,7 +177,10 @@ class DiagnosisTest {
     crashed(HealthStatus.CRASHED, 2);
     assertFound("worker_crash_loop");
     assertThat(found().getFirst().what())
-        .contains("137 (SIGKILL)", "2 times", "2026-03-01T12:00:04Z");
+        .isEqualTo(
+            TAG
+                + " keeps crashing: exit 137 (SIGKILL): it was killed; it was started again 2 times,"
+                + " and is started again at 2026-03-01T12:00:04Z");
     assertThat(found().getFirst().doNext()).contains("dmesg", "holdfast logs " + TAG);
   }
 
@@ -182,6 +188,52 @@ class DiagnosisTest {
   void a_crash_loop_is_still_one_while_the_next_process_starts() {
     crashed(HealthStatus.STARTING, 2);
     assertFound("worker_crash_loop");
+  }
+
+  @Test
+  void one_that_an_operator_starts_anew_does_not_keep_crashing_for_it() {
+    add(
+        row -> {
+          row.restarts = 4;
+          row.ordered = true;
+          row.exit = 0;
+          row.reason = "restarted by ada: new settings";
+          row.age = 29;
+          return row.is(HealthStatus.STARTING);
+        });
+    assertFound();
+  }
+
+  @Test
+  void one_that_hangs_again_and_again_was_not_killed_for_want_of_memory() {
+    add(
+        row -> {
+          row.restarts = 2;
+          row.exit = 137;
+          row.reason = "it was not heard of for 30.0 s";
+          return row.is(HealthStatus.CRASHED);
+        });
+    assertFound("worker_crash_loop");
+    assertThat(found().getFirst().what())
+        .contains("keeps crashing: it was not heard of for 30.0 s;")
+        .doesNotContain("137");
+    assertThat(found().getFirst().doNext()).doesNotContain("dmesg");
+  }
+
+  @Test
+  void one_that_could_not_be_started_says_that_and_not_how_the_one_before_it_ended() {
+    add(
+        row -> {
+          row.exit = 1;
+          row.reason = "its process could not be started: no such file; 5 restarts within 300 s";
+          return row.is(HealthStatus.FAILED);
+        });
+    assertThat(found().getFirst().what())
+        .isEqualTo(
+            TAG
+                + " has failed, and nobody starts it again: its process could not be started: no"
+                + " such file; 5 restarts within 300 s");
+    assertThat(found().getFirst().doNext()).doesNotContain("stack trace");
   }
 
   @Test
@@ -323,6 +375,19 @@ class DiagnosisTest {
     assertFound();
     holders.clear();
     waitedFor = Set.of("tag");
+    assertFound();
+  }
+
+  @Test
+  void one_that_is_about_to_be_started_anew_is_not_stopped() {
+    add(
+        row -> {
+          row.status = HealthStatus.STOPPING;
+          row.pid = null;
+          row.next = NOW;
+          return row;
+        });
+    queues.add(queue(5, 0, 10));
     assertFound();
   }
 

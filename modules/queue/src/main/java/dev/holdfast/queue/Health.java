@@ -64,14 +64,25 @@ public final class Health {
        WHERE name = ? AND host = ? AND pid = ? AND process_started_at = ?
       """;
 
+  // One that starts says nothing of itself, and what is to be started again needs somebody who
+  // does it: both are believed while the supervisor is heard.
   private static final String ROWS =
       """
-      SELECT *, extract(epoch FROM clock_timestamp() - last_seen) * 1000 AS silent_ms
-        FROM holdfast.health
-      """;
+      SELECT h.*, extract(epoch FROM clock_timestamp() - h.last_seen) * 1000 AS silent_ms,
+             CASE WHEN h.status = 'starting' AND s.name IS NOT NULL THEN NULL
+                  WHEN jsonb_typeof(h.details -> 'silentAfterMs') = 'number'
+                  THEN (h.details ->> 'silentAfterMs')::numeric
+                  ELSE %1$d END AS silent_after_ms,
+             CASE WHEN s.name IS NOT NULL THEN h.next_restart END AS starts_at
+        FROM holdfast.health h
+        LEFT JOIN holdfast.supervisor s
+          ON s.name = h.supervisor
+         AND s.last_seen > clock_timestamp() - %1$d * interval '1 millisecond'
+      """
+          .formatted(WorkerHealth.TIMEOUT.toMillis());
 
-  private static final String ALL = ROWS + " ORDER BY component, supervisor LIMIT 10000";
-  private static final String OF_ONE = ROWS + " WHERE supervisor = ? ORDER BY component";
+  private static final String ALL = ROWS + " ORDER BY h.component, h.supervisor LIMIT 10000";
+  private static final String OF_ONE = ROWS + " WHERE h.supervisor = ? ORDER BY h.component";
 
   // What is known of the process before it stays, as the reason for this one.
   private static final String STARTING =
@@ -104,6 +115,13 @@ public final class Health {
              pid = ?,
              reason = CASE WHEN status IN ('starting', 'healthy') AND ? = 'healthy'
                            THEN ?::text ELSE reason END
+       WHERE supervisor = ? AND component = ? AND incarnation = ?
+         AND status IN ('starting', 'healthy', 'stopping')
+      """;
+
+  private static final String STOPPING =
+      """
+      UPDATE holdfast.health SET status = 'stopping', reason = ?
        WHERE supervisor = ? AND component = ? AND incarnation = ?
          AND status IN ('starting', 'healthy', 'stopping')
       """;
@@ -282,10 +300,15 @@ public final class Health {
     update(SPAWNED, pid, startedAt, place.supervisor(), place.component(), place.incarnation());
   }
 
+  /** The process was told to end; it may not hear it, or not say so. */
+  public void stopping(Place place, String reason) {
+    update(STOPPING, reason, place.supervisor(), place.component(), place.incarnation());
+  }
+
   /**
    * The process is gone.
    *
-   * @param next stopping for one that is to stay away, crashed or failed
+   * @param next stopping for one that was told to end, crashed or failed
    * @param restartIn null when nobody is going to start it again
    */
   public void ended(
@@ -476,11 +499,12 @@ public final class Health {
         Rows.instantOrNull(row, "process_started_at"),
         Rows.instant(row, "last_seen"),
         Objects.requireNonNull(Rows.millisOrNull(row, "silent_ms")),
+        Rows.millisOrNull(row, "silent_after_ms"),
         Rows.idOrNull(row, "current_job"),
         row.getBoolean("paused"),
         row.getInt("restart_count"),
         Rows.instantOrNull(row, "last_restart"),
-        Rows.instantOrNull(row, "next_restart"),
+        Rows.instantOrNull(row, "starts_at"),
         Rows.intOrNull(row, "exit_code"),
         row.getString("reason"),
         new Json(row.getString("details")),

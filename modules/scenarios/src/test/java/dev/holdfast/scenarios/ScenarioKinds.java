@@ -5,6 +5,7 @@ import dev.holdfast.KindProvider;
 import dev.holdfast.examples.clip.ClipKinds;
 import dev.holdfast.model.FailedException;
 import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.Job;
 import dev.holdfast.model.Json;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.RetryPolicy;
@@ -61,6 +62,15 @@ public final class ScenarioKinds implements KindProvider {
             Work.class,
             (work, context) -> {
               Thread.sleep(work.millis());
+              return ran(holdfast, context);
+            }),
+        Kind.of(
+            "patient",
+            Work.class,
+            (work, context) -> {
+              // Its process dies under it twice, sooner or later.
+              boolean inCompany = context.lease().attempt() <= Job.DEFAULT_MAX_CRASHES;
+              Thread.sleep(inCompany ? Duration.ofHours(1) : Duration.ofMillis(work.millis()));
               return ran(holdfast, context);
             }),
         Kind.of("always-fails", Json.class, (payload, context) -> fail(context)).retry(QUICK),

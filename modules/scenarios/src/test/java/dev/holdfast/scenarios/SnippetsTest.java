@@ -2,6 +2,7 @@ package dev.holdfast.scenarios;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.testkit.Markdown;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -21,6 +21,7 @@ import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -47,7 +48,7 @@ class SuperviseTest {
   private static final int KILLS = Extent.of(12, 50);
   private static final int BATCH = 400;
 
-  private static Launch supervise(World world, int processes, int concurrency) {
+  static Launch supervise(World world, int processes, int concurrency) {
     return world
         .launch("supervise", "--concurrency", Integer.toString(concurrency))
         .env("HOLDFAST_SUPERVISOR", NAME)
@@ -278,6 +279,7 @@ class SuperviseTest {
               .env("HOLDFAST_HEALTH_TIMEOUT_SEC", "10")
               .start();
       WorkerHealth before = untilHealthy(world, 1);
+      assertThat(before.silentAfter()).isEqualTo(Duration.ofSeconds(10));
       server.kill();
       supervisor.awaitLine("the database does not answer", SOON);
       // Longer than silence may last.

@@ -97,7 +97,7 @@ final class Live {
           row.component(),
           row.supervisor(),
           leases == null ? null : leases.worker(),
-          row.isSilent() ? CRASHED : row.status().text(),
+          row.believed().text(),
           row.paused(),
           row.isStopped(),
           row.pid(),
@@ -106,7 +106,7 @@ final class Live {
           row.restarts(),
           row.nextRestart(),
           code == null ? null : new Exit(code, WorkerExit.of(code).name()),
-          row.isSilent() ? row.silence() : row.reason(),
+          row.why(),
           row.lastSeen());
     }
 

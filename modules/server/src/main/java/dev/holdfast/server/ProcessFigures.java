@@ -78,14 +78,10 @@ final class ProcessFigures {
   private static List<MultiGauge.Row<?>> byStatus(List<WorkerHealth> all) {
     List<MultiGauge.Row<?>> gauges = new ArrayList<>();
     for (HealthStatus status : HealthStatus.values()) {
-      long count = all.stream().filter(row -> shown(row) == status).count();
+      long count = all.stream().filter(row -> row.believed() == status).count();
       gauges.add(MultiGauge.Row.of(Tags.of("status", status.text()), count));
     }
     return gauges;
-  }
-
-  private static HealthStatus shown(WorkerHealth row) {
-    return row.isSilent() ? HealthStatus.CRASHED : row.status();
   }
 
   /** Over all supervisors that have such a component. */

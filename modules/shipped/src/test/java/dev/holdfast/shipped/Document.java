@@ -1,5 +1,6 @@
 package dev.holdfast.shipped;
 
+import dev.holdfast.testkit.Markdown;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,80 +36,69 @@ record Document(String name, List<Step> steps) {
 
   record RunBy(int line, String test) implements Step {}
 
-  private static final String FENCE = "```";
-  private static final String SETUP = "<!-- setup";
-  private static final String NEEDS = "<!-- needs:";
-  private static final String NOT_RUN = "<!-- not run:";
-  private static final String RUN_BY = "<!-- run by:";
-  private static final String END = "-->";
+  private static final String SETUP = "setup";
+  private static final String NEEDS = "needs:";
+  private static final String NOT_RUN = "not run:";
+  private static final String RUN_BY = "run by:";
 
   static Document read(Path root, String name) throws IOException {
     return parse(name, Files.readAllLines(root.resolve(name)));
   }
 
   static Document parse(String name, List<String> lines) {
-    return new Document(name, new Parser(lines).parse());
+    return new Document(name, new Parser().parse(Markdown.parts(Path.of(name), lines)));
   }
 
   private static final class Parser {
-    private final List<String> lines;
     private final List<Step> steps = new ArrayList<>();
-    private int next;
+    private String needs = "";
+    private String reason = "";
+    private String test = "";
 
-    Parser(List<String> lines) {
-      this.lines = lines;
-    }
-
-    List<Step> parse() {
-      String needs = "";
-      String reason = "";
-      String test = "";
-      while (next < lines.size()) {
-        int number = next + 1;
-        String line = lines.get(next++);
-        if (line.startsWith(SETUP)) {
-          commands(until(END), number + 1, true, needs);
-        } else if (line.startsWith(NEEDS)) {
-          needs = value(line, NEEDS);
-        } else if (line.startsWith(RUN_BY)) {
-          test = value(line, RUN_BY);
-        } else if (line.startsWith(NOT_RUN)) {
-          reason = value(line, NOT_RUN);
-          if (reason.isEmpty()) {
-            throw new IllegalArgumentException("line " + number + ": no reason");
-          }
-        } else if (line.strip().startsWith(FENCE)) {
-          List<String> block = until(FENCE);
-          if (line.strip().equals(FENCE + "console")) {
-            if (!test.isEmpty()) {
-              steps.add(new RunBy(number, test));
-            } else if (reason.isEmpty()) {
-              commands(block, number + 1, false, needs);
-            } else {
-              steps.add(new NotRun(number, reason));
+    List<Step> parse(List<Markdown.Part> parts) {
+      for (Markdown.Part part : parts) {
+        switch (part) {
+          case Markdown.Comment comment -> comment(comment);
+          case Markdown.Block block -> {
+            if (block.language().equals("console")) {
+              console(block);
             }
+            needs = "";
+            reason = "";
+            test = "";
           }
-          needs = "";
-          reason = "";
-          test = "";
         }
       }
       return List.copyOf(steps);
     }
 
-    private static String value(String line, String comment) {
-      return line.substring(comment.length(), line.lastIndexOf(END)).strip();
-    }
-
-    private List<String> until(String end) {
-      int from = next;
-      while (next < lines.size() && !lines.get(next).strip().startsWith(end)) {
-        next++;
+    private void comment(Markdown.Comment comment) {
+      String text = comment.text();
+      if (text.equals(SETUP)) {
+        commands(comment.more(), comment.line() + 1, true);
+      } else if (text.startsWith(NEEDS)) {
+        needs = text.substring(NEEDS.length()).strip();
+      } else if (text.startsWith(RUN_BY)) {
+        test = text.substring(RUN_BY.length()).strip();
+      } else if (text.startsWith(NOT_RUN)) {
+        reason = text.substring(NOT_RUN.length()).strip();
+        if (reason.isEmpty()) {
+          throw new IllegalArgumentException("line " + comment.line() + ": no reason");
+        }
       }
-      return lines.subList(from, next++);
     }
 
-    private void commands(List<String> block, int firstLine, boolean hidden, String needs) {
+    private void console(Markdown.Block block) {
+      if (!test.isEmpty()) {
+        steps.add(new RunBy(block.line(), test));
+      } else if (reason.isEmpty()) {
+        commands(block.lines(), block.line() + 1, false);
+      } else {
+        steps.add(new NotRun(block.line(), reason));
+      }
+    }
+
+    private void commands(List<String> block, int firstLine, boolean hidden) {
       int at = 0;
       while (at < block.size()) {
         int line = firstLine + at;

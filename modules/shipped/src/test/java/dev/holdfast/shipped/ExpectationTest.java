@@ -130,7 +130,8 @@ class ExpectationTest {
             new Document.NotRun(15, "it takes a day"));
     assertThatThrownBy(() -> Document.parse("a.md", List.of("```console", "printed", "```")))
         .hasMessageContaining("line 2");
-    assertThatThrownBy(() -> Document.parse("a.md", List.of("<!-- not run: -->", "```console")))
+    assertThatThrownBy(
+            () -> Document.parse("a.md", List.of("<!-- not run: -->", "```console", "```")))
         .hasMessageContaining("no reason");
   }
 }

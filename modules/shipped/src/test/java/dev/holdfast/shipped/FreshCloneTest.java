@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.page.Browser;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -94,13 +95,22 @@ class FreshCloneTest {
   @Order(2)
   void every_view_of_the_page_shows_something_and_no_error() {
     try (Browser browser = Browser.start()) {
-      browser.see(page, "", "Overview", "Ended, jobs a second");
-      browser.see(page, "#/queues", "Queues", "default");
-      browser.see(page, "#/jobs", "Jobs", "echo", "succeeded");
-      browser.see(page, "#/jobs/" + first, "echo", "succeeded", first);
-      browser.see(page, "#/workers", "Workers", "worker:default:0", "healthy");
-      browser.see(page, "#/info", "Info", "PostgreSQL", "HOLDFAST_PORT");
+      see(browser, "", "Overview", "Ended, jobs a second");
+      see(browser, "#/queues", "Queues", "default");
+      see(browser, "#/jobs", "Jobs", "echo", "succeeded");
+      see(browser, "#/jobs/" + first, "echo", "succeeded", first);
+      see(browser, "#/workers", "Workers", "worker:default:0", "healthy");
+      see(browser, "#/info", "Info", "PostgreSQL", "HOLDFAST_PORT");
     }
+  }
+
+  /** Opens it as a link would that somebody has sent, and waits until it shows these. */
+  private void see(Browser browser, String view, String... texts) {
+    browser.open(page, view);
+    browser.awaitLive();
+    browser.awaitElement("main h1");
+    browser.awaitText(texts);
+    assertThat(browser.errors()).as(view).isEmpty();
   }
 
   /** The README runs it too. */

@@ -56,6 +56,7 @@ final class Supervised implements AutoCloseable {
   private @Nullable Companion process;
   private boolean hasRow;
   private boolean spawnTold;
+  private boolean stopTold;
   private boolean counts;
   private long startedAt;
   private @Nullable Instant lastSeen;
@@ -113,6 +114,11 @@ final class Supervised implements AutoCloseable {
 
   boolean isStarting() {
     return phase == Phase.UP && status == HealthStatus.STARTING;
+  }
+
+  /** It was told to end, has no process, and gets none. */
+  boolean isStopped() {
+    return phase == Phase.OFF && !wanted;
   }
 
   /** Has nothing more to record. */
@@ -430,7 +436,13 @@ final class Supervised implements AutoCloseable {
     if (how.next() == HealthStatus.FAILED) {
       health.ended(place(), HealthStatus.CRASHED, how.exitCode(), how.reason(), null);
     }
-    health.ended(place(), how.next(), how.exitCode(), how.reason(), how.restartIn());
+    boolean atOnce = wanted && how.next() == HealthStatus.STOPPING;
+    health.ended(
+        place(),
+        how.next(),
+        how.exitCode(),
+        how.reason(),
+        atOnce ? Duration.ZERO : how.restartIn());
     process = null;
     ending = null;
     if (!wanted) {
@@ -444,7 +456,7 @@ final class Supervised implements AutoCloseable {
           component(),
           how.reason(),
           shown(how.restartIn()));
-    } else if (how.next() == HealthStatus.STOPPING) {
+    } else if (atOnce) {
       phase = Phase.DUE;
       counts = false;
       dueAt = nanos.getAsLong();
@@ -463,6 +475,7 @@ final class Supervised implements AutoCloseable {
   private void end(String reason) {
     why = reason;
     phase = Phase.ENDING;
+    stopTold = false;
     stage = 0;
     nextStageAt = nanos.getAsLong() + options.stop().plus(SupervisorOptions.ENDING).toNanos();
     process().say("stop");
@@ -486,6 +499,11 @@ final class Supervised implements AutoCloseable {
       }
       stage++;
       nextStageAt = now + options.terminate().toNanos();
+    } else if (!stopTold) {
+      // Last: without a database it must end all the same.
+      tellSpawn();
+      health.stopping(place(), why == null ? "stopped" : why);
+      stopTold = true;
     }
   }
 

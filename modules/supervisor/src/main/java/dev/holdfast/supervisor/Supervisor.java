@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,7 +46,15 @@ public final class Supervisor implements AutoCloseable {
   private long answeredAt;
   private boolean away;
   private volatile boolean replaced;
-  private volatile int healthy;
+  private volatile Standing standing;
+
+  /**
+   * How its workers stand, by their components.
+   *
+   * @param stopped by an operator, perhaps before this supervisor began
+   * @param unhealthy those that are neither healthy nor stopped
+   */
+  public record Standing(List<String> stopped, List<String> unhealthy) {}
 
   private Supervisor(
       Health health,
@@ -70,6 +79,7 @@ public final class Supervisor implements AutoCloseable {
           command.component(),
           new Supervised(health, leftovers, options, command, output, nanos, this::wake));
     }
+    this.standing = new Standing(List.of(), List.copyOf(workers.keySet()));
     this.lookAt = nanos.getAsLong();
     this.answeredAt = lookAt;
     this.thread = Thread.ofPlatform().name("supervisor").unstarted(this::run);
@@ -212,7 +222,14 @@ public final class Supervisor implements AutoCloseable {
       database(worker::turn);
     }
     database(() -> leftovers.turn(this::runs));
-    healthy = (int) workers.values().stream().filter(Supervised::isUp).count();
+    standing =
+        new Standing(
+            components(Supervised::isStopped),
+            components(worker -> !worker.isStopped() && !worker.isUp()));
+  }
+
+  private List<String> components(Predicate<Supervised> which) {
+    return workers.values().stream().filter(which).map(Supervised::component).toList();
   }
 
   private boolean runs(String component, long pid) {
@@ -298,13 +315,17 @@ public final class Supervisor implements AutoCloseable {
 
   // ---- for whoever started it
 
-  /** Whether all of them are healthy before the time is over. */
+  public Standing standing() {
+    return standing;
+  }
+
+  /** Whether all that are not stopped are healthy before the time is over. */
   public boolean awaitHealthy(Duration patience) throws InterruptedException {
     long until = System.nanoTime() + patience.toNanos();
-    while (healthy < workers.size() && System.nanoTime() < until && ended.getCount() > 0) {
+    while (!standing.unhealthy().isEmpty() && System.nanoTime() < until && ended.getCount() > 0) {
       TimeUnit.MILLISECONDS.sleep(MOMENT_MILLIS);
     }
-    return healthy >= workers.size();
+    return standing.unhealthy().isEmpty();
   }
 
   /** Whether another one has taken its name, so that it stopped. */

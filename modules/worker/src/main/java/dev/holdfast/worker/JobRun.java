@@ -154,6 +154,7 @@ final class JobRun {
     if (isEnded()) {
       return;
     }
+    entered = true;
     long start = System.nanoTime();
     Outcome outcome = perform();
     host.performed(this, Duration.ofNanos(System.nanoTime() - start));
@@ -290,7 +291,6 @@ final class JobRun {
       throw new CancelledException(reason.text());
     }
     handling = Thread.currentThread();
-    entered = true;
   }
 
   /** From here on an interrupt would hit the worker's own work, so none comes any more. */

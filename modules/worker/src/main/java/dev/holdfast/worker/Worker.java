@@ -5,27 +5,18 @@ import dev.holdfast.model.Codec;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Lease;
 import dev.holdfast.model.LeasedJob;
-import dev.holdfast.model.Patch;
 import dev.holdfast.model.Plural;
-import dev.holdfast.model.Publication;
-import dev.holdfast.model.PublishedArtifact;
 import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Settlement;
-import dev.holdfast.model.StepStatus;
-import dev.holdfast.steps.Interventions;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -41,13 +32,13 @@ import org.slf4j.LoggerFactory;
 public final class Worker implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
   // What stopping may take beyond the caller's patience, step by step.
-  private static final Duration ANNOUNCE = Duration.ofSeconds(30);
   private static final Duration LEAVE = Duration.ofSeconds(1);
   private static final Duration FLUSH = Duration.ofSeconds(3);
   // Long enough for a claim on a busy server: what it brings is given back by the one who asked.
   private static final Duration WIND_UP = Duration.ofSeconds(4);
 
   private final JobSource source;
+  private final PatientSource patient;
   private final WorkerOptions options;
   private final Codec codec;
   private final Map<String, Kind<?>> kinds;
@@ -60,14 +51,13 @@ public final class Worker implements AutoCloseable {
   private final Publisher publisher;
   private final Cleaner cleaner = new Cleaner();
   private final HandlerThreads threads;
-  private final Map<JobRun, Long> overdue = new ConcurrentHashMap<>();
+  private final OverdueHandlers overdue = new OverdueHandlers();
   private final Claimer claimer;
   private final Loop claiming;
   private final Loop reaping;
   private final AtomicBoolean started = new AtomicBoolean();
   private final AtomicBoolean stopping = new AtomicBoolean();
   private final CountDownLatch stopped = new CountDownLatch(1);
-  private volatile boolean givenUp;
   private volatile boolean draining;
   private volatile @Nullable AutoCloseable listening;
 
@@ -79,6 +69,7 @@ public final class Worker implements AutoCloseable {
       List<JobListener> listeners,
       Metrics metrics) {
     this.source = source;
+    this.patient = new PatientSource(source);
     this.options = options;
     this.codec = codec;
     this.kinds = kinds.stream().collect(Collectors.toMap(Kind::name, Function.identity()));
@@ -91,15 +82,16 @@ public final class Worker implements AutoCloseable {
         new LeaseKeeper(
             source, slots, options.timings(), options.worker(), metrics, System::nanoTime);
     this.watchdog = new Watchdog(options.timings(), metrics);
-    this.publisher = new Publisher(options.artifacts(), new Asked());
+    this.publisher = new Publisher(options.artifacts(), patient);
     this.claimer = new Claimer(source, options, slots, metrics, this::begin);
     this.claiming = new Loop("claim", this::claim);
     this.reaping =
         new Loop(
             "sweep",
-            announcing(new Reaper(source, options.timings(), metrics, System::nanoTime)::runOnce));
+            new KindAnnouncer(source, options, this.kinds.keySet())
+                .before(new Reaper(source, options.timings(), metrics, System::nanoTime)::runOnce));
     metrics.gauge(Metrics.INFLIGHT, slots::used);
-    metrics.gauge(Metrics.OVERDUE, overdue::size);
+    metrics.gauge(Metrics.OVERDUE, overdue::count);
   }
 
   public Worker start() {
@@ -125,23 +117,6 @@ public final class Worker implements AutoCloseable {
     }
     outbox.start();
     keeper.start();
-  }
-
-  /** Says which kinds it knows, before what is done next, at intervals. */
-  private Loop.Work announcing(Loop.Work next) {
-    AtomicLong announceAt = new AtomicLong(System.nanoTime());
-    return () -> {
-      if (System.nanoTime() - announceAt.get() >= 0) {
-        try {
-          source.announce(options.queues(), kinds.keySet());
-          announceAt.set(System.nanoTime() + ANNOUNCE.toNanos());
-        } catch (RuntimeException trouble) {
-          // The sweep that follows tells of it, and this is tried again with the next one.
-          log.debug("{} could not say which kinds it knows", options.worker(), trouble);
-        }
-      }
-      return next.runOnce();
-    };
   }
 
   private void ring() {
@@ -194,16 +169,7 @@ public final class Worker implements AutoCloseable {
 
   /** Handlers that do not end although their attempts were given up, the longest first. */
   public List<OverdueHandler> overdue() {
-    long now = System.nanoTime();
-    return overdue.entrySet().stream()
-        .sorted(Comparator.comparingLong(given -> given.getValue() - now))
-        .map(
-            given ->
-                new OverdueHandler(
-                    given.getKey().job().kind(),
-                    given.getKey().lease(),
-                    Duration.ofNanos(now - given.getValue())))
-        .toList();
+    return overdue.all();
   }
 
   public Metrics metrics() {
@@ -246,17 +212,7 @@ public final class Worker implements AutoCloseable {
       log.error("{} {} could not be run", run.job().kind(), run.lease(), trouble);
       run.broken(trouble);
     } finally {
-      overdue.remove(run);
-    }
-  }
-
-  /** Its attempt has ended, and its handler may not have. */
-  private void noteOverdue(JobRun run) {
-    if (run.isHandling()) {
-      overdue.put(run, System.nanoTime());
-      if (!run.isHandling()) {
-        overdue.remove(run);
-      }
+      overdue.forget(run);
     }
   }
 
@@ -287,26 +243,12 @@ public final class Worker implements AutoCloseable {
       return false;
     }
     long askedAt = System.nanoTime();
-    List<Pulse> pulses = ask(() -> source.heartbeat(List.of(run.lease()), lease));
+    List<Pulse> pulses = patient.ask(it -> it.heartbeat(List.of(run.lease()), lease));
     if (pulses.stream().anyMatch(pulse -> pulse.ack() == Ack.LEASE_LOST)) {
       return true;
     }
     run.extended(askedAt);
     return false;
-  }
-
-  /** Asks until there is an answer, or the worker no longer waits for its jobs. */
-  private <T> T ask(Supplier<T> question) {
-    while (true) {
-      try {
-        return question.get();
-      } catch (SourceUnavailableException away) {
-        if (givenUp) {
-          throw away;
-        }
-        LockSupport.parkNanos(Loop.jittered(Duration.ofSeconds(1)).toNanos());
-      }
-    }
   }
 
   private void tell(Consumer<JobListener> what) {
@@ -347,17 +289,17 @@ public final class Worker implements AutoCloseable {
       // Whoever drains a queue wants to know at once what is missing.
       return !draining
           && options.unknownKinds().isPositive()
-          && ask(() -> source.mayBeKnown(job, options.unknownKinds()));
+          && patient.ask(it -> it.mayBeKnown(job, options.unknownKinds()));
     }
 
     @Override
     public boolean succeeded(Lease lease) {
-      return ask(() -> source.succeeded(lease));
+      return patient.ask(it -> it.succeeded(lease));
     }
 
     @Override
     public RunContext.Healer healer(JobRun run) {
-      return new Stepping(run);
+      return new StepSource(run.lease(), options, metrics, patient);
     }
 
     @Override
@@ -381,7 +323,7 @@ public final class Worker implements AutoCloseable {
     public void ended(JobRun run, @Nullable Settlement settlement, Ack ack) {
       // Counted before its place is free: who waits for the last job then sees it in the figures.
       count(run, settlement, ack);
-      noteOverdue(run);
+      overdue.note(run);
       free(run);
       cleaner.clean(run.workplace(), settlement, ack);
       if (settlement == null && ack == Ack.LEASE_LOST) {
@@ -391,58 +333,6 @@ public final class Worker implements AutoCloseable {
             settlement == null ? new Settlement.Succeed(run.lease(), null) : settlement;
         tell(listener -> listener.settled(run.job(), ending, ack));
       }
-    }
-  }
-
-  /** What the steps of one attempt need. */
-  private final class Stepping implements RunContext.Healer {
-    private final JobRun run;
-
-    Stepping(JobRun run) {
-      this.run = run;
-    }
-
-    @Override
-    public Healing healing() {
-      return options.healing();
-    }
-
-    @Override
-    public Duration grace() {
-      return options.timings().cancelGrace();
-    }
-
-    @Override
-    public Metrics metrics() {
-      return metrics;
-    }
-
-    @Override
-    public Optional<Patch> patch(String step) {
-      return ask(() -> source.patch(run.lease(), step));
-    }
-
-    @Override
-    public List<StepStatus> steps(Interventions interventions) {
-      // A pause must hold up the very first step, too.
-      for (Pulse pulse :
-          ask(() -> source.heartbeat(List.of(run.lease()), options.timings().lease()))) {
-        interventions.heard(pulse.control());
-      }
-      return ask(() -> source.steps(run.lease()));
-    }
-  }
-
-  /** The job source, asked again and again while it is away. */
-  private final class Asked implements Publisher.Source {
-    @Override
-    public Ack publish(Publication publication) {
-      return ask(() -> source.publish(publication));
-    }
-
-    @Override
-    public List<PublishedArtifact> artifacts(Lease lease) {
-      return ask(() -> source.artifacts(lease));
     }
   }
 
@@ -508,7 +398,7 @@ public final class Worker implements AutoCloseable {
     try {
       slots.awaitEmpty(patience);
     } finally {
-      givenUp = true;
+      patient.giveUp();
       giveBack();
       windUp();
     }

@@ -387,6 +387,7 @@ class CommandsTest {
     assertThat(run("jobs", "control", job, "resume_from_step", "--step", "s1", "--json")).isZero();
     assertThat(json().get("recovery").get("strategy").asText()).isEqualTo("hard_reset");
     assertThat(json().get("recovery").get("requestedBy").asText()).isEqualTo(asker());
+    assertThat(json().get("drops")).hasToString("[\"s1\"]");
     holdfast.queue().settle(new Settlement.Succeed(lease, null));
     assertThat(run("jobs", "control", job, "resume_from_step", "--step", "s1")).isZero();
     assertThat(said()).contains("these are done, and will be done again: s1");

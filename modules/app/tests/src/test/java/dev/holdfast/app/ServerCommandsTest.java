@@ -7,7 +7,6 @@ import dev.holdfast.model.Job;
 import dev.holdfast.model.JobId;
 import dev.holdfast.model.Role;
 import dev.holdfast.server.HoldfastServer;
-import dev.holdfast.server.Secrets;
 import dev.holdfast.server.ServerOptions;
 import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
@@ -15,7 +14,6 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,7 +24,7 @@ class ServerCommandsTest extends CommandsTest {
   private String admin = "";
 
   @BeforeEach
-  void start(TestDatabase given) {
+  void start(TestDatabase given) throws IOException {
     admin = key(Role.ADMIN, ApiKey.EVERY_TENANT);
     server = HoldfastServer.start(holdfast, ServerOptions.DEFAULT.port(0));
   }
@@ -51,15 +49,21 @@ class ServerCommandsTest extends CommandsTest {
     return "server: {url: '%s/', apiKey: '%s'}".formatted(server.url(), key);
   }
 
-  private String key(Role role, String tenant) {
-    Secrets.Parts parts = Secrets.next();
-    holdfast
-        .queue()
-        .createKey(
-            new ApiKey(parts.id(), "test", role, tenant, Instant.EPOCH, null, null),
-            parts.digest(),
-            null);
-    return parts.text();
+  /** Made on the database, as for the first user of a server. */
+  private String key(Role role, String tenant) throws IOException {
+    assertThat(
+            runWith(
+                direct(),
+                "keys",
+                "create",
+                "--name",
+                "test",
+                "--role",
+                role.word(),
+                "--tenant",
+                tenant))
+        .isZero();
+    return said().strip();
   }
 
   @Test

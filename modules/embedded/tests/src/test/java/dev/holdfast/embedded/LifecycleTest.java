@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -74,6 +75,23 @@ class LifecycleTest {
       assertThatThrownBy(() -> DriverManager.getConnection(server.jdbcUrl(), server.user(), "no"))
           .isInstanceOf(SQLException.class)
           .hasMessageContaining("password authentication failed");
+    }
+  }
+
+  @Test
+  void the_file_of_services_is_all_that_a_client_needs_and_its_owners_alone() throws Exception {
+    try (EmbeddedPostgres server = Servers.start(folder)) {
+      assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(server.serviceFile())))
+          .isEqualTo("rw-------");
+      System.setProperty("org.postgresql.pgservicefile", server.serviceFile().toString());
+      try (Connection connection =
+              DriverManager.getConnection("jdbc:postgresql:?service=holdfast");
+          ResultSet row = connection.createStatement().executeQuery("SELECT current_database()")) {
+        assertThat(row.next()).isTrue();
+        assertThat(row.getString(1)).isEqualTo("holdfast");
+      } finally {
+        System.clearProperty("org.postgresql.pgservicefile");
+      }
     }
   }
 

@@ -86,7 +86,68 @@ class HealthTest extends QueueFixture {
   }
 
   @Test
+  void one_that_starts_is_not_given_up_while_its_supervisor_is_there_to_judge() {
+    supervisor();
+    start(1);
+    silence("health");
+    assertThat(row().believed()).isEqualTo(HealthStatus.STARTING);
+    assertThat(row().why()).isNull();
+    silence("supervisor");
+    assertThat(row().believed()).isEqualTo(HealthStatus.CRASHED);
+    assertThat(row().why()).startsWith("not heard of since");
+  }
+
+  @Test
+  void one_may_be_silent_for_as_long_as_it_says_itself() {
+    supervisor();
+    start(1);
+    health.beat(place(1), HealthStatus.HEALTHY, 4_711, null, DETAILS);
+    silence("health");
+    assertThat(row().believed()).isEqualTo(HealthStatus.CRASHED);
+    Json patient = new Json("{\"silentAfterMs\": 180000}");
+    health.beat(place(1), HealthStatus.HEALTHY, 4_711, null, patient);
+    silence("health");
+    assertThat(row().believed()).isEqualTo(HealthStatus.HEALTHY);
+    health.beat(place(1), HealthStatus.HEALTHY, 4_711, null, new Json("{\"silentAfterMs\": 5}"));
+    silence("health");
+    assertThat(row().believed()).isEqualTo(HealthStatus.CRASHED);
+  }
+
+  @Test
+  void nobody_says_when_it_starts_again_if_nobody_is_there_to_start_it() {
+    supervisor();
+    start(1);
+    health.ended(place(1), HealthStatus.CRASHED, 1, "exit 1", Duration.ofHours(1));
+    assertThat(row().nextRestart()).isNotNull();
+    silence("supervisor");
+    assertThat(row().nextRestart()).isNull();
+  }
+
+  @Test
+  void one_that_was_told_to_end_is_stopping_before_it_says_so_itself() {
+    start(1);
+    health.beat(place(1), HealthStatus.HEALTHY, 4_711, null, "a handler goes on", DETAILS);
+    health.stopping(place(1), "stopped by ada: no need");
+    health.beat(place(1), HealthStatus.HEALTHY, 4_711, null, "a handler goes on", DETAILS);
+    assertThat(row().status()).isEqualTo(HealthStatus.STOPPING);
+    assertThat(row().isStopped()).isFalse();
+    assertThat(row().reason()).isEqualTo("stopped by ada: no need");
+    health.ended(place(1), HealthStatus.CRASHED, 1, "exit 1", null);
+    health.stopping(place(1), "too late");
+    assertThat(row().status()).isEqualTo(HealthStatus.CRASHED);
+  }
+
+  private void supervisor() {
+    health.appear(new Health.Supervising(HERE, "host", 1, Instant.EPOCH));
+  }
+
+  private void silence(String table) {
+    db.sql("UPDATE holdfast." + table + " SET last_seen = last_seen - interval '90 seconds'");
+  }
+
+  @Test
   void a_crash_is_told_with_its_exit_code_and_the_next_start() {
+    supervisor();
     start(1);
     health.ended(place(1), HealthStatus.CRASHED, 137, "exit 137", Duration.ofSeconds(4));
     assertThat(row().status()).isEqualTo(HealthStatus.CRASHED);
@@ -97,6 +158,7 @@ class HealthTest extends QueueFixture {
     start(2);
     assertThat(row().restarts()).isEqualTo(1);
     assertThat(row().lastRestart()).isCloseTo(queue.now(), within());
+    assertThat(row().isStartedAfterCrash()).isTrue();
     assertThat(row().exitCode()).isEqualTo(137);
     assertThat(row().reason()).isEqualTo("exit 137");
     health.beat(place(2), HealthStatus.HEALTHY, 4_712, null, DETAILS);
@@ -105,7 +167,11 @@ class HealthTest extends QueueFixture {
     assertThat(row().reason()).isEqualTo("a handler goes on");
     health.beat(place(2), HealthStatus.HEALTHY, 4_712, null, DETAILS);
     assertThat(row().reason()).isNull();
-    health.forgiven(place(2));
+    health.ended(place(2), HealthStatus.STOPPING, 0, "restarted by ada", Duration.ZERO);
+    assertThat(row().isStopped()).isFalse();
+    health.starting(place(3), 1, false);
+    assertThat(row().isStartedAfterCrash()).isFalse();
+    health.forgiven(place(3));
     assertThat(row().restarts()).isZero();
   }
 

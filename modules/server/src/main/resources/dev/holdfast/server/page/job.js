@@ -24,6 +24,10 @@ const CONTROLS = {
   resume_from_step: ['Go back to a step', 'This step and all after it are done again, in a new workspace.'],
 };
 
+/** Those that take back what is done. */
+const DROPPING = ['hard_reset_step', 'resume_from_step'];
+const MOST_NAMED = 20;
+
 /** Those of one attempt together, and of a long one the end. */
 function joined(before, more) {
   const parts = before.map((part) => ({ ...part }));
@@ -143,25 +147,32 @@ class JobView extends View {
     });
   }
 
+  /** Steps that are done and will be done again, as the server counts them. */
+  #drops(action, stepId) {
+    if (!DROPPING.includes(action)) return '';
+    const from = this.steps.find((step) => step.stepId === stepId)?.stepIndex;
+    const done = this.steps.filter((step) => step.state === 'DONE' && step.stepIndex >= from).map((step) => clipped(step.stepId, 60));
+    if (done.length === 0) return '';
+    const more = done.length > MOST_NAMED ? ` and ${count(done.length - MOST_NAMED)} more` : '';
+    return ` These are done, and will be done again: ${done.slice(0, MOST_NAMED).join(', ')}${more}.`;
+  }
+
   /** What follows from how the job stands just now. */
-  #besides(action, stepId) {
+  #besides(action) {
     const { job } = this;
     if (action === 'accept_step') return job.liveControl?.paused ? ' It is paused as well, and stays so until you resume it.' : '';
-    if (action !== 'resume_from_step') return '';
-    const from = this.steps.find((step) => step.stepId === stepId)?.stepIndex;
-    const dropped = this.steps.filter((step) => step.stepIndex >= from && step.state === 'DONE').map((step) => clipped(step.stepId, 60));
-    const ended = !ACTIVE.includes(job.state);
-    return `${dropped.length ? ` Of these are done: ${dropped.join(', ')}.` : ''}${ended ? ' The job goes back into its queue' : ''}${ended && job.result != null ? ', and its result is gone until there is a new one.' : ended ? '.' : ''}`;
+    if (!DROPPING.includes(action) || ACTIVE.includes(job.state)) return '';
+    return ` The job goes back into its queue${job.result != null ? ', and its result is gone until there is a new one' : ''}.`;
   }
 
   #control(action, stepId) {
     const [title, text] = CONTROLS[action];
     this.#ask({
       title: stepId ? `${title.replace(' a step', ` '${clipped(stepId, 60)}'`)}?` : `${title}?`,
-      text: text + this.#besides(action, stepId),
+      text: text + this.#drops(action, stepId) + this.#besides(action),
       reason: true,
       confirm: title.replace(/ (to )?a step/, ''),
-      danger: action === 'hard_reset_step' || action === 'resume_from_step' || action === 'takeover',
+      danger: DROPPING.includes(action) || action === 'takeover',
       act: async ({ reason }) => {
         await post(jobPath(this.jobId, '/control'), { action, ...(stepId ? { stepId } : {}), ...(reason ? { reason } : {}) });
         return 'Asked; its worker hears of it within a second or so';

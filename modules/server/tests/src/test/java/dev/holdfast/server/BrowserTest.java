@@ -276,11 +276,17 @@ class BrowserTest extends InBrowser {
     browser.answer("", "Resume");
     for (String[] each :
         new String[][] {
-          {"Retry", "Retry", "retry_step"},
-          {"Reset", "Reset", "hard_reset_step"},
-          {"From here", "Go back", "resume_from_step"}
+          {"Retry", "Retry", "retry_step", "No budget is used."},
+          {"Reset", "Reset", "hard_reset_step", "from the checkpoints before it."},
+          {
+            "From here",
+            "Go back",
+            "resume_from_step",
+            "in a new workspace. These are done, and will be done again: fetch."
+          }
         }) {
       browser.press(each[0]);
+      assertThat(browser.awaitElement("dialog p").getText()).endsWith(each[3]);
       browser.answer("", each[1]);
       Awaitility.await()
           .atMost(PATIENCE)
@@ -331,7 +337,7 @@ class BrowserTest extends InBrowser {
         .ok();
     open(job(task));
     browser.press("From here");
-    browser.awaitText("Of these are done: fetch.", "its result is gone until there is a new one");
+    browser.awaitText("These are done, and will be done again: fetch.", "its result is gone until there is a new one");
   }
 
   @Test
@@ -391,8 +397,9 @@ class BrowserTest extends InBrowser {
     holdfast.enqueue(
         IntStream.range(0, 1_100).mapToObj(i -> Job.of("bulk").queue("many")).toList());
     open("");
+    // It hears of so many at each look, and forgets the first ones with the last.
+    Awaitility.await().atMost(PATIENCE).until(() -> live("live.running().length") == 0);
     browser.awaitElement("section[aria-labelledby=running] a.mono");
-    assertThat(live("live.running().length")).isZero();
   }
 
   @Test

@@ -6,9 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dev.holdfast.Holdfast;
 import dev.holdfast.WorkerBuilder;
 import dev.holdfast.contract.HttpSource;
@@ -26,6 +23,7 @@ import dev.holdfast.model.Pulse;
 import dev.holdfast.model.Role;
 import dev.holdfast.model.Settlement;
 import dev.holdfast.model.Timings;
+import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.SourceUnavailableException;
@@ -38,7 +36,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -50,7 +47,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.slf4j.LoggerFactory;
 
 /** A worker that knows a server's address and a key, and nothing of the database. */
 class HttpWorkerTest extends ServerTest {
@@ -300,41 +296,23 @@ class HttpWorkerTest extends ServerTest {
     FaultProxy proxy = proxy();
     // Not any line with the address: a job not yet settled when cut has failed heartbeats, too.
     String url = "the server at " + through(proxy);
-    ListAppender<ILoggingEvent> log = new ListAppender<>();
-    Logger logger = (Logger) LoggerFactory.getLogger("dev.holdfast");
-    Level before = logger.getLevel();
-    log.list = new CopyOnWriteArrayList<>();
-    log.start();
-    logger.setLevel(Level.INFO);
-    logger.addAppender(log);
-    try {
+    try (CapturedLog log = new CapturedLog()) {
       closing(worker(source(through(proxy), null)).start());
       closing(worker(source(through(proxy), null)).start()).close();
       await(enqueued(), JobState.SUCCEEDED);
       proxy.cut();
       JobId meanwhile = enqueued();
-      until(() -> !said(log, Level.WARN, url).isEmpty());
+      until(() -> !log.lines(Level.WARN, url).isEmpty());
       TimeUnit.MILLISECONDS.sleep(6 * QUICK.heartbeat().toMillis());
-      assertThat(said(log, Level.WARN, url)).singleElement().asString().contains("does not answer");
+      assertThat(log.lines(Level.WARN, url)).singleElement().asString().contains("does not answer");
       proxy.mend();
       await(meanwhile, JobState.SUCCEEDED);
-      assertThat(said(log, Level.WARN, url)).hasSize(1);
-      assertThat(said(log, Level.INFO, url))
+      assertThat(log.lines(Level.WARN, url)).hasSize(1);
+      assertThat(log.lines(Level.INFO, url))
           .singleElement()
           .asString()
           .contains("answers again after");
-    } finally {
-      logger.detachAppender(log);
-      logger.setLevel(before);
     }
-  }
-
-  private static List<String> said(ListAppender<ILoggingEvent> log, Level level, String start) {
-    return log.list.stream()
-        .filter(event -> event.getLevel() == level)
-        .map(ILoggingEvent::getFormattedMessage)
-        .filter(line -> line.startsWith(start))
-        .toList();
   }
 
   @Test

@@ -9,6 +9,7 @@ import dev.holdfast.model.Json;
 import dev.holdfast.queue.Health;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.testkit.page.Browser;
 import dev.holdfast.testkit.program.Processes;
 import java.net.URI;
 import java.nio.file.Path;

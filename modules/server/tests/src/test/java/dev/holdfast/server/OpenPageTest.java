@@ -8,6 +8,7 @@ import dev.holdfast.model.Job;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.testkit.page.Browser;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

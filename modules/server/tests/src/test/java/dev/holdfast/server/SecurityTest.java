@@ -3,15 +3,11 @@ package dev.holdfast.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.classic.spi.ThrowableProxyUtil;
-import ch.qos.logback.core.read.ListAppender;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
 import dev.holdfast.model.ApiKey;
 import dev.holdfast.model.Role;
+import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
@@ -34,7 +30,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLHandshakeException;
@@ -43,7 +38,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.slf4j.LoggerFactory;
 
 class SecurityTest extends ServerTest {
   private static final char[] PASSWORD = "changeit".toCharArray();
@@ -271,27 +265,10 @@ class SecurityTest extends ServerTest {
   }
 
   private static String logged(Runnable action) {
-    Logger root = (Logger) LoggerFactory.getLogger("dev.holdfast");
-    Level before = root.getLevel();
-    ListAppender<ILoggingEvent> lines = new ListAppender<>();
-    lines.start();
-    root.addAppender(lines);
-    root.setLevel(Level.TRACE);
-    try {
+    try (CapturedLog log = CapturedLog.ofEverything()) {
       action.run();
-    } finally {
-      root.detachAppender(lines);
-      root.setLevel(before);
+      return log.text();
     }
-    return List.copyOf(lines.list).stream()
-        .map(SecurityTest::text)
-        .collect(Collectors.joining("\n"));
-  }
-
-  private static String text(ILoggingEvent event) {
-    return event.getThrowableProxy() == null
-        ? event.getFormattedMessage()
-        : event.getFormattedMessage() + ThrowableProxyUtil.asString(event.getThrowableProxy());
   }
 
   @Test

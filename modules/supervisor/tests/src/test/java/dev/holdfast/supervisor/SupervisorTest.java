@@ -461,6 +461,42 @@ class SupervisorTest {
   }
 
   @Test
+  void one_that_does_not_hear_that_it_is_to_end_is_shown_as_stopping_and_why() throws Exception {
+    supervise(NAME, "deaf");
+    long pid = pid(untilHealthy(1));
+    order(WorkerOrder.Action.STOP);
+    WorkerHealth stopping = until(row -> row.status() == HealthStatus.STOPPING);
+    assertThat(stopping.pid()).isEqualTo(pid);
+    assertThat(stopping.isStopped()).isFalse();
+    assertThat(stopping.reason()).isEqualTo("stopped by ada: to see");
+    signal("KILL", pid);
+    until(WorkerHealth::isStopped);
+  }
+
+  @Test
+  void one_that_is_started_anew_is_never_shown_as_stopped() {
+    supervise(NAME, "good");
+    untilHealthy(1);
+    // All that its row says on the way.
+    db.sql(
+        """
+        CREATE TABLE public.said AS TABLE holdfast.health WITH NO DATA;
+        CREATE FUNCTION public.note_health() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          INSERT INTO public.said SELECT new.*;
+          RETURN NULL;
+        END $$;
+        CREATE TRIGGER note_health AFTER UPDATE ON holdfast.health
+          FOR EACH ROW EXECUTE FUNCTION public.note_health();
+        """);
+    order(WorkerOrder.Action.RESTART);
+    untilHealthy(2);
+    String ended = "SELECT count(*) FROM public.said WHERE status = 'stopping' AND pid IS NULL";
+    assertThat(db.count(ended)).isEqualTo(1);
+    assertThat(db.count(ended + " AND next_restart IS NULL")).isZero();
+  }
+
+  @Test
   void a_restart_replaces_the_process_and_counts_as_none() {
     supervise(NAME, "good");
     long pid = pid(untilHealthy(1));
@@ -497,7 +533,7 @@ class SupervisorTest {
   }
 
   @Test
-  void orders_outlast_the_supervisor() {
+  void orders_outlast_the_supervisor() throws Exception {
     Supervisor supervisor = supervise(NAME, "good", "good");
     untilHealthy(1);
     order(WorkerOrder.Action.PAUSE);
@@ -505,8 +541,11 @@ class SupervisorTest {
         .hasSize(1);
     until(() -> health.open(NAME).isEmpty());
     supervisor.close();
-    supervise(NAME, "good", "good");
+    Supervisor next = supervise(NAME, "good", "good");
     assertThat(untilHealthy(1).paused()).isTrue();
+    assertThat(next.awaitHealthy(SOON)).isTrue();
+    assertThat(next.standing())
+        .isEqualTo(new Supervisor.Standing(List.of("worker:tag:1"), List.of()));
     WorkerHealth other =
         health.of(NAME).stream()
             .filter(row -> row.component().equals("worker:tag:1"))

@@ -25,6 +25,7 @@ class JobRunTest {
   private final MemorySource source = new MemorySource();
   private final TestHost host = new TestHost(source);
   private final LeasedJob job = Samples.job();
+  private final AtomicBoolean begun = new AtomicBoolean();
 
   @BeforeEach
   void start() {
@@ -57,6 +58,16 @@ class JobRunTest {
     return failure(host.run(job, handler));
   }
 
+  /** One whose handler is known to have begun. */
+  private JobRun noticed() {
+    return host.run(
+        job,
+        (payload, context) -> {
+          begun.set(true);
+          return "done";
+        });
+  }
+
   // ---- how handlers leave
 
   @Test
@@ -76,12 +87,20 @@ class JobRunTest {
 
   @Test
   void a_kind_that_others_may_know_is_left_for_them_longer_every_time() {
-    host.knownElsewhere = true;
+    host.knownElsewhere = job -> true;
     assertThat(end(host.run(job, (Kind<?>) null)).settlement())
         .isEqualTo(new Settlement.Snooze(job.lease(), Duration.ofSeconds(1)));
     assertThat(UnknownKind.delay(2)).isEqualTo(Duration.ofSeconds(2));
     assertThat(UnknownKind.delay(5)).isEqualTo(Duration.ofSeconds(16));
     assertThat(UnknownKind.delay(1_000)).isEqualTo(Duration.ofSeconds(30));
+  }
+
+  @Test
+  void while_it_asks_who_knows_its_kind_an_attempt_does_not_wait_for_a_thread() {
+    JobRun run = host.run(job, (Kind<?>) null);
+    assertThat(run.hasBegun()).isFalse();
+    host.knownElsewhere = asked -> run.hasBegun();
+    assertThat(end(run).settlement()).isInstanceOf(Settlement.Snooze.class);
   }
 
   @Test
@@ -261,14 +280,7 @@ class JobRunTest {
 
   @Test
   void a_handler_that_was_told_to_stop_before_it_began_does_not_begin() {
-    AtomicBoolean begun = new AtomicBoolean();
-    JobRun run =
-        host.run(
-            job,
-            (payload, context) -> {
-              begun.set(true);
-              return "done";
-            });
+    JobRun run = noticed();
     run.stop(new StopReason.Cancelled("wanted"));
     assertThat(end(run).settlement()).isEqualTo(new Settlement.Cancel(job.lease(), null));
     assertThat(begun).isFalse();
@@ -300,14 +312,7 @@ class JobRunTest {
 
   @Test
   void one_that_is_late_when_it_would_begin_does_not() {
-    AtomicBoolean begun = new AtomicBoolean();
-    JobRun run =
-        host.run(
-            job,
-            (payload, context) -> {
-              begun.set(true);
-              return "done";
-            });
+    JobRun run = noticed();
     host.whenBeginning = late -> late.stop(new StopReason.PastDeadline());
     assertThat(failure(run).code()).isEqualTo(Failure.DEADLINE_EXCEEDED);
     assertThat(begun).isFalse();
@@ -354,14 +359,14 @@ class JobRunTest {
 
   @Test
   void a_handler_that_was_given_up_no_longer_holds_its_job() {
-    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch inHandler = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
     AtomicBoolean refused = new AtomicBoolean();
     JobRun run =
         host.run(
             job,
             (payload, context) -> {
-              begun.countDown();
+              inHandler.countDown();
               awaitIgnoringInterrupts(goOn);
               try {
                 context.event("late", "");
@@ -371,7 +376,7 @@ class JobRunTest {
               return "late";
             });
     Thread handler = Thread.ofVirtual().start(run::run);
-    until(() -> begun.getCount() == 0);
+    until(() -> inHandler.getCount() == 0);
     run.stop(new StopReason.Cancelled("wanted"));
     run.abandon();
     assertThat(end().settlement()).isInstanceOf(Settlement.Fail.class);

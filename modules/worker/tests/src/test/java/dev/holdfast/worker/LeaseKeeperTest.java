@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Level;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Timings;
+import dev.holdfast.testkit.CapturedLog;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -25,7 +26,7 @@ class LeaseKeeperTest {
 
   @BeforeEach
   void capture() {
-    log = new CapturedLog(LeaseKeeper.class);
+    log = CapturedLog.of(LeaseKeeper.class);
   }
 
   @AfterEach

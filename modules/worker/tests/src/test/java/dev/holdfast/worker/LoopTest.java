@@ -4,6 +4,7 @@ import static dev.holdfast.worker.Eventually.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
+import dev.holdfast.testkit.CapturedLog;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -104,7 +105,7 @@ class LoopTest {
 
   @Test
   void a_source_that_is_away_says_so_itself_and_anything_else_is_told_each_time() {
-    try (CapturedLog log = new CapturedLog(Loop.class)) {
+    try (CapturedLog log = CapturedLog.of(Loop.class)) {
       work =
           () -> {
             return switch (rounds.get()) {

@@ -3,6 +3,7 @@ package dev.holdfast.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
+import dev.holdfast.testkit.CapturedLog;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -55,7 +56,7 @@ class ReaperTest {
 
   @Test
   void a_busy_source_is_told_and_one_that_is_away_tells_itself() {
-    try (CapturedLog log = new CapturedLog(Reaper.class)) {
+    try (CapturedLog log = CapturedLog.of(Reaper.class)) {
       source.away = true;
       reaper.runOnce();
       assertThat(log.lines(Level.WARN)).isEmpty();

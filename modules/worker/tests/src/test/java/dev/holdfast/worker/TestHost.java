@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Stands where the worker stands, and remembers how attempts ended. */
@@ -21,7 +22,7 @@ final class TestHost implements JobRun.Host {
   final Outbox outbox;
   final List<End> ends = new CopyOnWriteArrayList<>();
   volatile Consumer<JobRun> whenBeginning = run -> {};
-  volatile boolean knownElsewhere;
+  volatile Predicate<LeasedJob> knownElsewhere = job -> false;
   final List<JobRun> begun = new CopyOnWriteArrayList<>();
   final List<JobRun> stopping = new CopyOnWriteArrayList<>();
 
@@ -69,7 +70,7 @@ final class TestHost implements JobRun.Host {
 
   @Override
   public boolean mayBeKnown(LeasedJob job) {
-    return knownElsewhere;
+    return knownElsewhere.test(job);
   }
 
   @Override

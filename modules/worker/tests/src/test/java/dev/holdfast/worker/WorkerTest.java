@@ -14,6 +14,7 @@ import dev.holdfast.model.Json;
 import dev.holdfast.model.LeasedJob;
 import dev.holdfast.model.Settlement;
 import dev.holdfast.model.Timings;
+import dev.holdfast.testkit.CapturedLog;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -592,7 +593,7 @@ class WorkerTest {
   void a_failed_attempt_is_logged_with_job_worker_and_code() {
     LeasedJob job = Samples.job();
     source.with(job);
-    try (CapturedLog log = new CapturedLog(Worker.class)) {
+    try (CapturedLog log = CapturedLog.of(Worker.class)) {
       Worker worker =
           worker(
                   (payload, context) -> {

@@ -1,4 +1,4 @@
-package dev.holdfast.server;
+package dev.holdfast.testkit.page;
 
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,7 +25,7 @@ import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
 
 /** A real Chromium, and somebody who looks at it and clicks. */
-final class Browser implements AutoCloseable {
+public final class Browser implements AutoCloseable {
   private static final Path CHROMIUM = Path.of("/usr/bin/chromium");
   private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
   private static final String MISSING =
@@ -38,7 +38,7 @@ final class Browser implements AutoCloseable {
     this.driver = driver;
   }
 
-  static Browser start() {
+  public static Browser start() {
     if (!Files.isExecutable(CHROMIUM) || !Files.isExecutable(DRIVER)) {
       // Also here: the reason of a skipped test stands in no summary.
       System.err.println("The page is not tested: " + MISSING);
@@ -60,71 +60,71 @@ final class Browser implements AutoCloseable {
   }
 
   /** As at the beginning: no cookies, nothing said, a desk's width. */
-  void reset() {
+  public void reset() {
     driver.get("about:blank");
     driver.executeCdpCommand("Network.clearBrowserCookies", Map.of());
     width(1280);
     var unused = errors();
   }
 
-  void open(URI server, String page) {
+  public void open(URI server, String page) {
     // The same document with another fragment would not be loaded anew.
     leave();
     driver.get(server + "/" + page);
   }
 
-  void leave() {
+  public void leave() {
     driver.get("about:blank");
   }
 
-  void back() {
+  public void back() {
     driver.navigate().back();
   }
 
   /** As a click on a link would. */
-  void go(String page) {
+  public void go(String page) {
     script("location.hash = arguments[0]", page);
   }
 
-  void width(int pixels) {
+  public void width(int pixels) {
     driver.manage().window().setSize(new Dimension(pixels, 900));
     driver.executeCdpCommand(
         "Emulation.setDeviceMetricsOverride",
         Map.of("width", pixels, "height", 900, "deviceScaleFactor", 1, "mobile", false));
   }
 
-  @Nullable Object script(String text, Object... arguments) {
+  public @Nullable Object script(String text, Object... arguments) {
     return driver.executeScript(text, arguments);
   }
 
   /** The text hands its result to the last of its arguments. */
-  @Nullable Object later(String text, Object... arguments) {
+  public @Nullable Object later(String text, Object... arguments) {
     return driver.executeAsyncScript(text, arguments);
   }
 
-  String text() {
+  public String text() {
     return String.valueOf(script("return document.body.innerText"));
   }
 
-  void awaitText(String... texts) {
+  public void awaitText(String... texts) {
     Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(text()).contains(texts));
   }
 
-  void awaitNoText(String text) {
+  public void awaitNoText(String text) {
     Awaitility.await()
         .atMost(PATIENCE)
         .untilAsserted(() -> assertThat(text()).doesNotContain(text));
   }
 
-  void awaitLive() {
+  public void awaitLive() {
     awaitConnection("live");
   }
 
-  void awaitConnection(String state) {
+  public void awaitConnection(String state) {
     awaitElement("#connection[data-state=" + state + "]");
   }
 
-  WebElement awaitElement(String css) {
+  public WebElement awaitElement(String css) {
     return Awaitility.await()
         .atMost(PATIENCE)
         .until(
@@ -132,17 +132,17 @@ final class Browser implements AutoCloseable {
             found -> found != null);
   }
 
-  boolean has(String css) {
+  public boolean has(String css) {
     return !driver.findElements(By.cssSelector(css)).isEmpty();
   }
 
   /** The button with this text or label, as soon as it can be pressed. */
-  void press(String label) {
+  public void press(String label) {
     press("//hf-app", label);
   }
 
   /** The same for one within the element of this XPath. */
-  void press(String within, String label) {
+  public void press(String within, String label) {
     String path =
         "%1$s//button[not(@disabled)][normalize-space(.)='%2$s' or @aria-label='%2$s']"
             .formatted(within, label);
@@ -158,7 +158,7 @@ final class Browser implements AutoCloseable {
   }
 
   /** Answers the question that is open. */
-  void answer(String reason, String button) {
+  public void answer(String reason, String button) {
     awaitElement("dialog[open]");
     if (!reason.isEmpty()) {
       awaitElement("dialog input[name=reason]").sendKeys(reason);
@@ -167,39 +167,39 @@ final class Browser implements AutoCloseable {
     Awaitility.await().atMost(PATIENCE).until(() -> !has("dialog[open]"));
   }
 
-  List<String> buttons() {
+  public List<String> buttons() {
     return driver.findElements(By.cssSelector("main button")).stream()
         .map(WebElement::getText)
         .toList();
   }
 
-  List<String> disabledButtons() {
+  public List<String> disabledButtons() {
     return driver.findElements(By.cssSelector("main button:disabled")).stream()
         .map(WebElement::getText)
         .toList();
   }
 
-  void type(String css, CharSequence... keys) {
+  public void type(String css, CharSequence... keys) {
     awaitElement(css).sendKeys(keys);
   }
 
-  String focused() {
+  public String focused() {
     return driver.switchTo().activeElement().getTagName();
   }
 
   /** By how much the page is wider than the window. */
-  long overflow() {
+  public long overflow() {
     return number(script("return document.documentElement.scrollWidth - innerWidth"));
   }
 
-  static long number(@Nullable Object read) {
+  public static long number(@Nullable Object read) {
     return Long.parseLong(String.valueOf(read));
   }
 
   /** What is still held after everything was given up that can be. */
-  record Held(long heapBytes, long nodes, long listeners) {}
+  public record Held(long heapBytes, long nodes, long listeners) {}
 
-  Held held() {
+  public Held held() {
     script("performance.clearResourceTimings()");
     for (int i = 0; i < 2; i++) {
       driver.executeCdpCommand("HeapProfiler.collectGarbage", Map.of());
@@ -213,7 +213,7 @@ final class Browser implements AutoCloseable {
   }
 
   /** What went wrong since it was asked last, violations of the policy among them. */
-  List<String> errors() {
+  public List<String> errors() {
     return driver.manage().logs().get(LogType.BROWSER).getAll().stream()
         .filter(entry -> entry.getLevel().intValue() >= Level.WARNING.intValue())
         .map(LogEntry::getMessage)

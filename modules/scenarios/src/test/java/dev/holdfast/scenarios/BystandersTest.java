@@ -1,0 +1,92 @@
+package dev.holdfast.scenarios;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.Failure;
+import dev.holdfast.model.Job;
+import dev.holdfast.model.WorkerExit;
+import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.OnlyWithAll;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** Handlers that fill the heap of their worker process, beside others that do no harm. */
+@Durable
+@OnlyWithAll
+@Execution(ExecutionMode.CONCURRENT)
+@ExtendWith(WorldExtension.class)
+class BystandersTest {
+  private static final int CONCURRENCY = 10;
+
+  private static final String CULPRIT = "hoard";
+
+  /** Long enough that a culprit beside it ends the process first, as a rule. */
+  private static final int MILLIS = 400;
+
+  /** The same for the few, which makes sure of it. */
+  private static final int LONG_MILLIS = 2_000;
+
+  @Test
+  void of_two_culprits_among_ten_jobs_each_is_found_and_nobody_else_is_blamed(World world) {
+    // All ten are taken by the first claim, and again by the second.
+    run(world, 1, jobs(2, 8, "patient", LONG_MILLIS));
+    assertThat(world.count("SELECT min(crashes) FROM holdfast.job WHERE state = 'SUCCEEDED'"))
+        .describedAs("crashes that each harmless job was beside")
+        .isEqualTo(Job.DEFAULT_MAX_CRASHES);
+  }
+
+  @Test
+  void ten_culprits_among_a_hundred_jobs_are_toxic_and_ninety_jobs_succeed(World world) {
+    run(world, 2, jobs(10, 90, "work", MILLIS).stream().map(job -> job.maxCrashes(1)).toList());
+    assertThat(
+            world.count(
+                "SELECT count(*) FROM holdfast.job WHERE state = 'SUCCEEDED' AND crashes > 0"))
+        .describedAs("harmless jobs that were beside a culprit")
+        .isPositive();
+  }
+
+  /** In an order that is the same each time; it is that of their ids, and so of their claims. */
+  private static List<Job> jobs(int culprits, int harmless, String kind, int millis) {
+    List<String> kinds = new ArrayList<>(Collections.nCopies(culprits, CULPRIT));
+    kinds.addAll(Collections.nCopies(harmless, kind));
+    Collections.shuffle(kinds, new Random(7));
+    return kinds.stream().map(each -> Job.of(each, new ScenarioKinds.Work(millis))).toList();
+  }
+
+  private static void run(World world, int processes, List<Job> jobs) {
+    long culprits = jobs.stream().filter(job -> job.kind().equals(CULPRIT)).count();
+    world.holdfast().enqueue(jobs);
+    SuperviseTest.supervise(world, processes, CONCURRENCY)
+        .env("HOLDFAST_RESTART_LIMIT", "1000")
+        .env("HOLDFAST_RESTART_LIFETIME_LIMIT", "1000")
+        .begin();
+    World.until(
+        SOON.multipliedBy(2),
+        "all have ended",
+        () -> world.count("SELECT count(*) FROM holdfast.job WHERE finished_at IS NULL") == 0);
+    assertThat(
+            world.count(
+                "SELECT count(*) FROM holdfast.job WHERE kind = ? AND state = 'FAILED'", CULPRIT))
+        .isEqualTo(culprits);
+    assertThat(world.count("SELECT count(*) FROM holdfast.job WHERE state = 'SUCCEEDED'"))
+        .isEqualTo(jobs.size() - culprits);
+    assertThat(
+            Sql.strings(
+                world.pool(),
+                "SELECT DISTINCT failure->>'code' FROM holdfast.job WHERE state = 'FAILED'"))
+        .containsExactly(Failure.TOXIC_JOB);
+    assertThat(
+            Sql.strings(
+                world.pool(),
+                "SELECT DISTINCT exit_code FROM holdfast.health WHERE exit_code IS NOT NULL"))
+        .describedAs("how processes ended")
+        .containsExactly(Integer.toString(WorkerExit.OUT_OF_MEMORY));
+  }
+}

@@ -1,0 +1,44 @@
+package dev.holdfast.worker;
+
+import java.time.Duration;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Says at intervals which kinds a worker knows, so that others leave their jobs to it. */
+final class KindAnnouncer {
+  private static final Logger log = LoggerFactory.getLogger(KindAnnouncer.class);
+  private static final Duration INTERVAL = Duration.ofSeconds(30);
+
+  private final JobSource source;
+  private final WorkerOptions options;
+  private final Set<String> kinds;
+  private long nextAt = System.nanoTime();
+
+  KindAnnouncer(JobSource source, WorkerOptions options, Set<String> kinds) {
+    this.source = source;
+    this.options = options;
+    this.kinds = kinds;
+  }
+
+  /** Before the next sweep, on its thread: it needs none of its own. */
+  Loop.Work before(Loop.Work sweep) {
+    return () -> {
+      announceIfDue();
+      return sweep.runOnce();
+    };
+  }
+
+  private void announceIfDue() {
+    if (System.nanoTime() - nextAt < 0) {
+      return;
+    }
+    try {
+      source.announce(options.queues(), kinds);
+      nextAt = System.nanoTime() + INTERVAL.toNanos();
+    } catch (RuntimeException trouble) {
+      // The sweep that follows tells of it, and this is tried again with the next one.
+      log.debug("{} could not say which kinds it knows", options.worker(), trouble);
+    }
+  }
+}

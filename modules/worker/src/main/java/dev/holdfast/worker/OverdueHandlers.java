@@ -1,0 +1,45 @@
+package dev.holdfast.worker;
+
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Which handlers go on although their attempts have ended, and since when. */
+final class OverdueHandlers {
+  private final Map<JobRun, Long> since = new ConcurrentHashMap<>();
+
+  /** An attempt has ended, and its handler may not have. */
+  void note(JobRun run) {
+    if (run.isHandling()) {
+      since.put(run, System.nanoTime());
+      if (!run.isHandling()) {
+        since.remove(run);
+      }
+    }
+  }
+
+  /** Its handler has left. */
+  void forget(JobRun run) {
+    since.remove(run);
+  }
+
+  int count() {
+    return since.size();
+  }
+
+  /** The longest first. */
+  List<OverdueHandler> all() {
+    long now = System.nanoTime();
+    return since.entrySet().stream()
+        .sorted(Comparator.comparingLong(given -> given.getValue() - now))
+        .map(
+            given ->
+                new OverdueHandler(
+                    given.getKey().job().kind(),
+                    given.getKey().lease(),
+                    Duration.ofNanos(now - given.getValue())))
+        .toList();
+  }
+}
