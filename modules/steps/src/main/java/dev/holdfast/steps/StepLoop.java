@@ -89,7 +89,7 @@ public final class StepLoop {
     final List<FailedAttempt> failed = new ArrayList<>();
     Step.@Nullable Failed last;
     Step.@Nullable Failed before;
-    Step.@Nullable Operator operator;
+    Step.Operators operators = Step.Operators.NONE;
     int attempt;
 
     Course(Step<T> step, Budgets budgets) {
@@ -102,7 +102,7 @@ public final class StepLoop {
     }
 
     private Step.Retry retry() {
-      return new Step.Retry(attempt, last == null ? before : last, operator);
+      return new Step.Retry(attempt, last == null ? before : last, operators);
     }
 
     T run() throws InterruptedException {
@@ -174,8 +174,7 @@ public final class StepLoop {
     }
 
     private void takenOver(String untouched) {
-      operator =
-          new Step.Operator(ControlAction.TAKEOVER, null, null, step.changedSince(untouched));
+      operators = operators.changing(step.changedSince(untouched));
     }
 
     private Decision.Opening opening(LiveControl asked) {
@@ -196,19 +195,14 @@ public final class StepLoop {
           step.hardReset();
           last = null;
           before = null;
-          operator = null;
+          operators = operators.inNewWorkspace();
           lastOf.remove(step.id());
           events.add(event(EventType.RESUME_FROM_STEP, about(null, null, Strategy.HARD_RESET)));
         }
-        operator =
-            new Step.Operator(
-                recovery.action(),
-                recovery.requestedBy(),
-                recovery.reason(),
-                operator == null ? List.of() : operator.changedFiles());
         interventions.honour(recovery);
         events.add(acknowledged(recovery));
       }
+      operators = operators.asking(interventions.said());
       attempt++;
       events.add(event(EventType.STEP_STARTED, about(null, null, null)));
       write(
@@ -359,7 +353,7 @@ public final class StepLoop {
         case HARD_RESET -> {
           resets++;
           failed.clear();
-          forgetChanges();
+          operators = operators.inNewWorkspace();
           step.hardReset();
         }
         case QUEUE_RETRY, FAIL ->
@@ -368,15 +362,6 @@ public final class StepLoop {
                 decision,
                 Text.excerpt(said, Summary.MOST_MESSAGE),
                 scrub.apply(lastLines));
-      }
-    }
-
-    /** What operators did in a workspace goes with it; what they said stays true. */
-    private void forgetChanges() {
-      Step.Operator asked = operator;
-      if (asked != null) {
-        operator =
-            new Step.Operator(asked.action(), asked.requestedBy(), asked.reason(), List.of());
       }
     }
 

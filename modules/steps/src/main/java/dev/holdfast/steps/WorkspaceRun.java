@@ -360,8 +360,7 @@ public final class WorkspaceRun {
     private Changes changes(Workspace open) throws IOException {
       if (!open.isWhole()) {
         throw new StepException(
-            FailureClass.TRANSIENT_RUNTIME,
-            "the program has deleted the workspace it was working in");
+            FailureClass.TRANSIENT_RUNTIME, "the workspace was deleted by whoever worked in it");
       }
       try {
         Changes changes = open.changes(site.patchBytes());

@@ -202,6 +202,7 @@ class JobView extends View {
       ${active && !held ? html`<button type="button" @click=${() => this.#control('pause')}>Pause …</button>` : nothing}
       ${job.state === 'RUNNING' && !control?.takeover ? html`<button type="button" @click=${() => this.#control('takeover')}>Take over …</button>` : nothing}
       ${active && !(job.state === 'RUNNING' && job.cancelRequestedAt) ? html`<button type="button" class="danger" @click=${() => this.#cancel()}>Cancel …</button>` : nothing}
+      ${control?.heldBy ? html`<span class="dim cut">${control.takeover ? 'taken over' : 'paused'} by ${control.heldBy.requestedBy}: ${clipped(control.heldBy.reason, 120)}</span>` : nothing}
       ${control?.recovery ? html`<span class="dim cut">${control.recovery.action} of ${control.recovery.stepId ?? 'the job'} asked for by ${control.recovery.requestedBy}: ${clipped(control.recovery.reason, 120)}</span>` : nothing}
     </div>`;
   }
