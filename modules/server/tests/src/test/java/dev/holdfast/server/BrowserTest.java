@@ -273,7 +273,7 @@ class BrowserTest extends InBrowser {
     browser.answer("", "Resume");
     browser.press("Take over …");
     browser.answer("", "Take over");
-    browser.awaitText("taken over by local: no reason given");
+    browser.awaitText("taken over by local: requested over HTTP");
     browser.press("Accept");
     browser.answer("loaded by hand", "Accept");
     browser.awaitText("accept_step of load asked for by local: loaded by hand");

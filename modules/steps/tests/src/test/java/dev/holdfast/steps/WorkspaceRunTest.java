@@ -137,7 +137,8 @@ class WorkspaceRunTest {
                     null,
                     failures.get(id))));
     Path place = folder.resolve(name);
-    loop = new StepLoop(Duration.ofSeconds(5), 0, new Memory(), interventions, text -> text);
+    Scrubber scrubber = Scrubber.knowing(secrets);
+    loop = new StepLoop(Duration.ofSeconds(5), 0, new Memory(), interventions, scrubber::scrub);
     return new WorkspaceRun(
             job,
             new WorkspaceRun.Site(
@@ -152,7 +153,7 @@ class WorkspaceRunTest {
                 Duration.ofSeconds(1),
                 Workspace.PATCH_BYTES),
             TestCodec.CODEC,
-            Scrubber.knowing(secrets),
+            scrubber,
             loop,
             interventions,
             new Host())
