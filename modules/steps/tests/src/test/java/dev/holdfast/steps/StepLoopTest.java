@@ -374,18 +374,7 @@ class StepLoopTest {
 
   @Test
   void a_takeover_stops_the_attempt_and_costs_no_budget() throws Exception {
-    CountDownLatch begun = new CountDownLatch(1);
-    CompletableFuture<String> result =
-        running(
-            step(
-                () -> {
-                  if (tries.get() == 1) {
-                    begun.countDown();
-                    new CountDownLatch(1).await();
-                  }
-                  return "made";
-                }));
-    begun.await();
+    CompletableFuture<String> result = hangingOnce();
     interventions.heard(held(ControlAction.TAKEOVER, "by hand"));
     await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("takeover")));
     assertThat(journal.events()).containsExactly("started", "failed");
@@ -396,18 +385,7 @@ class StepLoopTest {
 
   @Test
   void a_hard_reset_that_an_operator_wants_is_done_at_once_and_acknowledged() throws Exception {
-    CountDownLatch begun = new CountDownLatch(1);
-    CompletableFuture<String> result =
-        running(
-            step(
-                () -> {
-                  if (tries.get() == 1) {
-                    begun.countDown();
-                    new CountDownLatch(1).await();
-                  }
-                  return "made";
-                }));
-    begun.await();
+    CompletableFuture<String> result = hangingOnce();
     interventions.heard(asked(ControlAction.HARD_RESET_STEP, "embed"));
     assertThat(result.get()).isEqualTo("made");
     assertThat(resets).hasValue(1);
@@ -464,6 +442,23 @@ class StepLoopTest {
         .hasCauseInstanceOf(InterruptedException.class);
     assertThat(journal.events()).containsExactly("started", "failed");
     assertThat(journal.lines.getLast().state()).isEqualTo(StepState.INTERRUPTED);
+  }
+
+  /** Returns when its first attempt hangs; the second one works. */
+  private CompletableFuture<String> hangingOnce() throws InterruptedException {
+    CountDownLatch begun = new CountDownLatch(1);
+    CompletableFuture<String> result =
+        running(
+            step(
+                () -> {
+                  if (tries.get() == 1) {
+                    begun.countDown();
+                    new CountDownLatch(1).await();
+                  }
+                  return "made";
+                }));
+    begun.await();
+    return result;
   }
 
   private CompletableFuture<String> running(Step<String> step) {
