@@ -112,6 +112,12 @@ public final class Shape {
     TaskControl asked = TaskControl.of(control);
     TaskControl.Recovery recovery = asked.recovery();
     ObjectNode node = Wire.object().put("paused", asked.paused()).put("takeover", asked.takeover());
+    LiveControl.HeldBy heldBy = asked.heldBy();
+    if (heldBy != null) {
+      node.putObject("heldBy")
+          .put("requestedBy", heldBy.requestedBy())
+          .put("reason", heldBy.reason());
+    }
     if (recovery == null) {
       return node.putNull("recovery");
     }

@@ -162,6 +162,7 @@ final class Shaped {
   /** Nothing is asked of a job that has none. */
   static LiveControl control(JsonNode node) {
     JsonNode recovery = node.path("recovery");
+    JsonNode heldBy = node.path("heldBy");
     return new LiveControl(
         node.path("paused").asBoolean(),
         node.path("takeover").asBoolean(),
@@ -172,6 +173,9 @@ final class Shaped {
                 text(recovery, "requestedBy"),
                 text(recovery, "reason"),
                 instant(recovery, "updatedAt"))
+            : null,
+        heldBy.isObject()
+            ? new LiveControl.HeldBy(text(heldBy, "requestedBy"), text(heldBy, "reason"))
             : null);
   }
 

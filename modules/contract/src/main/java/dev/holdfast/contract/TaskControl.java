@@ -11,8 +11,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param paused no further attempt of a step is to begin
  * @param takeover work is to stop; the operator does it by hand
+ * @param heldBy who asked for that, and why; null where a step was asked for since
  */
-public record TaskControl(boolean paused, boolean takeover, @Nullable Recovery recovery) {
+public record TaskControl(
+    boolean paused,
+    boolean takeover,
+    @Nullable Recovery recovery,
+    LiveControl.@Nullable HeldBy heldBy) {
   /**
    * A step to be done again, once.
    *
@@ -56,7 +61,10 @@ public record TaskControl(boolean paused, boolean takeover, @Nullable Recovery r
   public static TaskControl of(LiveControl control) {
     LiveControl.Recovery asked = control.recovery();
     return new TaskControl(
-        control.paused(), control.takeover(), asked == null ? null : Recovery.of(asked));
+        control.paused(),
+        control.takeover(),
+        asked == null ? null : Recovery.of(asked),
+        control.heldBy());
   }
 
   /** Nothing where nothing is asked. */
@@ -70,6 +78,7 @@ public record TaskControl(boolean paused, boolean takeover, @Nullable Recovery r
         : new LiveControl(
             asked.paused(),
             asked.takeover(),
-            asked.recovery() == null ? null : asked.recovery().known());
+            asked.recovery() == null ? null : asked.recovery().known(),
+            asked.heldBy());
   }
 }

@@ -256,11 +256,11 @@ class HttpSourceTest {
             200,
             """
             {"pulses":[{"taskId":"%s","attempt":1,"ack":"ACCEPTED","liveControl":{"paused":true,
-             "takeover":false,"recovery":{"action":"rewrite_step","stepId":"s","requestedBy":"ada",
+             "takeover":false,"heldBy":{"requestedBy":"bob","reason":"wait"},"recovery":{"action":"rewrite_step","stepId":"s","requestedBy":"ada",
              "reason":"odd","updatedAt":"2026-11-15T10:00:00Z"}}}]}"""
                 .formatted(lease.job()));
     assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(1)).getFirst().control())
-        .isEqualTo(new LiveControl(true, false, null));
+        .isEqualTo(new LiveControl(true, false, null, new LiveControl.HeldBy("bob", "wait")));
   }
 
   @ParameterizedTest

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.holdfast.model.ControlAction;
+import dev.holdfast.model.ControlCommand;
 import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.Job;
 import dev.holdfast.model.JobEvent;
@@ -102,6 +104,34 @@ class ArtifactTest extends WorkplaceTest {
         .containsExactly(
             "created", "processing", "uploaded", "retry:scheduled", "processing", "done");
     assertThat(artifact(id, "out.txt")).hasContent("run 1");
+  }
+
+  @Test
+  void a_job_that_is_sent_back_to_a_step_runs_again_though_it_is_whole() {
+    JobId id = enqueued("make", Map.of());
+    Kind<Json> inAStep =
+        Kind.of(
+                "make",
+                Json.class,
+                (payload, context) ->
+                    context.step(
+                        "write",
+                        Integer.class,
+                        () -> {
+                          int run = runs.incrementAndGet();
+                          context.publish("out.txt", written(context, "run " + run));
+                          return run;
+                        }))
+            .producing("out.txt");
+    worker().handle(inAStep).drain();
+    await(id, JobState.SUCCEEDED);
+    ControlCommand again =
+        new ControlCommand(ControlAction.RESUME_FROM_STEP, "write", "ada", "it is too small");
+    assertThat(holdfast.queue().control(id, again, null)).isEqualTo(ControlCommand.Answer.ACCEPTED);
+    worker().handle(inAStep).drain();
+    await(id, JobState.SUCCEEDED);
+    assertThat(artifact(id, "out.txt")).hasContent("run 2");
+    assertThat(result(id)).isEqualTo("2");
   }
 
   @Test

@@ -571,7 +571,8 @@ class WorkspaceTest extends LibraryTest {
     runtimes.put(
         "edit",
         "[ $HOLDFAST_STEP_ATTEMPT -gt 1 ] || { echo x > junk; touch $MARKS/begun;"
-            + " while [ ! -e $MARKS/go ]; do sleep 0.05; done; exit 1; }; echo ok > good");
+            + " while [ ! -e $MARKS/go ]; do sleep 0.05; done; exit 1; }; echo ok > good;"
+            + " cp $HOLDFAST_RETRY_CONTEXT $MARKS/context.json");
     JobId id = enqueued("edit");
     working();
     until(() -> Files.exists(folder.resolve("begun")));
@@ -597,6 +598,10 @@ class WorkspaceTest extends LibraryTest {
             "started",
             "finished");
     assertThat(patch(id, "edit")).contains("good").doesNotContain("junk");
+    assertThat(Files.readString(folder.resolve("context.json")))
+        .contains(
+            "\"requests\":[{\"action\":\"pause\",\"requestedBy\":\"ada\",\"reason\":\"test\"},"
+                + "{\"action\":\"hard_reset_step\",\"requestedBy\":\"ada\",\"reason\":\"test\"}]");
   }
 
   // ---- secrets

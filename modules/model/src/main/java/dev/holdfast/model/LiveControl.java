@@ -3,9 +3,17 @@ package dev.holdfast.model;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** What operators have asked of a job, as its worker hears it with every heartbeat. */
-public record LiveControl(boolean paused, boolean takeover, @Nullable Recovery recovery) {
-  public static final LiveControl NONE = new LiveControl(false, false, null);
+/**
+ * What operators have asked of a job, as its worker hears it with every heartbeat.
+ *
+ * @param heldBy who asked for the pause or the takeover; null where a step was asked for since
+ */
+public record LiveControl(
+    boolean paused, boolean takeover, @Nullable Recovery recovery, @Nullable HeldBy heldBy) {
+  public static final LiveControl NONE = new LiveControl(false, false, null, null);
+
+  /** Who holds a job up, and why. */
+  public record HeldBy(String requestedBy, String reason) {}
 
   /**
    * A step to be done again, once.

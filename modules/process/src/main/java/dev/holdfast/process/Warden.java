@@ -25,7 +25,7 @@ final class Warden {
       while [ $round -lt 100 ]; do
         found=$(
           grep -alF "$2=$1." /proc/[1-9]*/environ 2>/dev/null
-          [ -z "$3" ] || grep -lE "^Max file locks +$3[0-9]{9} " /proc/[1-9]*/limits 2>/dev/null)
+          [ -z "$3" ] || grep -lE "^Max file locks +[^ ]+ +$3[0-9]{9} " /proc/[1-9]*/limits 2>/dev/null)
         [ -n "$found" ] || exit 0
         for file in $found; do
           pid=${file#/proc/}

@@ -49,11 +49,17 @@ final class Control {
        WHERE j.id = ? AND coalesce(s.step_index, p.place) IS NOT NULL
       """;
 
+  // Who asked for a step, and why, must not be lost before it is honoured: where a step is asked
+  // for, the row says it of that, otherwise of what holds the job up.
   private static final String HOLD_UP =
       """
-      INSERT INTO holdfast.control AS c (job_id, paused, takeover) VALUES (?, ?, ?)
+      INSERT INTO holdfast.control AS c (job_id, paused, takeover, requested_by, reason)
+      VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (job_id) DO UPDATE
-         SET paused = c.paused OR excluded.paused, takeover = c.takeover OR excluded.takeover
+         SET paused = c.paused OR excluded.paused, takeover = c.takeover OR excluded.takeover,
+             requested_by = CASE WHEN c.action IS NULL THEN excluded.requested_by
+                                                       ELSE c.requested_by END,
+             reason = CASE WHEN c.action IS NULL THEN excluded.reason ELSE c.reason END
       """;
 
   private static final String RECOVER =
@@ -255,8 +261,15 @@ final class Control {
   private static void carryOut(Connection connection, JobId job, ControlCommand command)
       throws SQLException {
     switch (command.action()) {
-      case PAUSE -> Rows.update(connection, HOLD_UP, job, true, false);
-      case TAKEOVER -> Rows.update(connection, HOLD_UP, job, false, true);
+      case PAUSE, TAKEOVER ->
+          Rows.update(
+              connection,
+              HOLD_UP,
+              job,
+              command.action() == ControlAction.PAUSE,
+              command.action() == ControlAction.TAKEOVER,
+              command.requestedBy(),
+              command.reason());
       case RESUME -> Rows.update(connection, RESUME, job, job);
       case ACCEPT_STEP ->
           Rows.update(
@@ -287,6 +300,8 @@ final class Control {
   /** From columns named as in the table, all null where nothing is asked. */
   static LiveControl read(ResultSet row) throws SQLException {
     String action = row.getString("action");
+    String requestedBy = row.getString("requested_by");
+    String reason = row.getString("reason");
     return new LiveControl(
         row.getBoolean("paused"),
         row.getBoolean("takeover"),
@@ -295,9 +310,10 @@ final class Control {
             : new LiveControl.Recovery(
                 ControlAction.of(action),
                 row.getString("step_id"),
-                row.getString("requested_by"),
-                row.getString("reason"),
-                Rows.instant(row, "requested_at")));
+                requestedBy,
+                reason,
+                Rows.instant(row, "requested_at")),
+        action != null || requestedBy == null ? null : new LiveControl.HeldBy(requestedBy, reason));
   }
 
   /** Of those jobs that have one. */

@@ -1,5 +1,6 @@
 package dev.holdfast.steps;
 
+import dev.holdfast.model.ControlAction;
 import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.LiveControl.Recovery;
 import java.time.Instant;
@@ -16,6 +17,7 @@ public final class Interventions {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final List<Urgent> urgent = new ArrayList<>();
+  private final List<Step.Request> said = new ArrayList<>();
   private LiveControl now = LiveControl.NONE;
   private @Nullable Instant honoured;
 
@@ -28,6 +30,7 @@ public final class Interventions {
       if (control.equals(now)) {
         return;
       }
+      noteWhoHolds(control);
       now = control;
       changed.signalAll();
       toTell = urgent.stream().filter(this::applies).map(Urgent::action).toList();
@@ -35,6 +38,14 @@ public final class Interventions {
       lock.unlock();
     }
     toTell.forEach(Runnable::run);
+  }
+
+  private void noteWhoHolds(LiveControl control) {
+    ControlAction hold = control.hold();
+    LiveControl.HeldBy by = control.heldBy();
+    if (hold != null && by != null && (hold != now.hold() || !by.equals(now.heldBy()))) {
+      said.add(new Step.Request(hold, by.requestedBy(), by.reason()));
+    }
   }
 
   /** An attempt under way is not waited for: the workspace is wanted, or the step another way. */
@@ -47,15 +58,17 @@ public final class Interventions {
   LiveControl await(Predicate<LiveControl> goesOn) throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      LiveControl asked = new LiveControl(now.paused(), now.takeover(), asked());
-      while (!goesOn.test(asked)) {
+      while (!goesOn.test(unhonoured())) {
         changed.await();
-        asked = new LiveControl(now.paused(), now.takeover(), asked());
       }
-      return asked;
+      return unhonoured();
     } finally {
       lock.unlock();
     }
+  }
+
+  private LiveControl unhonoured() {
+    return new LiveControl(now.paused(), now.takeover(), asked(), now.heldBy());
   }
 
   boolean isHeldUp() {
@@ -87,6 +100,21 @@ public final class Interventions {
     lock.lock();
     try {
       honoured = recovery.updatedAt();
+      said.add(new Step.Request(recovery.action(), recovery.requestedBy(), recovery.reason()));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * What held the job up or was honoured since this was asked last, for the attempt that begins.
+   */
+  List<Step.Request> said() {
+    lock.lock();
+    try {
+      List<Step.Request> all = List.copyOf(said);
+      said.clear();
+      return all;
     } finally {
       lock.unlock();
     }

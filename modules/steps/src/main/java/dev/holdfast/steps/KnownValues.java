@@ -71,6 +71,15 @@ final class KnownValues implements Rule {
    * nobody else would write: other files have a line {@code apiVersion: v1} too.
    */
   static List<Rule> byteRules(Collection<String> values) {
+    return rules(inBytes(values));
+  }
+
+  /** The same, for those that are wrapped. */
+  static List<String> writtenInBytes(Collection<String> values) {
+    return inBytes(values).stream().map(Variant::text).toList();
+  }
+
+  private static Set<Variant> inBytes(Collection<String> values) {
     Set<Variant> inText = new LinkedHashSet<>();
     Set<Variant> inBytes = new LinkedHashSet<>();
     for (String value : values) {
@@ -78,6 +87,7 @@ final class KnownValues implements Rule {
       for (String line : lines) {
         if (lines.size() == 1 || (line.length() >= LONG_LINE && SecretValue.looksRandom(line))) {
           addAll(inText, line.strip());
+          addQuotedByGit(inText, line.strip());
           addUtf16(inBytes, line.strip());
         }
       }
@@ -86,7 +96,23 @@ final class KnownValues implements Rule {
       String bytes = new String(variant.text.getBytes(UTF_8), ISO_8859_1);
       inBytes.add(new Variant(bytes, variant.base64));
     }
-    return rules(inBytes);
+    return inBytes;
+  }
+
+  /** As the names of files are written in patches. */
+  private static void addQuotedByGit(Set<Variant> variants, String value) {
+    StringBuilder quoted = new StringBuilder();
+    for (byte b : value.getBytes(UTF_8)) {
+      char c = (char) (b & 0xff);
+      if (c >= 0x7F) {
+        quoted.append('\\').append(Integer.toOctalString(c));
+      } else {
+        quoted.append(c == '"' || c == '\\' ? "\\" : "").append(c);
+      }
+    }
+    if (!isTrivial(value)) {
+      add(variants, quoted.toString(), false);
+    }
   }
 
   private static void addUtf16(Set<Variant> variants, String value) {
@@ -122,19 +148,39 @@ final class KnownValues implements Rule {
     for (String text :
         List.of(
             value,
-            json,
             value.replace("/", "\\/"),
-            json.replace("/", "\\/"),
             percent,
             component,
             form,
-            unicodeEscaped(json),
             shellEscaped(value),
-            xmlEscaped(value))) {
+            percent.replace("%", "%25"),
+            form.replace("%", "%25"))) {
       add(variants, text);
       add(variants, lowerHex(text));
     }
+    // JSON is often quoted in JSON.
+    for (String text :
+        List.of(
+            json,
+            json.replace("/", "\\/"),
+            unicodeEscaped(json, "<>&'", HexFormat.of()),
+            unicodeEscaped(json, "<>&='", HexFormat.of()),
+            unicodeEscaped(json, "<>&'+`", HexFormat.of().withUpperCase()))) {
+      add(variants, text);
+      add(variants, jsonEscaped(text));
+    }
+    for (String quote : List.of("&quot;", "&#34;")) {
+      for (String apostrophe : List.of("'", "&#39;", "&#x27;", "&apos;")) {
+        add(variants, xmlEscaped(value).replace("\"", quote).replace("'", apostrophe));
+      }
+    }
     byte[] bytes = value.getBytes(UTF_8);
+    for (String separator : List.of("%", "\\x", " ", ":")) {
+      HexFormat hex = HexFormat.ofDelimiter(separator);
+      String first = separator.length() > 1 || separator.equals("%") ? separator : "";
+      add(variants, first + hex.formatHex(bytes), false);
+      add(variants, first + hex.withUpperCase().formatHex(bytes), false);
+    }
     for (byte[] encoded : List.of(bytes, value.getBytes(UTF_16LE), value.getBytes(UTF_16BE))) {
       for (int offset = 0; offset < 3; offset++) {
         String inside = base64Inside(encoded, offset);
@@ -224,13 +270,13 @@ final class KnownValues implements Rule {
     return escaped.toString();
   }
 
-  /** As encoders do that trust neither browsers nor character sets. */
-  private static String unicodeEscaped(String json) {
+  /** As encoders do that trust neither browsers nor character sets, some more than others. */
+  private static String unicodeEscaped(String json, String characters, HexFormat hex) {
     StringBuilder escaped = new StringBuilder();
     for (int i = 0; i < json.length(); i++) {
       char c = json.charAt(i);
-      if (c >= 128 || "<>&'".indexOf(c) >= 0) {
-        escaped.append("\\u").append(HexFormat.of().toHexDigits(c));
+      if (c >= 128 || characters.indexOf(c) >= 0) {
+        escaped.append("\\u").append(hex.toHexDigits(c));
       } else {
         escaped.append(c);
       }
@@ -249,11 +295,7 @@ final class KnownValues implements Rule {
   }
 
   private static String xmlEscaped(String value) {
-    return value
-        .replace("&", "&amp;")
-        .replace("<", "&lt;")
-        .replace(">", "&gt;")
-        .replace("\"", "&quot;");
+    return value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
   }
 
   @Override

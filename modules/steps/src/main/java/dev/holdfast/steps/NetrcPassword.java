@@ -1,12 +1,13 @@
 package dev.holdfast.steps;
 
+import java.util.List;
 import java.util.regex.Pattern;
 
 /**
  * {@code machine … login … password …}, in one line, or {@code password …} in a line by itself, as
  * in the file .netrc.
  */
-record NetrcPassword() implements Rule {
+record NetrcPassword(String trigger) implements Rule {
   private static final int LOOK_BACK = 120;
   private static final Pattern ENTRY =
       Pattern.compile(
@@ -14,21 +15,20 @@ record NetrcPassword() implements Rule {
               + "|\\s*+(?:default\\s++)?login\\s++\\S++\\s++");
   private static final int PEEK = 256;
 
-  @Override
-  public String trigger() {
-    return "password ";
+  static List<Rule> rules() {
+    return List.of(new NetrcPassword("password "), new NetrcPassword("password\t"));
   }
 
   @Override
   public boolean mayApply(char[] text, int begin, int at) {
-    return Line.startsWith(text, at, text.length, trigger())
+    return Line.startsWith(text, at, text.length, trigger)
         && (at == begin || text[at - 1] == ' ' || text[at - 1] == '\t');
   }
 
   @Override
   public void apply(Line line, int at) {
-    int from = at + trigger().length();
-    while (from < line.to && from - at < PEEK && line.text[from] == ' ') {
+    int from = at + trigger.length();
+    while (from < line.to && from - at < PEEK && " \t".indexOf(line.text[from]) >= 0) {
       from++;
     }
     int peek = end(line, from, Math.min(line.to, from + PEEK));

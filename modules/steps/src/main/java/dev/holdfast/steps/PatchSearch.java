@@ -26,11 +26,13 @@ final class PatchSearch {
   private static final int COPY_ARGUMENTS = 7;
 
   private final Triggers triggers;
+  private final WrappedValues wrapped;
   private final boolean nothing;
 
   PatchSearch(Collection<String> secrets) {
     List<Rule> rules = KnownValues.byteRules(secrets);
     this.triggers = new Triggers(rules);
+    this.wrapped = new WrappedValues(KnownValues.writtenInBytes(secrets));
     this.nothing = rules.isEmpty();
   }
 
@@ -40,11 +42,14 @@ final class PatchSearch {
     }
     try (BufferedReader lines = Files.newBufferedReader(patch, ISO_8859_1)) {
       Search text = new Search();
+      WrappedValues.Lines wrappedLines = wrapped.new Lines();
       String line;
       while ((line = lines.readLine()) != null) {
         text.take(line);
         text.take("\n");
-        if (text.found || (line.equals(BINARY) && isInBinary(lines))) {
+        if (text.found
+            || wrappedLines.completes(line)
+            || (line.equals(BINARY) && isInBinary(lines))) {
           return true;
         }
       }

@@ -1,5 +1,6 @@
 package dev.holdfast.steps;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -9,10 +10,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param trigger the program
  * @param letters the options
+ * @param names their long forms, as far as these do not say what they are
  * @param before what ends the part of the value that is not secret; 0 when all of it is
  * @param joined whether the value must follow the letter at once
  */
-record ProgramPassword(String trigger, String letters, char before, boolean joined)
+record ProgramPassword(
+    String trigger, String letters, List<String> names, char before, boolean joined)
     implements Rule {
   private static final int LONGEST = 1 << 10;
   private static final int MOST_BACKSLASHES = 3;
@@ -21,19 +24,33 @@ record ProgramPassword(String trigger, String letters, char before, boolean join
   private static final char ALL = 0;
 
   static List<Rule> rules() {
-    return List.of(
-        new ProgramPassword("curl", "uU", ':', false),
-        new ProgramPassword("curl", "b", '=', false),
-        new ProgramPassword("mysql", "p", ALL, true),
-        new ProgramPassword("mariadb", "p", ALL, true),
-        new ProgramPassword("sshpass", "p", ALL, false),
-        new ProgramPassword("mongosh", "p", ALL, false),
-        new ProgramPassword("redis-cli", "a", ALL, false),
-        new ProgramPassword("ldapsearch", "w", ALL, false),
-        new ProgramPassword("docker login", "p", ALL, false),
-        new ProgramPassword("podman login", "p", ALL, false),
-        new ProgramPassword("registry login", "p", ALL, false),
-        new ProgramPassword("az login", "p", ALL, false));
+    List<Rule> rules = new ArrayList<>();
+    rules.add(
+        new ProgramPassword(
+            "curl", "uUE", List.of("--user", "--proxy-user", "--cert"), ':', false));
+    rules.add(new ProgramPassword("curl", "b", List.of("--cookie"), '=', false));
+    rules.add(new ProgramPassword("curl", "", List.of("--oauth2-bearer"), ALL, false));
+    for (String program : List.of("mysql", "mariadb", "7z")) {
+      rules.add(new ProgramPassword(program, "p", List.of(), ALL, true));
+    }
+    for (String program : List.of("sshpass", "mongo", "cqlsh", "rabbitmqadmin")) {
+      rules.add(option(program, "p"));
+    }
+    for (String program : "docker podman buildah skopeo nerdctl registry az oc cf".split(" ")) {
+      rules.add(option(program + " login", "p"));
+    }
+    for (String program : List.of("sqlcmd", "bcp", "zip", "unzip")) {
+      rules.add(option(program, "P"));
+    }
+    rules.add(option("redis-cli", "a"));
+    rules.add(option("ldap", "w"));
+    rules.add(new ProgramPassword("smbclient", "U", List.of("--user"), '%', false));
+    rules.add(new ProgramPassword("lftp", "u", List.of("--user"), ',', false));
+    return rules;
+  }
+
+  private static Rule option(String program, String letter) {
+    return new ProgramPassword(program, letter, List.of(), ALL, false);
   }
 
   @Override
@@ -54,7 +71,7 @@ record ProgramPassword(String trigger, String letters, char before, boolean join
     boolean wanted = false;
     while (i < most) {
       Word word = word(line, i, most);
-      if (word == null) {
+      if (word == null || (!wanted && line.has(trigger, word.from))) {
         return;
       }
       int value = wanted ? word.from : value(line, word);
@@ -86,8 +103,8 @@ record ProgramPassword(String trigger, String letters, char before, boolean join
   }
 
   private int longOption(Line line, Word word) {
-    for (String name : List.of("--user", "--proxy-user")) {
-      if (before == ':' && line.has(name, word.from)) {
+    for (String name : names) {
+      if (line.has(name, word.from)) {
         int end = word.from + name.length();
         return end == word.to ? end : line.at(end) == '=' ? end + 1 : -1;
       }
@@ -110,6 +127,13 @@ record ProgramPassword(String trigger, String letters, char before, boolean join
     }
   }
 
+  /** Within a URL these are something else. */
+  private static boolean endsCommand(Line line, int at) {
+    char next = line.at(at + 1);
+    return "|;&".indexOf(line.text[at]) >= 0 && (next <= ' ' || next == line.text[at]);
+  }
+
+  /** Null where the command ends. */
   private static @Nullable Word word(Line line, int at, int most) {
     int from = at;
     while (from < most && " \t,[]".indexOf(line.text[from]) >= 0) {
@@ -119,8 +143,8 @@ record ProgramPassword(String trigger, String letters, char before, boolean join
     while (line.at(from + depth) == '\\' && depth < MOST_BACKSLASHES) {
       depth++;
     }
-    if (from + depth >= most || "|;&".indexOf(line.text[from]) >= 0) {
-      return null; // the end of the command
+    if (from + depth >= most || endsCommand(line, from)) {
+      return null;
     }
     char quote = line.text[from + depth];
     if (quote == '"' || quote == '\'') {

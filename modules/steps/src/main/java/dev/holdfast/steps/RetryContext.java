@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * comes of an attempt before is scrubbed, text by text: scrubbed as a whole this would not stay
  * JSON.
  *
- * @param operator the last who asked for an attempt of this step, or worked in its workspace
+ * @param operator null where none has stepped in
  */
 record RetryContext(
     String objective,
@@ -27,6 +27,7 @@ record RetryContext(
 
   private static final int MOST_LINE = 500;
   private static final int MOST_FILES = 200;
+  private static final int MOST_REQUESTS = 10;
 
   record StepInfo(
       String id, int index, int of, @Nullable String title, @Nullable String instructions) {}
@@ -34,11 +35,9 @@ record RetryContext(
   record FailureInfo(
       String failureClass, String failureSignature, String summary, String strategy) {}
 
-  record OperatorInfo(
-      String action,
-      @Nullable String requestedBy,
-      @Nullable String reason,
-      List<String> changedFiles) {}
+  record OperatorInfo(List<RequestInfo> requests, List<String> changedFiles) {}
+
+  record RequestInfo(String action, String requestedBy, String reason) {}
 
   static RetryContext of(
       WorkspaceJob job,
@@ -60,20 +59,24 @@ record RetryContext(
                 scrub.apply(last.attempt().signature()),
                 scrub.apply(last.summary()),
                 last.next().text()),
-        operator(retry.operator(), scrub),
+        operator(retry.operators(), scrub),
         last == null ? List.of() : files(last.changedFiles(), scrub),
         last == null ? null : last.attempt().diffHash());
   }
 
   private static @Nullable OperatorInfo operator(
-      Step.@Nullable Operator operator, UnaryOperator<String> scrub) {
-    return operator == null
+      Step.Operators operators, UnaryOperator<String> scrub) {
+    List<Step.Request> asked = operators.requests();
+    return operators.equals(Step.Operators.NONE)
         ? null
         : new OperatorInfo(
-            operator.action().text(),
-            operator.requestedBy(),
-            operator.reason(),
-            files(operator.changedFiles(), scrub));
+            asked.stream()
+                .skip(Math.max(0, asked.size() - MOST_REQUESTS))
+                .map(
+                    each ->
+                        new RequestInfo(each.action().text(), each.requestedBy(), each.reason()))
+                .toList(),
+            files(operators.changedFiles(), scrub));
   }
 
   private static List<String> files(List<String> names, UnaryOperator<String> scrub) {

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Known values are found as they are, in base64 (also within a longer text), in hexadecimal, in
  * these two also of UTF-16, percent-encoded and escaped as in JSON, XML and shells; those of
- * several lines line by line. Values shorter than six characters, numbers shorter than eight, one
- * character repeated and everyday words are not looked for: a log in which each "true" is hidden
- * cannot be read.
+ * several lines line by line, and those that were wrapped in all of their lines. Values shorter
+ * than six characters, numbers shorter than eight, one character repeated and everyday words are
+ * not looked for: a log in which each "true" is hidden cannot be read.
  *
  * <p>Its time is linear in the text's length. To scrub what is scrubbed changes nothing, except
  * perhaps in lines of more than 16 Ki characters.
@@ -37,11 +37,13 @@ public final class Scrubber {
   private final Triggers triggers;
   private final PatchSearch known;
   private final List<String> written;
+  private final WrappedValues wrapped;
 
   private Scrubber(Triggers triggers, Collection<String> secrets) {
     this.triggers = triggers;
     this.known = new PatchSearch(secrets);
     this.written = KnownValues.written(secrets);
+    this.wrapped = new WrappedValues(written);
   }
 
   public static Scrubber knowing(Collection<String> secrets) {
@@ -63,7 +65,7 @@ public final class Scrubber {
   public String scrub(String text) {
     StringBuilder scrubbed = new StringBuilder(text.length());
     try (ScrubbingStream stream =
-        new ScrubbingStream(this, triggers, scrubbed::append, text.length())) {
+        new ScrubbingStream(this, triggers, wrapped, scrubbed::append, text.length())) {
       stream.write(text.endsWith(CUT) ? withoutHalfASecret(text) : text);
     }
     return scrubbed.toString();
@@ -96,7 +98,7 @@ public final class Scrubber {
    * Hands the sink what {@link #scrub} would make of all that is written, as early as it is safe.
    */
   public ScrubbingStream stream(Consumer<String> sink) {
-    return new ScrubbingStream(this, triggers, sink, Integer.MAX_VALUE);
+    return new ScrubbingStream(this, triggers, wrapped, sink, Integer.MAX_VALUE);
   }
 
   /** The texts in what was read from JSON; names stay. */

@@ -1,17 +1,19 @@
 package dev.holdfast.steps;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.Consumer;
 
 /**
  * Scrubs text that comes in pieces, cut anywhere. It is made {@link TerminalText plain} first, and
  * not changed any more once it is scrubbed. Whole lines are handed out as soon as they are
- * complete, several at a time if they came together; of a line without end, all but the last 18 Ki
- * characters. For one thread.
+ * complete, several at a time if they came together; one that ends like a known value begins, with
+ * the next one; of a line without end, all but the last 18 Ki characters. For one thread.
  */
 public final class ScrubbingStream implements AutoCloseable {
   private static final int MOST_HELD = 16 << 10;
   private static final int BEHIND = 128;
+  private static final int NOTHING = -1;
 
   private enum Mode {
     TEXT,
@@ -21,6 +23,7 @@ public final class ScrubbingStream implements AutoCloseable {
 
   private final TerminalText plain = new TerminalText(this::take);
   private final Scrubber scrubber;
+  private final WrappedValues wrapped;
   private final Triggers.Walk walk;
   private final Consumer<String> sink;
   private final char[] buffer;
@@ -37,9 +40,19 @@ public final class ScrubbingStream implements AutoCloseable {
   private int length;
   private long[] hits = new long[16];
   private int hitCount;
+  private boolean atLineStart = true;
+  // Values that may have begun at the end of the line before, which is held back for them.
+  private List<WrappedValues.Part> begun = List.of();
+  private int heldFrom = NOTHING;
 
-  ScrubbingStream(Scrubber scrubber, Triggers triggers, Consumer<String> sink, int expected) {
+  ScrubbingStream(
+      Scrubber scrubber,
+      Triggers triggers,
+      WrappedValues wrapped,
+      Consumer<String> sink,
+      int expected) {
     this.scrubber = scrubber;
+    this.wrapped = wrapped;
     this.walk = triggers.new Walk();
     this.sink = sink;
     this.buffer = new char[BEHIND + Math.min(expected, MOST_HELD)];
@@ -78,6 +91,7 @@ public final class ScrubbingStream implements AutoCloseable {
       settle(length, length);
       scan();
     }
+    heldFrom = NOTHING;
     handOut();
   }
 
@@ -114,6 +128,7 @@ public final class ScrubbingStream implements AutoCloseable {
     switch (mode) {
       case TEXT -> {
         Line line = new Line(buffer, begin, piece, end);
+        goOn(line, end);
         judge(line, 0, end);
         if (line.privateKey() >= 0) {
           enterPrivateKey(line);
@@ -123,7 +138,12 @@ public final class ScrubbingStream implements AutoCloseable {
         if (!line.isClean()) {
           replace(scrubber.again(line.scrubbed(end)), end);
         }
+        if (begun.isEmpty()) {
+          begun = wrapped.begunIn(buffer, begin, end);
+        }
         startPiece(next);
+        atLineStart = true;
+        holdBack(next > end);
       }
       case REST_OF_SECRET -> {
         mode = Mode.TEXT;
@@ -145,6 +165,8 @@ public final class ScrubbingStream implements AutoCloseable {
       case TEXT -> {
         int limit = length - Line.AHEAD;
         Line line = new Line(buffer, begin, piece, length);
+        goOn(line, length);
+        atLineStart = false;
         judge(line, 0, limit);
         int settled = limit;
         // A program's name may stand far before its password: what lies between is judged too.
@@ -176,6 +198,47 @@ public final class ScrubbingStream implements AutoCloseable {
         }
         rescan();
       }
+    }
+  }
+
+  /** Hides what the line has of a value that began in the line before, and its beginning there. */
+  private void goOn(Line line, int end) {
+    if (!atLineStart) {
+      return;
+    }
+    int start = WrappedValues.indented(buffer, piece, end);
+    List<WrappedValues.Part> parts = begun;
+    begun = List.of();
+    for (WrappedValues.Part part : parts) {
+      WrappedValues.Rest rest = WrappedValues.rest(part, buffer, start, end);
+      if (rest != null) {
+        line.mask(start, rest.end());
+        hideBeginning(part);
+        begun = rest.more() == null ? begun : List.of(rest.more());
+      }
+    }
+    heldFrom = NOTHING;
+    WrappedValues.Rest most = wrapped.nearlyWhole(buffer, start, end);
+    if (most != null) {
+      line.mask(start, most.end());
+    }
+  }
+
+  private void hideBeginning(WrappedValues.Part part) {
+    int end = out.length() - 1;
+    int from = end - part.length();
+    String said = part.value().substring(0, part.length());
+    if (heldFrom != NOTHING && from >= heldFrom && out.substring(from, end).equals(said)) {
+      out.replace(from, end, Line.MASK);
+    }
+  }
+
+  /** The line that has just ended stays here until the next one shows how it goes on. */
+  private void holdBack(boolean ended) {
+    if (ended && !begun.isEmpty()) {
+      out.append(buffer, handedOut, piece - handedOut);
+      handedOut = piece;
+      heldFrom = out.lastIndexOf("\n", out.length() - 2) + 1;
     }
   }
 
@@ -248,9 +311,11 @@ public final class ScrubbingStream implements AutoCloseable {
   private void handOut() {
     out.append(buffer, handedOut, piece - handedOut);
     handedOut = piece;
-    if (!out.isEmpty()) {
-      sink.accept(out.toString());
-      out.setLength(0);
+    int end = heldFrom == NOTHING ? out.length() : heldFrom;
+    if (end > 0) {
+      sink.accept(out.substring(0, end));
+      out.delete(0, end);
+      heldFrom -= heldFrom == NOTHING ? 0 : end;
     }
   }
 }

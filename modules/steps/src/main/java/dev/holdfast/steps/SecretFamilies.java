@@ -29,7 +29,7 @@ final class SecretFamilies {
     rules.add(new TelegramToken());
     rules.add(new DiscordToken());
     rules.add(new BearerToken());
-    rules.add(new NetrcPassword());
+    rules.addAll(NetrcPassword.rules());
     rules.addAll(ProgramPassword.rules());
     return rules;
   }
@@ -92,6 +92,7 @@ final class SecretFamilies {
     rules.add(Prefixed.atLeast("glsa_", WORD, 32));
     rules.add(Prefixed.atLeast("xkeysib-", DASH, 32));
     offices(rules);
+    operations(rules);
   }
 
   /** Atlassian, Linear, Notion, Figma, Supabase. */
@@ -112,5 +113,21 @@ final class SecretFamilies {
       rules.add(Prefixed.atLeast(prefix, HEX, 32));
     }
     rules.add(Prefixed.atLeast("sb_secret_", WORD_DASH, 20));
+  }
+
+  /** Where programs are built, run and watched. */
+  private static void operations(List<Rule> rules) {
+    for (String prefix : List.of("pscale_tkn_", "pscale_pw_", "vercel_blob_rw_", "tskey-auth-")) {
+      rules.add(Prefixed.atLeast(prefix, WORD_DASH, 20));
+    }
+    for (String prefix : List.of("HRKU-", "NRAK-", "PMAK-", "CFPAT-", "xai-", "pplx-", "fm2_")) {
+      rules.add(Prefixed.atLeast(prefix, QUERY, 20).ifRandom());
+    }
+    for (String prefix : List.of("sntrys_", "CCIPAT_", "glc_", "r8_", "dp.pt.")) {
+      rules.add(Prefixed.atLeast(prefix, QUERY, 30).ifRandom());
+    }
+    for (String prefix : List.of("sntryu_", "squ_", "sqp_", "sqa_", "bkua_", "pul-")) {
+      rules.add(Prefixed.atLeast(prefix, HEX, 40));
+    }
   }
 }

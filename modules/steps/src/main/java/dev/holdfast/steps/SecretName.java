@@ -23,7 +23,7 @@ enum SecretName {
       List.of("pass", "pwd", "secret", "token", "cred", "auth", "key", "cookie");
 
   private static final List<String> PASSWORDS =
-      List.of("password", "passwd", "passphrase", "passcode", "pwd");
+      List.of("password", "passwd", "passphrase", "passcode", "pwd", "storepass", "keypass");
   private static final List<String> SECRETS =
       List.of("secret", "token", "credential", "credentials");
   private static final List<String> KEYS =

@@ -26,11 +26,6 @@ public final class Signature {
   private static final int HASH_BYTES = 8;
   private static final String NO_WORDS = "(no words)";
 
-  private static final Pattern LINE_END = Pattern.compile("\r?\n");
-  private static final Pattern ESCAPE =
-      Pattern.compile(
-          "\u001b\\[[0-?]*+[ -/]*+[@-~]?|\u001b][^\u0007\u001b]*+(?:\u0007|\u001b\\\\)?"
-              + "|\u001b[()][0-9A-Z]?|\u001b.?|[\u0000-\b\u000b\u000e-\u001f]");
   private static final Pattern PROGRESS =
       Pattern.compile(
           "(?:remote: )?(?:Downloading|Downloaded|Progress|Fetching|Extracting|Pulling|Unpacking"
@@ -93,7 +88,11 @@ public final class Signature {
 
   private Signature() {}
 
-  /** Its last telling line, readable, and a hash of all of it. */
+  /**
+   * Its last telling line, readable, and a hash of all of it.
+   *
+   * @param scrub makes plain text of it, too
+   */
   public static String of(String failureText, UnaryOperator<String> scrub) {
     String normalised = String.join("\n", lines(scrub.apply(failureText)));
     String scrubbed = scrub.apply(normalised);
@@ -102,7 +101,7 @@ public final class Signature {
 
   private static Deque<String> lines(String text) {
     boolean cut = text.length() > MOST_READ;
-    String[] read = LINE_END.split(cut ? text.substring(text.length() - MOST_READ) : text, -1);
+    String[] read = (cut ? text.substring(text.length() - MOST_READ) : text).split("\n", -1);
     Deque<String> lines = new ArrayDeque<>();
     int characters = 0;
     int first = cut && read.length > 1 ? 1 : 0;
@@ -121,17 +120,11 @@ public final class Signature {
   }
 
   private static String normalised(String raw) {
-    String line = lastDrawn(ESCAPE.matcher(raw).replaceAll(""));
+    String line = raw;
     for (Rewrite rewrite : REWRITES) {
       line = rewrite.pattern.matcher(line).replaceAll(rewrite.replacement);
     }
     return line.strip();
-  }
-
-  /** A carriage return draws over what was there. */
-  private static String lastDrawn(String line) {
-    String shown = line.stripTrailing();
-    return shown.substring(shown.lastIndexOf('\r') + 1);
   }
 
   private static boolean isProgress(String line) {

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What the loop needs to know of a step: how to try it, and what it leaves. */
@@ -90,21 +91,35 @@ public interface Step<T extends @Nullable Object> {
    *
    * @param attempt which one begins now
    * @param last null when none has failed in this workspace
-   * @param operator the last who has stepped in
    */
-  record Retry(int attempt, @Nullable Failed last, @Nullable Operator operator) {}
+  record Retry(int attempt, @Nullable Failed last, Operators operators) {}
 
   /**
-   * An operator who stepped in.
+   * What operators have said and done about it.
    *
-   * @param reason in the operator's words
-   * @param changedFiles during a takeover
+   * @param requests oldest first
+   * @param changedFiles during takeovers
    */
-  record Operator(
-      ControlAction action,
-      @Nullable String requestedBy,
-      @Nullable String reason,
-      List<String> changedFiles) {}
+  record Operators(List<Request> requests, List<String> changedFiles) {
+    static final Operators NONE = new Operators(List.of(), List.of());
+
+    Operators asking(List<Request> more) {
+      return new Operators(Stream.concat(requests.stream(), more.stream()).toList(), changedFiles);
+    }
+
+    Operators changing(List<String> more) {
+      return new Operators(
+          requests, Stream.concat(changedFiles.stream(), more.stream()).distinct().toList());
+    }
+
+    /** What they did in a workspace goes with it; what they said stays true. */
+    Operators inNewWorkspace() {
+      return new Operators(requests, List.of());
+    }
+  }
+
+  /** What an operator asked, and why. */
+  record Request(ControlAction action, String requestedBy, String reason) {}
 
   /** A failed attempt, with what the next one should know of it. */
   record Failed(FailedAttempt attempt, String summary, List<String> changedFiles, Strategy next) {}

@@ -1,24 +1,21 @@
 package dev.holdfast.steps;
 
 import dev.holdfast.model.ControlAction;
-import dev.holdfast.model.EventType;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.LiveControl;
 import dev.holdfast.model.LiveControl.Recovery;
-import dev.holdfast.model.StepState;
 import dev.holdfast.model.Text;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Brings a step to its end, attempt after attempt: run with timers, on success a checkpoint,
@@ -34,8 +31,6 @@ public final class StepLoop {
   public static final String WALL_TIMEOUTS = "task.step.wall_timeout_total";
   public static final String IDLE_TIMEOUTS = "task.step.idle_timeout_total";
   public static final String NO_PROGRESS = "task.step.no_progress_total";
-
-  private static final Logger log = LoggerFactory.getLogger(StepLoop.class);
 
   private final Duration grace;
   private final Journal journal;
@@ -86,64 +81,43 @@ public final class StepLoop {
   private final class Course<T extends @Nullable Object> {
     final Step<T> step;
     final Budgets budgets;
+    final StepRecord record;
     final List<FailedAttempt> failed = new ArrayList<>();
     Step.@Nullable Failed last;
     Step.@Nullable Failed before;
-    Step.@Nullable Operator operator;
+    Step.Operators operators = Step.Operators.NONE;
     int attempt;
 
     Course(Step<T> step, Budgets budgets) {
       this.step = step;
       this.budgets = budgets;
+      this.record = new StepRecord(journal, step);
       this.attempt = step.begun();
       // A reset may have begun the step anew, and then this is what it is to be healed of.
       this.last = lastOf.get(step.id());
       this.before = step.before();
     }
 
-    private Step.Retry retry() {
-      return new Step.Retry(attempt, last == null ? before : last, operator);
-    }
-
     T run() throws InterruptedException {
       while (true) {
-        LiveControl asked = released();
-        Recovery accepted = opening(asked) == Decision.Opening.ACCEPT ? asked.recovery() : null;
-        begin(asked);
+        Callable<T> body = begin(released());
         Instant from = Instant.now();
         long begun = System.nanoTime();
-        Step.Retry retry = retry();
         Attempt<T> trial =
-            Attempt.start(
-                "step-" + step.id() + "-" + attempt,
-                () -> accepted == null ? step.attempt(retry) : step.accept(accepted),
-                budgets,
-                step::lastChange);
+            Attempt.start("step-" + step.id() + "-" + attempt, body, budgets, step::lastChange);
         Attempt.End<T> end = await(trial, begun);
         Duration took = Duration.ofNanos(System.nanoTime() - begun);
         switch (end) {
           case Attempt.End.Done<T>(var result) -> {
-            done(result, took, from);
+            Step.Checkpoint checkpoint = step.checkpoint(result, attempt);
+            record.done(attempt, checkpoint, from, took, lastOf.remove(step.id()));
             return result;
           }
-          case Attempt.End.Stopped<T>(var why) when why == Attempt.Stop.OPERATOR -> stopped(took);
+          case Attempt.End.Stopped<T>(var why) when why == Attempt.Stop.OPERATOR ->
+              record.stopped(attempt, took);
           case Attempt.End.Stopped<T>(var why) -> stuck(why, trial.isLeftBehind(), took);
           case Attempt.End.Threw<T>(var thrown) -> threw(thrown, took);
         }
-      }
-    }
-
-    private Attempt.End<T> await(Attempt<T> trial, long begun) throws InterruptedException {
-      current = trial;
-      Runnable forget = interventions.whenUrgent(this::concerns, trial::stopForOperator);
-      try {
-        return trial.await(grace.toNanos());
-      } catch (InterruptedException stopped) {
-        cutShort(Duration.ofNanos(System.nanoTime() - begun));
-        throw stopped;
-      } finally {
-        forget.run();
-        current = null;
       }
     }
 
@@ -158,66 +132,67 @@ public final class StepLoop {
                 now -> opening(now) != Decision.Opening.WAIT || now.hold() != known);
         told = asked.hold();
         if (told == null) {
-          untouched.ifPresent(this::takenOver);
+          untouched
+              .map(step::changedSince)
+              .ifPresent(files -> operators = operators.changing(files));
           return asked;
         }
-        Map<String, Object> data = about(null, null, null);
-        data.put("action", told.text());
+        Path workspace = null;
         if (told == ControlAction.TAKEOVER) {
           // Before anybody is told where it lies: what is changed from here on is the operator's.
           untouched = untouched.or(step::snapshot);
           step.handedOver();
-          step.place().ifPresent(path -> data.put("workspace", path.toString()));
+          workspace = step.place().orElse(null);
         }
-        journal.tell(event(EventType.RECOVERY_ACK, data));
+        record.heldUp(attempt, told, workspace);
       }
-    }
-
-    private void takenOver(String untouched) {
-      operator =
-          new Step.Operator(ControlAction.TAKEOVER, null, null, step.changedSince(untouched));
     }
 
     private Decision.Opening opening(LiveControl asked) {
       return Decision.before(asked, step.id(), step::comesAfter);
     }
 
-    /** Honours what an operator has asked, and says that another attempt begins. */
-    private void begin(LiveControl asked) throws InterruptedException {
-      List<Journal.Event> events = new ArrayList<>();
+    /** Honours what an operator has asked; the answer is what the attempt that begins does. */
+    private Callable<T> begin(LiveControl asked) throws InterruptedException {
       Decision.Opening opening = opening(asked);
       Recovery recovery = opening == Decision.Opening.BEGIN ? null : asked.recovery();
+      boolean reset = opening == Decision.Opening.RESET;
       if (recovery != null) {
         if (opening == Decision.Opening.ELSEWHERE) {
           throw new RedirectException(recovery);
         }
         failed.clear();
-        if (opening == Decision.Opening.RESET) {
+        if (reset) {
           step.hardReset();
           last = null;
           before = null;
-          operator = null;
+          operators = operators.inNewWorkspace();
           lastOf.remove(step.id());
-          events.add(event(EventType.RESUME_FROM_STEP, about(null, null, Strategy.HARD_RESET)));
         }
-        operator =
-            new Step.Operator(
-                recovery.action(),
-                recovery.requestedBy(),
-                recovery.reason(),
-                operator == null ? List.of() : operator.changedFiles());
         interventions.honour(recovery);
-        events.add(acknowledged(recovery));
       }
+      operators = operators.asking(interventions.said());
       attempt++;
-      events.add(event(EventType.STEP_STARTED, about(null, null, null)));
-      write(
-          StepState.RUNNING,
-          false,
-          null,
-          opening == Decision.Opening.RESET ? step.index() : null,
-          recovery == null ? null : recovery.updatedAt(),
-          events);
+      record.began(attempt, recovery, reset);
+      if (recovery != null && opening == Decision.Opening.ACCEPT) {
+        return () -> step.accept(recovery);
+      }
+      Step.Retry retry = new Step.Retry(attempt, last == null ? before : last, operators);
+      return () -> step.attempt(retry);
+    }
+
+    private Attempt.End<T> await(Attempt<T> trial, long begun) throws InterruptedException {
+      current = trial;
+      Runnable forget = interventions.whenUrgent(this::concerns, trial::stopForOperator);
+      try {
+        return trial.await(grace.toNanos());
+      } catch (InterruptedException stopped) {
+        record.cutShort(attempt, Duration.ofNanos(System.nanoTime() - begun));
+        throw stopped;
+      } finally {
+        forget.run();
+        current = null;
+      }
     }
 
     /** What is asked of a later step is for later. */
@@ -225,76 +200,10 @@ public final class StepLoop {
       return recovery.stepId().equals(step.id()) || step.comesAfter(recovery.stepId());
     }
 
-    private Journal.Event acknowledged(Recovery recovery) {
-      Map<String, Object> data = new LinkedHashMap<>();
-      data.put("action", recovery.action().text());
-      data.put("stepId", recovery.stepId());
-      data.put("requestedBy", recovery.requestedBy());
-      data.put("reason", recovery.reason());
-      data.put("updatedAt", recovery.updatedAt().toString());
-      return event(EventType.RECOVERY_ACK, data);
-    }
-
-    private void done(T result, Duration took, Instant from) {
-      Step.Checkpoint checkpoint = step.checkpoint(result, attempt);
-      Map<String, Object> about = about(null, checkpoint.left().diffHash(), null);
-      about.put("startedAt", from.toString());
-      about.put("seconds", took.toMillis() / 1000.0);
-      write(
-          StepState.DONE,
-          false,
-          checkpoint,
-          null,
-          null,
-          List.of(event(EventType.STEP_FINISHED, about)));
-      timed(took, "done");
-      Step.Failed before = lastOf.remove(step.id());
-      if (before != null) {
-        count(ATTEMPTS, before.attempt().failureClass(), before.next(), "recovered");
-        count(RECOVERED, before.attempt().failureClass(), before.next(), null);
-      }
-    }
-
-    /** For an operator: it does not count, and what he wants is done next. */
-    private void stopped(Duration took) {
-      timed(took, "stopped");
-      Map<String, Object> about = about(null, null, null);
-      about.put("summary", "stopped for an operator");
-      write(
-          StepState.FAILED, false, null, null, null, List.of(event(EventType.STEP_FAILED, about)));
-    }
-
-    /** The whole job is to stop; whether this can still be written, it may no longer be ours to. */
-    private void cutShort(Duration took) {
-      timed(took, "stopped");
-      Map<String, Object> about =
-          about(
-              new FailedAttempt(attempt, FailureClass.TRANSIENT_RUNTIME, "stopped", null),
-              null,
-              null);
-      about.put("summary", "stopped with its job");
-      boolean interrupted = Thread.interrupted();
-      try {
-        write(
-            StepState.INTERRUPTED,
-            false,
-            null,
-            null,
-            null,
-            List.of(event(EventType.STEP_FAILED, about)));
-      } catch (RuntimeException notOurs) {
-        log.debug("step {}: that it was stopped could not be written", step.id(), notOurs);
-      } finally {
-        if (interrupted) {
-          Thread.currentThread().interrupt();
-        }
-      }
-    }
-
     private void stuck(Attempt.Stop why, boolean leftBehind, Duration took)
         throws InterruptedException {
       boolean wall = why == Attempt.Stop.WALL_TIMEOUT;
-      journal.count(wall ? WALL_TIMEOUTS : IDLE_TIMEOUTS, Map.of());
+      record.timedOut(wall);
       String text =
           wall
               ? "took longer than %s s".formatted(budgets.stepTimeout().toMillis() / 1000.0)
@@ -310,7 +219,7 @@ public final class StepLoop {
 
     private void threw(Throwable thrown, Duration took) throws InterruptedException {
       if (thrown instanceof HeldUpException) {
-        stopped(took);
+        record.stopped(attempt, took);
         return;
       }
       Failure failure = Failure.from(thrown);
@@ -351,7 +260,7 @@ public final class StepLoop {
       String said = scrub.apply(message);
       String summary = Summary.of(said, scrub.apply(lastLines));
       step.failed(failure, summary, decision.strategy());
-      told(failure, decision, said, summary, took);
+      record.failed(failure, decision, said, summary, took, last);
       last = new Step.Failed(failure, summary, left.changedFiles(), decision.strategy());
       lastOf.put(step.id(), last);
       switch (decision.strategy()) {
@@ -359,7 +268,7 @@ public final class StepLoop {
         case HARD_RESET -> {
           resets++;
           failed.clear();
-          forgetChanges();
+          operators = operators.inNewWorkspace();
           step.hardReset();
         }
         case QUEUE_RETRY, FAIL ->
@@ -369,116 +278,6 @@ public final class StepLoop {
                 Text.excerpt(said, Summary.MOST_MESSAGE),
                 scrub.apply(lastLines));
       }
-    }
-
-    /** What operators did in a workspace goes with it; what they said stays true. */
-    private void forgetChanges() {
-      Step.Operator asked = operator;
-      if (asked != null) {
-        operator =
-            new Step.Operator(asked.action(), asked.requestedBy(), asked.reason(), List.of());
-      }
-    }
-
-    private void told(
-        FailedAttempt failure, Decision decision, String said, String summary, Duration took) {
-      log.info(
-          "step {} attempt {}: {} ({}); {}",
-          step.id(),
-          attempt,
-          Text.excerpt(said, Summary.MOST_MESSAGE),
-          decision.failureClass().text(),
-          decision.strategy().text());
-      timed(took, "failed");
-      Step.Failed before = last;
-      if (before != null) {
-        count(ATTEMPTS, before.attempt().failureClass(), before.next(), "failed");
-      }
-      if (decision.failureClass() == FailureClass.STUCK_NO_PROGRESS
-          && decision.strategy() != Strategy.SOFT_RESET) {
-        journal.count(NO_PROGRESS, Map.of());
-      }
-      Map<String, Object> about = about(failure, failure.diffHash(), decision.strategy());
-      about.put("failureClass", decision.failureClass().text());
-      about.put("summary", summary);
-      Map<String, Object> why = new LinkedHashMap<>(about);
-      why.put("because", decision.because());
-      String next =
-          switch (decision.strategy()) {
-            case SOFT_RESET -> EventType.HEAL_TRIGGERED;
-            case HARD_RESET -> EventType.HEAL_ESCALATED;
-            case QUEUE_RETRY, FAIL -> EventType.HEAL_EXHAUSTED;
-          };
-      if (next.equals(EventType.HEAL_EXHAUSTED)) {
-        count(ATTEMPTS, decision.failureClass(), decision.strategy(), "exhausted");
-        count(EXHAUSTED, decision.failureClass(), decision.strategy(), null);
-      }
-      write(
-          StepState.FAILED,
-          decision.strategy() == Strategy.HARD_RESET,
-          null,
-          null,
-          null,
-          List.of(event(EventType.STEP_FAILED, about), event(next, why)));
-    }
-
-    private void timed(Duration took, String outcome) {
-      journal.time(DURATION, Map.of("outcome", outcome), took);
-    }
-
-    private void count(
-        String metric, FailureClass kind, Strategy strategy, @Nullable String outcome) {
-      Map<String, String> tags = new LinkedHashMap<>();
-      tags.put("class", kind.text());
-      tags.put("strategy", strategy.text());
-      if (outcome != null) {
-        tags.put("outcome", outcome);
-      }
-      journal.count(metric, tags);
-    }
-
-    private void write(
-        StepState state,
-        boolean reset,
-        Step.@Nullable Checkpoint checkpoint,
-        @Nullable Integer forgetFrom,
-        @Nullable Instant honoured,
-        List<Journal.Event> events) {
-      journal.write(
-          new Journal.Line(
-              step.id(),
-              step.index(),
-              state,
-              attempt,
-              reset,
-              checkpoint == null ? null : checkpoint.json(),
-              checkpoint == null ? null : checkpoint.patch(),
-              forgetFrom,
-              honoured,
-              events));
-    }
-
-    private Map<String, Object> about(
-        @Nullable FailedAttempt failure, @Nullable String diffHash, @Nullable Strategy strategy) {
-      Map<String, Object> about = new LinkedHashMap<>();
-      about.put("stepId", step.id());
-      about.put("stepIndex", step.index());
-      about.put("attempt", attempt);
-      if (failure != null) {
-        about.put("failureClass", failure.failureClass().text());
-        about.put("failureSignature", failure.signature());
-      }
-      if (diffHash != null) {
-        about.put("diffHash", diffHash);
-      }
-      if (strategy != null) {
-        about.put("strategy", strategy.text());
-      }
-      return about;
-    }
-
-    private Journal.Event event(String type, Map<String, Object> data) {
-      return new Journal.Event(type, data);
     }
   }
 }

@@ -16,8 +16,12 @@ final class TerminalText {
   private static final int KEPT = 256;
   private static final int LONGEST_SEQUENCE = 4 << 10;
   private static final int MOST_COLUMNS = 256;
+  private static final int NOWHERE = Integer.MAX_VALUE;
   private static final char ESC = '\u001b';
   private static final char BELL = '\u0007';
+
+  /** The first half of tags and of rarer variation selectors. */
+  private static final char TAG = '\udb40';
 
   private enum State {
     TEXT,
@@ -34,22 +38,31 @@ final class TerminalText {
   private final StringBuilder parameters = new StringBuilder();
   private State state = State.TEXT;
   private int cursor;
+  private int saved = NOWHERE;
   private int sequence;
   private boolean returned;
   private boolean flushed;
+  private boolean inTag;
 
   TerminalText(Consumer<String> sink) {
     this.sink = sink;
   }
 
   void write(String text) {
-    if (state == State.TEXT && !returned && cursor == line.length() && isPlain(text)) {
-      plain(text);
-    } else {
-      for (int i = 0; i < text.length(); i++) {
-        take(text.charAt(i));
+    int at = 0;
+    while (at < text.length()) {
+      int end = isAppending() ? plainEnd(text, at) : at;
+      if (end > at) {
+        plain(text, at, end);
+        at = end;
+      } else {
+        take(text.charAt(at++));
       }
     }
+  }
+
+  private boolean isAppending() {
+    return state == State.TEXT && !returned && !inTag && cursor == line.length();
   }
 
   /** Nothing more comes. */
@@ -60,13 +73,16 @@ final class TerminalText {
   }
 
   /** Most text: whole lines are passed on as they are. */
-  private void plain(String text) {
-    int rest = text.lastIndexOf('\n') + 1;
-    if (rest > 0) {
-      emit(text.substring(0, rest));
+  private void plain(String text, int start, int end) {
+    int rest = end;
+    while (rest > start && text.charAt(rest - 1) != '\n') {
+      rest--;
     }
-    for (int from = rest; from < text.length(); ) {
-      int to = Math.min(text.length(), from + MOST_HELD - line.length());
+    if (rest > start) {
+      emit(text.substring(start, rest));
+    }
+    for (int from = rest; from < end; ) {
+      int to = Math.min(end, from + MOST_HELD - line.length());
       line.append(text, from, to);
       cursor = line.length();
       from = to;
@@ -74,23 +90,45 @@ final class TerminalText {
     }
   }
 
-  private static boolean isPlain(String text) {
-    for (int i = 0; i < text.length(); i++) {
+  private static int plainEnd(String text, int from) {
+    for (int i = from; i < text.length(); i++) {
       char c = text.charAt(i);
-      if ((c < ' ' && c != '\n' && c != '\t') || (c >= 0x7F && (c < 0xA0 || isUnseen(c)))) {
-        return false;
+      boolean ascii = c >= ' ' && c < 0x7F;
+      if (!ascii && c != '\n' && c != '\t' && (c < 0xA0 || isUnseen(c))) {
+        return i;
       }
     }
-    return true;
+    return text.length();
   }
 
   /** Takes no place in a line, or turns its direction around. */
   private static boolean isUnseen(char c) {
-    return c == 0xAD || (c >= 0x200B && c <= 0x200F) || isDirection(c) || c == 0xFEFF;
+    return c == 0xAD
+        || c == 0x61C
+        || c == 0x2028
+        || c == 0x2029
+        || c == 0x200B
+        || c == 0x200E
+        || c == 0x200F
+        || (c >= 0x202A && c <= 0x202E)
+        || (c >= 0x2060 && c <= 0x206F)
+        || c == 0xFEFF
+        || (c >= 0xFFF9 && c <= 0xFFFB)
+        || isJoining(c);
   }
 
-  private static boolean isDirection(char c) {
-    return (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F);
+  /** Part of scripts and of pictures, and of nothing that is written in ASCII. */
+  private static boolean isJoining(char c) {
+    return c == 0x200C
+        || c == 0x200D
+        || c == 0x34F
+        || (c >= 0x180B && c <= 0x180F)
+        || (c >= 0xFE00 && c <= 0xFE0F)
+        || c == 0x115F
+        || c == 0x1160
+        || c == 0x3164
+        || c == 0xFFA0
+        || c == TAG;
   }
 
   private void take(char c) {
@@ -122,17 +160,17 @@ final class TerminalText {
       case '\u009b' -> begin(State.CONTROL_SEQUENCE);
       case '\u0090', '\u0098', '\u009d', '\u009e', '\u009f' -> begin(State.STRING);
       default -> {
-        if (c >= ' ' && (c < 0x7F || c >= 0xA0) && !(isUnseen(c) && isDropped(c))) {
+        boolean second = inTag && Character.isLowSurrogate(c);
+        inTag = c == TAG && isDropped(c);
+        if (!second && c >= ' ' && (c < 0x7F || c >= 0xA0) && !(isUnseen(c) && isDropped(c))) {
           draw(c);
         }
       }
     }
   }
 
-  /** Joiners are part of scripts and of pictures, and of nothing that is written in ASCII. */
   private boolean isDropped(char c) {
-    boolean joiner = c == 0x200C || c == 0x200D;
-    return !joiner || returned || cursor == 0 || line.charAt(cursor - 1) < 128;
+    return !isJoining(c) || returned || cursor == 0 || line.charAt(cursor - 1) < 128;
   }
 
   private void begin(State next) {
@@ -146,6 +184,8 @@ final class TerminalText {
       case '[' -> begin(State.CONTROL_SEQUENCE);
       case ']', 'P', 'X', '^', '_' -> begin(State.STRING);
       case ESC -> {}
+      case '7' -> save();
+      case '8' -> restore();
       default -> {
         if (c < ' ' || c > '~') {
           state = State.TEXT;
@@ -172,7 +212,9 @@ final class TerminalText {
     switch (c) {
       case 'C' -> forward(number(1));
       case 'D' -> back(number(1));
-      case 'G' -> returned |= number(1) <= 1;
+      case 'G', '`' -> column(number(1));
+      case 's' -> save();
+      case 'u' -> restore();
       case 'K' -> erase(number(0));
       default -> {}
     }
@@ -230,6 +272,28 @@ final class TerminalText {
     }
   }
 
+  private void column(int number) {
+    if (number <= 1) {
+      returned = true;
+    } else if (!flushed) {
+      returned = false;
+      cursor = 0;
+      forward(number - 1);
+    }
+  }
+
+  private void save() {
+    state = State.TEXT;
+    saved = cursor;
+  }
+
+  private void restore() {
+    state = State.TEXT;
+    if (saved <= line.length()) {
+      cursor = saved;
+    }
+  }
+
   /** Some draw their spaces like this. */
   private void forward(int columns) {
     for (int i = 0; i < columns; i++) {
@@ -255,6 +319,7 @@ final class TerminalText {
       sink.accept(line.substring(0, line.length() - KEPT));
       line.delete(0, line.length() - KEPT);
       cursor = line.length();
+      saved = NOWHERE;
       flushed = true;
     }
   }
@@ -265,6 +330,7 @@ final class TerminalText {
     }
     line.setLength(0);
     cursor = 0;
+    saved = NOWHERE;
     flushed = false;
   }
 }

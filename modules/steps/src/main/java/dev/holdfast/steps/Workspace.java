@@ -168,14 +168,9 @@ public final class Workspace {
     return state.steps();
   }
 
-  /** The tree of all files as they are now. */
-  synchronized String snapshot() throws IOException {
-    return shadow.snapshot(state.tree());
-  }
-
   /** Which files are not as they were in this tree. */
   synchronized List<String> changedSince(String tree) throws IOException {
-    return shadow.names(tree, shadow.snapshot(state.tree()));
+    return shadow.names(tree, tree());
   }
 
   public Changes changes() throws IOException {

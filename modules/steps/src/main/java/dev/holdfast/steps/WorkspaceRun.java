@@ -5,10 +5,8 @@ import dev.holdfast.model.Json;
 import dev.holdfast.model.Limits;
 import dev.holdfast.model.LiveControl.Recovery;
 import dev.holdfast.model.Patch;
-import dev.holdfast.model.RefusedException;
 import dev.holdfast.model.StepStatus;
 import dev.holdfast.model.Text;
-import dev.holdfast.process.Trees;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -71,11 +69,7 @@ public final class WorkspaceRun {
   private final Map<Integer, Checkpoint> done = new HashMap<>();
   private final Map<String, Integer> begun = new HashMap<>();
   private final Map<String, Step.Failed> failedBefore = new HashMap<>();
-  private @Nullable Workspace workspace;
-  private @Nullable String baseline;
-  private int workspaces;
-  private @Nullable String lastTree;
-  private boolean handedOver;
+  private final JobWorkspace workspace;
   private int percent;
 
   public WorkspaceRun(
@@ -94,6 +88,9 @@ public final class WorkspaceRun {
     this.interventions = interventions;
     this.host = host;
     this.patches = new Patches(site.folder(), codec);
+    this.workspace =
+        new JobWorkspace(
+            job.repository().repository(), site, scrubber, interventions, host, patches, done);
   }
 
   /**
@@ -127,8 +124,7 @@ public final class WorkspaceRun {
     List<String> changed =
         done.values().stream().flatMap(step -> step.changedFiles().stream()).distinct().toList();
     Checkpoint last = done.get(job.steps().size());
-    return new Result(
-        String.valueOf(baseline), last == null ? "" : last.tree(), done.size(), changed);
+    return new Result(workspace.baseline(), last == null ? "" : last.tree(), done.size(), changed);
   }
 
   private void remember(List<StepStatus> known) {
@@ -138,7 +134,7 @@ public final class WorkspaceRun {
       if (step.isDone() && json != null) {
         Checkpoint checkpoint = codec.decode(json, Checkpoint.class);
         done.put(step.index(), checkpoint);
-        baseline = checkpoint.baseline();
+        workspace.beginsAt(checkpoint.baseline());
       }
       Json failure = step.failure();
       if (!step.isDone() && failure != null) {
@@ -168,135 +164,6 @@ public final class WorkspaceRun {
   private static String title(WorkspaceJob.Task task) {
     return task.title() == null ? task.id() : task.title();
   }
-
-  // ---- the workspace
-
-  /** The workspace for an attempt that is about to begin. */
-  private Workspace ready(int index, String title) throws IOException {
-    Workspace open = workspace;
-    if (open != null && hasChangedAlone(open)) {
-      // Whoever takes the job over now is not given this one.
-      workspace = null;
-      open = null;
-    }
-    if (open == null) {
-      open = built(index, title);
-    }
-    open.clearAway();
-    // From here on whatever changes may be the program's doing.
-    lastTree = null;
-    handedOver = false;
-    return open;
-  }
-
-  /**
-   * Whether somebody was at work in it since the last attempt has ended: a process of that attempt
-   * that nobody could find, say. Whatever it wrote is in no step's patch, and would be taken for
-   * the next one's.
-   */
-  private boolean hasChangedAlone(Workspace open) throws IOException {
-    if (!open.isWhole()) {
-      host.log("── the workspace is gone, and is built anew");
-      return true;
-    }
-    String before = lastTree;
-    if (before == null) {
-      return false;
-    }
-    try {
-      String now = open.tree();
-      if (now.equals(before)) {
-        return false;
-      }
-      String what = scrubber.scrub(open.difference(before, now));
-      log.warn("a workspace has changed while no step was at work, and is built anew: {}", what);
-      host.log(
-          "── the workspace has changed while no step was at work, and is built anew: " + what);
-      return true;
-    } catch (GitException trouble) {
-      throw new StepException(
-          trouble.failureClass(), String.valueOf(trouble.getMessage()), trouble);
-    }
-  }
-
-  /** A new one, with the steps before this one in it. */
-  private Workspace built(int index, String title) throws IOException {
-    Git git =
-        site.git()
-            .cancelledBy(this::isPaused)
-            .telling(
-                line ->
-                    host.progress(
-                        percent,
-                        Text.excerpt(
-                            title + ": " + scrubber.scrub(line), Limits.PROGRESS_MESSAGE_CHARS)));
-    Path folder = site.folder().resolve("workspace-" + ++workspaces);
-    try {
-      Workspace fresh =
-          Workspace.create(folder, job.repository().repository(), baseline, site.cache(), git);
-      baseline = fresh.baseline();
-      for (int before = 1; before < index; before++) {
-        replay(fresh, before);
-      }
-      Workspace open = Workspace.open(folder, site.git());
-      workspace = open;
-      forgetOlder(workspaces);
-      return open;
-    } catch (CancellationException stopped) {
-      if (isPaused() && !Thread.currentThread().isInterrupted()) {
-        throw new HeldUpException();
-      }
-      throw stopped;
-    } catch (GitException trouble) {
-      throw new StepException(
-          trouble.failureClass(), String.valueOf(trouble.getMessage()), trouble);
-    } catch (ReplayException lost) {
-      throw new StepException(
-          FailureClass.DETERMINISTIC_REPO, String.valueOf(lost.getMessage()), lost);
-    } catch (RefusedException wrong) {
-      throw new StepException(
-          FailureClass.DETERMINISTIC_CONTRACT, String.valueOf(wrong.getMessage()), wrong);
-    }
-  }
-
-  private boolean isPaused() {
-    return interventions.isHeldUp();
-  }
-
-  private void replay(Workspace fresh, int index) throws IOException {
-    Checkpoint checkpoint = done.get(index);
-    if (checkpoint == null) {
-      throw new StepException(
-          FailureClass.DETERMINISTIC_REPO,
-          "step %d has no checkpoint to go on from".formatted(index));
-    }
-    Path patch = site.folder().resolve("replay.patch");
-    Files.write(
-        patch,
-        host.patch(checkpoint.stepId())
-            .orElseThrow(
-                () ->
-                    new StepException(
-                        FailureClass.DETERMINISTIC_REPO,
-                        "the patch of step '%s' is missing".formatted(checkpoint.stepId())))
-            .bytes());
-    fresh.replay(patch, checkpoint.diffHash(), checkpoint.tree());
-    patches.write(checkpoint, patch);
-    Files.delete(patch);
-  }
-
-  /** The one before it stays while the new one is not whole: it may be all there is to look at. */
-  private void forgetOlder(int newest) {
-    for (int old = 1; old < newest; old++) {
-      try {
-        Trees.delete(site.folder().resolve("workspace-" + old));
-      } catch (IOException kept) {
-        log.warn("an old workspace could not be deleted: {}", kept.toString());
-      }
-    }
-  }
-
-  // ---- one step
 
   private record Outcome(Changes changes, String summary, Instant startedAt) {}
 
@@ -333,36 +200,42 @@ public final class WorkspaceRun {
     public Outcome attempt(Retry retry) throws IOException, InterruptedException {
       begun.put(task.id(), retry.attempt());
       StepRuntime runtime = new StepRuntime(job, task, index, site, codec, scrubber, host);
-      Workspace open = Attempt.withoutClocks(() -> ready(index, title(task)));
+      Workspace open = Attempt.withoutClocks(() -> workspace.ready(index, this::tell));
       Instant startedAt = Instant.now();
       String summary = runtime.run(open.work(), retry);
-      Changes changes = Attempt.withoutClocks(() -> changes(open));
-      return new Outcome(changes, summary, startedAt);
+      return new Outcome(Attempt.withoutClocks(this::changes), summary, startedAt);
+    }
+
+    private void tell(String line) {
+      host.progress(
+          percent, Text.excerpt(title(task) + ": " + line, Limits.PROGRESS_MESSAGE_CHARS));
     }
 
     @Override
     public Outcome accept(Recovery by) throws IOException, InterruptedException {
       begun.merge(task.id(), 1, Integer::sum);
-      Workspace open = workspace;
-      if (open == null || !handedOver) {
+      if (!workspace.isHandedOver()) {
         // Its worker is gone, and with it the folder; nothing at all would be taken for the work.
         throw new StepException(
             FailureClass.TRANSIENT_RUNTIME,
             "what was accepted is not here: it lies where the job was taken over");
       }
       Instant startedAt = Instant.now();
-      Changes changes = Attempt.withoutClocks(() -> changes(open));
+      Changes changes = Attempt.withoutClocks(this::changes);
       String summary = "accepted by %s: %s".formatted(by.requestedBy(), by.reason());
       host.log("── step %s, %s".formatted(task.id(), scrubber.scrub(summary)));
       return new Outcome(changes, scrubber.scrub(summary), startedAt);
     }
 
-    private Changes changes(Workspace open) throws IOException {
-      if (!open.isWhole()) {
-        throw new StepException(
-            FailureClass.TRANSIENT_RUNTIME,
-            "the program has deleted the workspace it was working in");
-      }
+    private Changes changes() throws IOException {
+      Workspace open =
+          workspace
+              .current()
+              .orElseThrow(
+                  () ->
+                      new StepException(
+                          FailureClass.TRANSIENT_RUNTIME,
+                          "the workspace was deleted by whoever worked in it"));
       try {
         Changes changes = open.changes(site.patchBytes());
         scrubber.check(changes.patch());
@@ -371,8 +244,7 @@ public final class WorkspaceRun {
         throw new StepException(
             FailureClass.DETERMINISTIC_CONTRACT, String.valueOf(tooLarge.getMessage()), tooLarge);
       } catch (GitException trouble) {
-        throw new StepException(
-            trouble.failureClass(), String.valueOf(trouble.getMessage()), trouble);
+        throw StepException.of(trouble);
       }
     }
 
@@ -389,17 +261,13 @@ public final class WorkspaceRun {
               outcome.summary(),
               outcome.startedAt(),
               Instant.now(),
-              String.valueOf(baseline),
+              workspace.baseline(),
               changes.tree());
       try {
         Patch patch = Patch.of(Files.readAllBytes(changes.patch()));
         patches.write(kept, changes.patch());
         patches.dropFrom(index + 1);
-        Workspace open = workspace;
-        if (open != null) {
-          open.accept(changes);
-          lastTree = changes.tree();
-        }
+        workspace.accept(changes);
         done.keySet().removeIf(later -> later > index);
         done.put(index, kept);
         return new Step.Checkpoint(
@@ -417,15 +285,12 @@ public final class WorkspaceRun {
 
     @Override
     public boolean isWorkspaceLost() {
-      Workspace open = workspace;
-      return open != null && !open.isWhole();
+      return workspace.isLost();
     }
 
-    /** What an operator does counts. */
     @Override
     public void handedOver() {
-      lastTree = null;
-      handedOver = true;
+      workspace.handOver();
     }
 
     @Override
@@ -435,9 +300,9 @@ public final class WorkspaceRun {
 
     @Override
     public Optional<String> snapshot() {
-      Workspace open = workspace;
+      Optional<Workspace> open = workspace.current();
       try {
-        return open == null ? Optional.empty() : Optional.of(open.snapshot());
+        return open.isEmpty() ? Optional.empty() : Optional.of(open.get().tree());
       } catch (IOException | CancellationException unknown) {
         log.info("step {}: how it stands is unknown: {}", task.id(), said(unknown));
         return Optional.empty();
@@ -446,9 +311,9 @@ public final class WorkspaceRun {
 
     @Override
     public List<String> changedSince(String snapshot) {
-      Workspace open = workspace;
+      Optional<Workspace> open = workspace.current();
       try {
-        return open == null ? List.of() : open.changedSince(snapshot);
+        return open.isEmpty() ? List.of() : open.get().changedSince(snapshot);
       } catch (IOException | CancellationException unknown) {
         log.info("step {}: what was changed is unknown: {}", task.id(), said(unknown));
         return List.of();
@@ -461,13 +326,13 @@ public final class WorkspaceRun {
 
     @Override
     public Left left() {
-      Workspace open = workspace;
-      if (open == null || !open.isWhole()) {
+      Optional<Workspace> open = workspace.current();
+      if (open.isEmpty()) {
         return new Left(null, List.of());
       }
       try {
-        Changes changes = open.changes(site.patchBytes());
-        lastTree = changes.tree();
+        Changes changes = open.get().changes(site.patchBytes());
+        workspace.isLeftWith(changes.tree());
         return new Left(changes.diffHash(), changes.changedFiles());
       } catch (IOException | CancellationException unknown) {
         log.info("step {}: what it changed is unknown: {}", task.id(), said(unknown));
@@ -504,14 +369,12 @@ public final class WorkspaceRun {
 
     @Override
     public Optional<Path> place() {
-      Workspace open = workspace;
-      return open == null ? Optional.empty() : Optional.of(open.work());
+      return workspace.place();
     }
 
     @Override
     public void hardReset() {
-      // Rebuilt when the next attempt begins; until then the old one stays.
-      workspace = null;
+      workspace.abandon();
     }
   }
 }

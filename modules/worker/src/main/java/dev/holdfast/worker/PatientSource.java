@@ -48,6 +48,6 @@ final class PatientSource implements Publisher.Source {
 
   @Override
   public List<PublishedArtifact> artifacts(Lease lease) {
-    return ask(it -> it.artifacts(lease.job()));
+    return ask(it -> it.artifacts(lease));
   }
 }

@@ -196,13 +196,15 @@ class ProcessTreeTest {
   }
 
   /** No environment, no session, no parent: the kernel still knows whose it is. */
-  @Test
-  void nobody_escapes_by_clearing_his_environment_as_well() throws Exception {
-    assumeTrue(!LimitMark.prefix().isEmpty(), "the limit cannot be set here");
+  @ParameterizedTest
+  @ValueSource(strings = {"setsid", "setsid prlimit --locks=7:", "setsid prlimit --nofile=64"})
+  void nobody_escapes_by_clearing_his_environment_as_well(String command) throws Exception {
+    assumeTrue(Files.isExecutable(Path.of("/usr/bin/prlimit")), "the limit cannot be set here");
     ProcessTree tree =
         start(
-            "(env -i setsid sh -c 'trap \"\" TERM HUP; echo $$ > pids; while :; do sleep 0.1; done'"
-                + " >/dev/null 2>&1 &); until [ -s pids ]; do :; done");
+            ("(env -i %s sh -c 'trap \"\" TERM HUP; echo $$ > pids; while :; do sleep 0.1; done'"
+                    + " >/dev/null 2>&1 &); until [ -s pids ]; do :; done")
+                .formatted(command));
     assertThat(tree.await()).isZero();
     assertThat(pids(1)).noneMatch(Living::is);
   }

@@ -26,12 +26,13 @@ class WardenTest {
                 folder.toString(),
                 "trap '' TERM HUP; echo $$ >> pids; env -i sleep 1000 & echo $! >> pids;"
                     + " (env -i setsid sh -c 'echo $$ >> pids; exec sleep 1000' &);"
+                    + " (env -i setsid prlimit --locks=7: sh -c 'echo $$ >> pids; exec sleep 1000' &);"
                     + " (setsid sh -c 'trap \"\" TERM; echo $$ >> pids; while :; do sleep 0.1; done' &);"
                     + " while :; do sleep 0.1; done")
             .inheritIO()
             .start();
     Path pids = folder.resolve("pids");
-    await().atMost(SOON).until(() -> Files.exists(pids) && Files.readAllLines(pids).size() == 4);
+    await().atMost(SOON).until(() -> Files.exists(pids) && Files.readAllLines(pids).size() == 5);
     List<Long> started = Files.readAllLines(pids).stream().map(Long::valueOf).toList();
     parent.destroyForcibly();
     assertThat(parent.waitFor(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();

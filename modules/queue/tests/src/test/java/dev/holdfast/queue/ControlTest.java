@@ -53,9 +53,10 @@ class ControlTest extends QueueFixture {
     Lease lease = running();
     assertThat(heard(lease)).isEqualTo(LiveControl.NONE);
     assertThat(ask(lease.job(), ControlAction.PAUSE, null)).isEqualTo(Answer.ACCEPTED);
-    assertThat(heard(lease)).isEqualTo(new LiveControl(true, false, null));
+    LiveControl.HeldBy ada = new LiveControl.HeldBy("ada", "it looks odd");
+    assertThat(heard(lease)).isEqualTo(new LiveControl(true, false, null, ada));
     assertThat(ask(lease.job(), ControlAction.TAKEOVER, null)).isEqualTo(Answer.ACCEPTED);
-    assertThat(heard(lease)).isEqualTo(new LiveControl(true, true, null));
+    assertThat(heard(lease)).isEqualTo(new LiveControl(true, true, null, ada));
     assertThat(ask(lease.job(), ControlAction.RESUME, null)).isEqualTo(Answer.ACCEPTED);
     assertThat(heard(lease)).isEqualTo(LiveControl.NONE);
     assertThat(queue.signals(WORKER)).isEmpty();
@@ -84,9 +85,13 @@ class ControlTest extends QueueFixture {
     LiveControl.Recovery second = Objects.requireNonNull(heard(lease).recovery());
     honour(lease, first, 2);
     assertThat(heard(lease).recovery()).as("a later request stays").isEqualTo(second);
-    ask(lease.job(), ControlAction.PAUSE, null);
+    queue.control(
+        lease.job(), new ControlCommand(ControlAction.PAUSE, null, "bob", "not now"), null);
+    assertThat(heard(lease))
+        .as("who asked for it, too")
+        .isEqualTo(new LiveControl(true, false, second, null));
     honour(lease, second, 3);
-    assertThat(heard(lease)).isEqualTo(new LiveControl(true, false, null));
+    assertThat(heard(lease)).isEqualTo(new LiveControl(true, false, null, null));
     ask(lease.job(), ControlAction.RESUME, null);
     ask(lease.job(), ControlAction.RETRY_STEP, "s1");
     honour(lease, Objects.requireNonNull(heard(lease).recovery()), 4);

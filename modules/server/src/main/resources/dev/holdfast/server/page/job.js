@@ -232,9 +232,10 @@ class JobView extends View {
 
   /** What is asked of it and not done yet, and where somebody who took it over finds it. */
   #asked(control) {
-    const { recovery, paused, takeover } = control ?? {};
+    const { heldBy, recovery, paused, takeover } = control ?? {};
     const place = takeover && this.events.findLast((event) => event.type === 'task.control.recovery.ack' && event.data?.action === 'takeover')?.data.workspace;
-    return html`${recovery ? html`<p class="dim wrap">${recovery.action}${recovery.stepId ? ` of '${clipped(recovery.stepId, 60)}'` : ''} is asked for by ${recovery.requestedBy}: ${clipped(recovery.reason, 300)}${paused || takeover ? '; it waits until the job is resumed' : ''}</p>` : nothing}
+    return html`${heldBy ? html`<p class="dim wrap">${takeover ? 'Taken over' : 'Paused'} by ${heldBy.requestedBy}: ${clipped(heldBy.reason, 300)}</p>` : nothing}
+      ${recovery ? html`<p class="dim wrap">${recovery.action}${recovery.stepId ? ` of '${clipped(recovery.stepId, 60)}'` : ''} is asked for by ${recovery.requestedBy}: ${clipped(recovery.reason, 300)}${paused || takeover ? '; it waits until the job is resumed' : ''}</p>` : nothing}
       ${place ? html`<div class="actions"><span>Its workspace is <span class="mono wrap">${clipped(place, 600)}</span></span> ${copyButton(place, 'path')}</div>` : nothing}`;
   }
 

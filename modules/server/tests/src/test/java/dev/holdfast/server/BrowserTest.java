@@ -256,8 +256,10 @@ class BrowserTest extends InBrowser {
   }
 
   @Test
-  void a_running_job_is_paused_taken_over_resumed_and_its_steps_are_done_again() {
-    enqueued();
+  void a_running_job_is_paused_taken_over_resumed_and_its_steps_are_accepted_or_done_again() {
+    Map<String, Object> steps =
+        Map.of("steps", List.of(Map.of("id", "fetch"), Map.of("id", "load")));
+    holdfast.enqueue(Job.of("workspace", steps).queue(QUEUE));
     JsonNode task = leased();
     step(task, "fetch", 1, "RUNNING");
     step(task, "fetch", 1, "DONE");
@@ -266,14 +268,16 @@ class BrowserTest extends InBrowser {
     open(job(task));
     browser.press("Pause …");
     browser.answer("the API is down", "Pause");
-    browser.awaitText("paused");
+    browser.awaitText("paused by local: the API is down");
+    assertThat(browser.buttons()).as("nobody has done it by hand").doesNotContain("Accept");
     browser.press("Resume …");
     browser.answer("", "Resume");
     browser.press("Take over …");
     browser.answer("", "Take over");
-    browser.awaitText("taken over");
-    browser.press("Resume …");
-    browser.answer("", "Resume");
+    browser.awaitText("taken over by local: requested over HTTP");
+    browser.press("Accept");
+    browser.answer("loaded by hand", "Accept");
+    browser.awaitText("accept_step of load asked for by local: loaded by hand");
     for (String[] each :
         new String[][] {
           {"Retry", "Retry", "retry_step", "No budget is used."},
@@ -293,6 +297,12 @@ class BrowserTest extends InBrowser {
           .until(() -> Wire.text(client.get("/v1/jobs/" + id, null).ok()).contains(each[2]));
     }
     browser.awaitText("task.control");
+    fail(task, "it broke");
+    browser.awaitText("BROKEN");
+    browser.press("//tr[contains(., 'fetch')]", "From here");
+    browser.answer("from the first one", "Go back to");
+    browser.awaitText("resume_from_step of fetch asked for by local: from the first one");
+    assertThat(state(id)).isEqualTo("PENDING");
   }
 
   @Test

@@ -148,6 +148,7 @@ class ControlTest extends ServerTest {
     assertThat(paused.get("paused").asBoolean()).isTrue();
     assertThat(paused.get("takeover").asBoolean()).isFalse();
     assertThat(paused.get("recovery").isNull()).isTrue();
+    assertThat(paused.get("heldBy").get("reason").asText()).isEqualTo("it looks odd");
     assertThat(client.get("/v1/jobs/" + job, null).ok().get("liveControl")).isEqualTo(paused);
     assertThat(ask(job, ControlAction.TAKEOVER, null).ok().get("takeover").asBoolean()).isTrue();
     JsonNode resumed = ask(job, ControlAction.RESUME, null).ok();

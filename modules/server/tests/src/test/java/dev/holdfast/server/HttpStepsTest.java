@@ -130,7 +130,7 @@ class HttpStepsTest extends ServerTest {
         null);
     LiveControl.Recovery asked = Objects.requireNonNull(queue.control(lease.job()).recovery());
     assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(5)).getFirst().control())
-        .isEqualTo(new LiveControl(false, false, asked));
+        .isEqualTo(new LiveControl(false, false, asked, null));
     assertThat(source.signals("w1").getFirst().control().recovery()).isEqualTo(asked);
     Report.Step again =
         new Report.Step(

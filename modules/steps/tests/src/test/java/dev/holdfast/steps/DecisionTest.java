@@ -154,7 +154,9 @@ class DecisionTest {
         action == null || step == null
             ? null
             : new LiveControl.Recovery(action, step, "ada", "why not", Instant.EPOCH);
-    assertThat(Decision.before(new LiveControl(paused, takeover, recovery), "two", "one"::equals))
+    assertThat(
+            Decision.before(
+                new LiveControl(paused, takeover, recovery, null), "two", "one"::equals))
         .isEqualTo(opening);
   }
 

@@ -66,10 +66,20 @@ class PatchSearchTest {
             SECRET.replace("/", "\\/"),
             SECRET.replace("/", "%2F"),
             HexFormat.of().formatHex(bytes),
-            Base64.getEncoder().encodeToString(("user:" + SECRET).getBytes(UTF_8)))) {
+            Base64.getEncoder().encodeToString(("user:" + SECRET).getBytes(UTF_8)),
+            Base64.getMimeEncoder()
+                .encodeToString(("x".repeat(50) + SECRET + "y".repeat(90)).getBytes(UTF_8)),
+            "correct/\n    horse-battery")) {
       assertThat(isFound(SECRET, ("a\nb: " + written + "\nc\n").getBytes(UTF_8))).isTrue();
     }
     assertThat(isFound(SECRET, "correct/horse and battery\n".getBytes(UTF_8))).isFalse();
+  }
+
+  @Test
+  void finds_a_secret_in_the_name_of_a_file() throws Exception {
+    String secret = "päss \\ wörd";
+    sh("touch '" + secret + "'; git add -N .; git diff --binary > patch");
+    assertThat(new PatchSearch(List.of(secret)).isIn(folder.resolve("patch"))).isTrue();
   }
 
   @Test

@@ -213,10 +213,24 @@ record Planted(String template) {
           "sshpass -p \"⟦let me in⟧\" scp a bob@example.com:",
           "redis-cli -h cache -a ⟦letmein⟧ ping",
           "docker login -u bob -p ⟦letmein⟧ registry.example.com",
+          "skopeo login -u bob -p ⟦letmein⟧ registry.example.com",
+          "curl https://api.example.com/?a=1&b=2 -u bob:⟦letmein⟧",
+          "curl --oauth2-bearer ⟦letmein⟧ https://api.example.com/",
+          "curl -E client.pem:⟦letmein⟧ https://api.example.com/",
+          "mongodump -u bob -p ⟦letmein⟧ --db shop",
+          "ldapmodify -x -D cn=admin -w ⟦letmein⟧",
+          "sqlcmd -S db -U sa -P ⟦letmein⟧",
+          "7z x -p⟦letmein⟧ a.7z",
+          "unzip -P ⟦letmein⟧ a.zip",
+          "smbclient -U 'bob%⟦letmein⟧' //files/x",
+          "lftp -u bob,⟦letmein⟧ ftp.example.com",
+          "keytool -storepass ⟦letmein⟧ -list",
           // Files with passwords in them
           "machine api.example.com login bob password ⟦letmein⟧",
           "machine api.example.com login bob password ⟦letmein⟧ account x",
           "  password ⟦let-me-in-2⟧",
+          "machine\tapi.example.com\tlogin\tbob\tpassword\t⟦letmein⟧",
+          "\tpassword\t⟦let-me-in-2⟧",
           "    client-key-data: ⟦{200}==⟧",
           // Cookies
           "Cookie: sid=⟦{16}⟧; theme=⟦dark⟧",
@@ -224,6 +238,8 @@ record Planted(String template) {
           "{\"Cookie\": \"sid=⟦abcdef⟧; b=⟦c⟧\", \"Accept\": \"*/*\"}",
           "curl -H 'Cookie: sid=⟦abcdef⟧' https://api.example.com/",
           "curl --cookie \"sid=⟦abcdef⟧\" https://api.example.com/",
+          "\"set-cookie\": [\"a=⟦1⟧; Path=/\", \"sid=⟦abcdef⟧; Path=/\"], \"x\": \"a=b\"",
+          "Cookie: a[b]=⟦1⟧; c='⟦d⟧'; name=⟦with spaces⟧; sid=⟦abcdef⟧",
           // Offices
           "jira ⟦ATATT3xFfGF0{60}={8}⟧",
           "bitbucket ⟦ATBB{32}⟧",
@@ -232,7 +248,13 @@ record Planted(String template) {
           "notion ⟦ntn_{46}⟧",
           "figma ⟦figd_{20}_{19}⟧",
           "supabase ⟦sbp_{hex40}⟧",
-          "supabase ⟦sb_secret_{22}_{8}⟧");
+          "supabase ⟦sb_secret_{22}_{8}⟧",
+          // Operations
+          "sentry ⟦sntryu_{hex64}⟧",
+          "sonar ⟦squ_{hex40}⟧",
+          "planetscale ⟦pscale_tkn_{43}⟧",
+          "tailscale ⟦tskey-auth-{12}-{20}⟧",
+          "x.ai ⟦xai-{60}⟧");
 
   static final List<String> ORDINARY =
       List.of(
@@ -337,5 +359,9 @@ record Planted(String template) {
           "cookie: not found",
           "the cookie = parse(header)",
           "certificate-authority-data: yes",
+          "unzip -o a.zip -d target",
+          "['curl', '-H', 'Cookie: the header', '--data', 'user=bob']",
+          "curl https://api.example.com/?a=1&b=2 && echo a:b",
+          "squ_are is no token, nor is pul-ley",
           "👩‍👩‍👧 are here, and می‌خواهم too");
 }

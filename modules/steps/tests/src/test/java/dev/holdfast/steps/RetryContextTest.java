@@ -16,7 +16,7 @@ class RetryContextTest {
   private static final Scrubber SCRUBBER = Scrubber.knowing(List.of("correct-horse-battery"));
 
   private static String text(
-      String written, String said, List<String> files, Step.Operator operator) {
+      String written, String said, List<String> files, Step.Operators operators) {
     WorkspaceJob.Task task = new WorkspaceJob.Task("build", written, written, "agent");
     WorkspaceJob job =
         new WorkspaceJob(
@@ -28,13 +28,17 @@ class RetryContextTest {
             files,
             Strategy.SOFT_RESET);
     return TestCodec.CODEC
-        .encode(RetryContext.of(job, task, 1, new Step.Retry(3, last, operator), SCRUBBER::scrub))
+        .encode(RetryContext.of(job, task, 1, new Step.Retry(3, last, operators), SCRUBBER::scrub))
         .text();
   }
 
   private static String text(String written, String said) {
-    Step.Operator ada = new Step.Operator(ControlAction.RETRY_STEP, "ada", written, List.of("a.c"));
+    Step.Operators ada = new Step.Operators(requests(1, written), List.of("a.c"));
     return text(written, said, List.of(said), ada);
+  }
+
+  private static List<Step.Request> requests(int count, String reason) {
+    return Collections.nCopies(count, new Step.Request(ControlAction.RETRY_STEP, "ada", reason));
   }
 
   @SuppressWarnings("unchecked")
@@ -81,7 +85,9 @@ class RetryContextTest {
     assertThat(map(read.get("step")))
         .containsEntry("title", written)
         .containsEntry("instructions", written);
-    assertThat(map(read.get("operator"))).containsEntry("reason", written);
+    assertThat(map(read.get("operator")).get("requests"))
+        .isEqualTo(
+            List.of(Map.of("action", "retry_step", "requestedBy", "ada", "reason", written)));
     assertThat(map(read.get("failure"))).containsEntry("summary", "boom");
   }
 
@@ -107,7 +113,7 @@ class RetryContextTest {
   @Test
   void is_small_whatever_the_program_comes_up_with() {
     List<String> many = Collections.nCopies(1_000, ENDLESS);
-    Step.Operator touched = new Step.Operator(ControlAction.TAKEOVER, null, null, many);
-    assertThat(text("x", "boom", many, touched).length()).isLessThan(210_000);
+    Step.Operators busy = new Step.Operators(requests(1_000, "y".repeat(1_000)), many);
+    assertThat(text("x", "boom", many, busy).length()).isLessThan(220_000);
   }
 }

@@ -133,8 +133,31 @@ class ScrubberTest {
                 .replace("<", "&lt;")
                 .replace(">", "&gt;")
                 .replace("\"", "&quot;"),
-            secret.replaceAll("([ &<>\"])", "\\\\$1"))) {
+            secret.replaceAll("([ &<>\"])", "\\\\$1"),
+            escaped.replace("\\", "\\\\").replace("\"", "\\\""),
+            escaped
+                .replace("&", "\\u0026")
+                .replace("+", "\\u002B")
+                .replace("<", "\\u003C")
+                .replace(">", "\\u003E")
+                .replace("ä", "\\u00E4")
+                .replace("ö", "\\u00F6"),
+            secret
+                .replace("&", "&amp;")
+                .replace("<", "&lt;")
+                .replace(">", "&gt;")
+                .replace("\"", "&#34;"),
+            URLEncoder.encode(URLEncoder.encode(secret, UTF_8), UTF_8).replace("%2B", "+"))) {
       assertThat(scrubber.scrub("[" + written + "]")).as(written).isEqualTo("[***]");
+    }
+    for (HexFormat dump :
+        List.of(
+            HexFormat.ofDelimiter(" "),
+            HexFormat.ofDelimiter(":").withUpperCase(),
+            HexFormat.of().withPrefix("%"),
+            HexFormat.of().withPrefix("\\x"))) {
+      String written = dump.formatHex(secret.getBytes(UTF_8));
+      assertThat(scrubber.scrub("<" + written + ">")).as(written).isEqualTo("<***>");
     }
     // As it is read when somebody prints UTF-16.
     String wide = new String(secret.getBytes(UTF_16LE), ISO_8859_1);
@@ -152,6 +175,10 @@ class ScrubberTest {
         "_\bhunter2-hunter2",
         "1%\r2%\rhunter2-hunter2",
         "hunter2-\u200bhun\u00adter2",
+        "hunter2-\u034fhun\ufe0ft\u180ber2",
+        "hun\udb40\udc41ter2-hun\u2028ter2",
+        "hunter2\u001b[s xx\u001b[u-hunter2",
+        "hunter2\u001b7 xx\u001b8-hunter2",
         "h\0u\0n\0t\0e\0r\u00002\0-\0h\0u\0n\0t\0e\0r\u00002\0"
       })
   void a_secret_is_found_however_it_is_drawn(String drawn) {
@@ -184,6 +211,47 @@ class ScrubberTest {
     String secret = "0123456789abcdefghijklmnopqrstuvwxyz".repeat(4);
     String wrapped = Base64.getMimeEncoder().encodeToString(secret.getBytes(UTF_8));
     assertThat(Scrubber.knowing(List.of(secret)).scrub(wrapped)).isEqualTo("***\n***\n***");
+  }
+
+  @Test
+  void a_known_value_that_was_wrapped_vanishes_from_all_of_its_lines() {
+    Scrubber scrubber = Scrubber.knowing(List.of("0123456789-abcdef"));
+    for (int at = 1; at < "0123456789-abcdef".length(); at++) {
+      String wrapped = new StringBuilder("0123456789-abcdef").insert(at, "\n  ").toString();
+      String first = at < 4 ? "0123456789-abcdef".substring(0, at) : "***";
+      assertThat(scrubber.scrub("it is " + wrapped + ", yes\nbye"))
+          .isEqualTo("it is " + first + "\n  ***, yes\nbye");
+    }
+    assertThat(scrubber.scrub("<01234\n56789\n-abcdef>")).isEqualTo("<***\n***\n***>");
+    assertThat(scrubber.scrub("password=0123456\n789-abcdef!")).isEqualTo("password=***\n***!");
+  }
+
+  @Test
+  void a_known_value_vanishes_from_a_file_in_wrapped_base64() {
+    Scrubber scrubber = Scrubber.knowing(List.of("0123456789-abcdef"));
+    for (int before = 20; before < 60; before++) {
+      byte[] file = ("x".repeat(before) + "0123456789-abcdef\n").getBytes(UTF_8);
+      String scrubbed = scrubber.scrub(Base64.getMimeEncoder().encodeToString(file));
+      String left = scrubbed.replaceAll("[\\s=]", "").replace("***", "");
+      assertThat(
+              new String(Base64.getDecoder().decode(left.substring(0, left.length() & ~3)), UTF_8))
+          .as(scrubbed)
+          .doesNotContain("01234", "12345", "56789", "abcde", "bcdef");
+    }
+  }
+
+  @Test
+  void what_begins_like_a_known_value_waits_for_the_next_line_and_stays() {
+    Scrubber scrubber = Scrubber.knowing(List.of("holdfast-0123456789"));
+    StringBuilder streamed = new StringBuilder();
+    try (ScrubbingStream stream = scrubber.stream(streamed::append)) {
+      stream.write("first\nthis is holdfast\n");
+      assertThat(streamed).hasToString("first\n");
+      stream.write("and no secret\nnot even of holdfast-0\n");
+      assertThat(streamed).hasToString("first\nthis is holdfast\nand no secret\n");
+    }
+    assertThat(streamed)
+        .hasToString("first\nthis is holdfast\nand no secret\nnot even of holdfast-0\n");
   }
 
   @Test

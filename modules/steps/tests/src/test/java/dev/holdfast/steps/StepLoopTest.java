@@ -132,7 +132,18 @@ class StepLoopTest {
 
   private static LiveControl asked(ControlAction action, String step) {
     return new LiveControl(
-        false, false, new LiveControl.Recovery(action, step, "ada", "why not", Instant.EPOCH));
+        false,
+        false,
+        new LiveControl.Recovery(action, step, "ada", "why not", Instant.EPOCH),
+        null);
+  }
+
+  private static LiveControl held(ControlAction action, String reason) {
+    return new LiveControl(
+        action == ControlAction.PAUSE,
+        action == ControlAction.TAKEOVER,
+        null,
+        new LiveControl.HeldBy("bob", reason));
   }
 
   @Test
@@ -327,46 +338,44 @@ class StepLoopTest {
                   return "made";
                 }));
     begun.await();
-    interventions.heard(new LiveControl(true, false, null));
+    interventions.heard(held(ControlAction.PAUSE, "the API is down"));
     goOn.countDown();
     await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("pause")));
     assertThat(journal.events()).endsWith("self_heal.triggered");
     assertThat(tries).hasValue(1);
     interventions.heard(LiveControl.NONE);
     assertThat(result.get()).isEqualTo("made");
+    assertThat(retries.getFirst().operators()).isEqualTo(Step.Operators.NONE);
+    assertThat(retries.getLast().operators().requests())
+        .containsExactly(new Step.Request(ControlAction.PAUSE, "bob", "the API is down"));
   }
 
   @Test
   void what_holds_a_job_up_is_acknowledged_once_whatever_else_is_asked_meanwhile()
       throws Exception {
-    interventions.heard(new LiveControl(true, false, null));
+    interventions.heard(held(ControlAction.PAUSE, "one thing"));
     CompletableFuture<String> result = running(step(() -> "made"));
     await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("pause")));
     interventions.heard(
-        new LiveControl(true, false, asked(ControlAction.RETRY_STEP, "embed").recovery()));
-    interventions.heard(new LiveControl(true, true, null));
+        new LiveControl(true, false, asked(ControlAction.RETRY_STEP, "embed").recovery(), null));
+    interventions.heard(held(ControlAction.TAKEOVER, "another"));
     await().atMost(SOON).until(() -> journal.acknowledged().size() > 1);
     assertThat(journal.acknowledged()).containsExactly("pause", "takeover");
     assertThat(journal.lines).isEmpty();
-    interventions.heard(LiveControl.NONE);
+    interventions.heard(asked(ControlAction.RETRY_STEP, "embed"));
     assertThat(result.get()).isEqualTo("made");
+    assertThat(retries.getLast().operators().requests())
+        .as("all that was said, in order, for the attempt that begins then")
+        .containsExactly(
+            new Step.Request(ControlAction.PAUSE, "bob", "one thing"),
+            new Step.Request(ControlAction.TAKEOVER, "bob", "another"),
+            new Step.Request(ControlAction.RETRY_STEP, "ada", "why not"));
   }
 
   @Test
   void a_takeover_stops_the_attempt_and_costs_no_budget() throws Exception {
-    CountDownLatch begun = new CountDownLatch(1);
-    CompletableFuture<String> result =
-        running(
-            step(
-                () -> {
-                  if (tries.get() == 1) {
-                    begun.countDown();
-                    new CountDownLatch(1).await();
-                  }
-                  return "made";
-                }));
-    begun.await();
-    interventions.heard(new LiveControl(false, true, null));
+    CompletableFuture<String> result = hangingOnce();
+    interventions.heard(held(ControlAction.TAKEOVER, "by hand"));
     await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("takeover")));
     assertThat(journal.events()).containsExactly("started", "failed");
     interventions.heard(LiveControl.NONE);
@@ -376,18 +385,7 @@ class StepLoopTest {
 
   @Test
   void a_hard_reset_that_an_operator_wants_is_done_at_once_and_acknowledged() throws Exception {
-    CountDownLatch begun = new CountDownLatch(1);
-    CompletableFuture<String> result =
-        running(
-            step(
-                () -> {
-                  if (tries.get() == 1) {
-                    begun.countDown();
-                    new CountDownLatch(1).await();
-                  }
-                  return "made";
-                }));
-    begun.await();
+    CompletableFuture<String> result = hangingOnce();
     interventions.heard(asked(ControlAction.HARD_RESET_STEP, "embed"));
     assertThat(result.get()).isEqualTo("made");
     assertThat(resets).hasValue(1);
@@ -396,19 +394,20 @@ class StepLoopTest {
             "started", "failed", "resume.from_step", "control.recovery.ack", "started", "finished");
     assertThat(journal.lines.get(2).honoured()).isEqualTo(Instant.EPOCH);
     assertThat(journal.data(EventType.RECOVERY_ACK)).containsEntry("requestedBy", "ada");
-    Step.Operator operator = Objects.requireNonNull(retries.getLast().operator());
-    assertThat(operator.action()).isEqualTo(ControlAction.HARD_RESET_STEP);
-    assertThat(operator.requestedBy()).isEqualTo("ada");
-    assertThat(operator.reason()).isEqualTo("why not");
+    assertThat(retries.getLast().operators().requests())
+        .containsExactly(new Step.Request(ControlAction.HARD_RESET_STEP, "ada", "why not"));
   }
 
   @Test
-  void a_request_for_another_step_leads_there() {
+  void a_request_for_another_step_leads_there_with_all_that_was_said() {
+    interventions.heard(held(ControlAction.PAUSE, "the file was cut off"));
     interventions.heard(asked(ControlAction.RESUME_FROM_STEP, "download"));
     assertThatThrownBy(() -> loop().run(step(() -> "made"), budgets))
         .isInstanceOf(RedirectException.class)
         .hasMessage("resume_from_step download");
     assertThat(tries).hasValue(0);
+    assertThat(interventions.said())
+        .containsExactly(new Step.Request(ControlAction.PAUSE, "bob", "the file was cut off"));
   }
 
   @Test
@@ -443,6 +442,23 @@ class StepLoopTest {
         .hasCauseInstanceOf(InterruptedException.class);
     assertThat(journal.events()).containsExactly("started", "failed");
     assertThat(journal.lines.getLast().state()).isEqualTo(StepState.INTERRUPTED);
+  }
+
+  /** Returns when its first attempt hangs; the second one works. */
+  private CompletableFuture<String> hangingOnce() throws InterruptedException {
+    CountDownLatch begun = new CountDownLatch(1);
+    CompletableFuture<String> result =
+        running(
+            step(
+                () -> {
+                  if (tries.get() == 1) {
+                    begun.countDown();
+                    new CountDownLatch(1).await();
+                  }
+                  return "made";
+                }));
+    begun.await();
+    return result;
   }
 
   private CompletableFuture<String> running(Step<String> step) {

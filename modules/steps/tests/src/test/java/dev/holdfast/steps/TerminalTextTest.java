@@ -37,11 +37,19 @@ class TerminalTextTest {
         Arguments.of("\b\b\bx", "x"),
         Arguments.of("😀\bx", "x"),
         Arguments.of("spin\u001b[1Gdone", "done"),
+        Arguments.of("spins\u001b[3Gare", "spare"),
+        Arguments.of("spin\r\u001b[3Gcy", "spcy"),
+        Arguments.of("one\u001b[6`two", "one  two"),
+        Arguments.of("ab\u001b[scd\u001b[uef", "abef"),
+        Arguments.of("ab\u001b7cd\u001b8ef", "abef"),
+        Arguments.of("ab\u001b7\ncd\u001b8ef", "ab\ncdef"),
         Arguments.of("two\u001b[1Cwords", "two words"),
         Arguments.of("wrong\u001b[5Dright", "right"),
         Arguments.of("gone\u001b[2K\rhere", "here"),
         Arguments.of("a\0b\u0007c\u007fd\u0085e", "abcde"),
         Arguments.of("a\u200bb\u00adc\u202ed\ufeffe\u200df", "abcdef"),
+        Arguments.of("a\u034fb\ufe0fc\u2028d\udb40\udc41e", "abcde"),
+        Arguments.of("❤️ 🏴\udb40\udc67\udb40\udc62", "❤️ 🏴\udb40\udc67\udb40\udc62"),
         Arguments.of("👩‍👧", "👩‍👧"));
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.holdfast.model.ControlAction;
 import dev.holdfast.model.EventType;
 import dev.holdfast.model.FailedException;
 import dev.holdfast.model.Json;
@@ -136,7 +137,8 @@ class WorkspaceRunTest {
                     null,
                     failures.get(id))));
     Path place = folder.resolve(name);
-    loop = new StepLoop(Duration.ofSeconds(5), 0, new Memory(), interventions, text -> text);
+    Scrubber scrubber = Scrubber.knowing(secrets);
+    loop = new StepLoop(Duration.ofSeconds(5), 0, new Memory(), interventions, scrubber::scrub);
     return new WorkspaceRun(
             job,
             new WorkspaceRun.Site(
@@ -151,7 +153,7 @@ class WorkspaceRunTest {
                 Duration.ofSeconds(1),
                 Workspace.PATCH_BYTES),
             TestCodec.CODEC,
-            Scrubber.knowing(secrets),
+            scrubber,
             loop,
             interventions,
             new Host())
@@ -348,7 +350,7 @@ class WorkspaceRunTest {
   void a_pause_stops_the_rebuild_and_costs_nothing() throws Exception {
     beforeThirdPatch =
         () -> {
-          interventions.heard(new LiveControl(true, false, null));
+          interventions.heard(new LiveControl(true, false, null, null));
           Thread.ofVirtual().start(this::resumeOnceItIsHeldUp);
         };
     WorkspaceRun.Result result =
@@ -463,37 +465,106 @@ class WorkspaceRunTest {
     assertThat(told("s2-1").get("failure")).isNull();
   }
 
+  /** Runs until the first attempt is taken over, with its workspace in the operator's hands. */
+  private final class TakenOver {
+    final CompletableFuture<WorkspaceRun.Result> result = new CompletableFuture<>();
+    final Path work;
+
+    TakenOver(String reason) throws Exception {
+      Thread.ofVirtual().start(this::run);
+      await().atMost(SOON).until(() -> logged.contains("waiting"));
+      interventions.heard(
+          new LiveControl(false, true, null, new LiveControl.HeldBy("ada", reason)));
+      Map<String, Object> acked =
+          Objects.requireNonNull(acknowledged.poll(SOON.toSeconds(), TimeUnit.SECONDS));
+      work = Path.of(String.valueOf(acked.get("workspace")));
+    }
+
+    private void run() {
+      try {
+        result.complete(
+            WorkspaceRunTest.this.run(
+                "one",
+                TELL
+                    + """
+                    echo $HOLDFAST_STEP_INDEX >> log
+                    [ $HOLDFAST_STEP_ID$HOLDFAST_STEP_ATTEMPT != s11 ] || {
+                      echo waiting; exec sleep 600; }
+                    """));
+      } catch (Throwable thrown) {
+        result.completeExceptionally(thrown);
+      }
+    }
+
+    void end() throws Exception {
+      result.get(SOON.toSeconds(), TimeUnit.SECONDS);
+    }
+  }
+
   @Test
-  void the_next_attempt_is_told_what_a_takeover_changed() throws Exception {
-    CompletableFuture<WorkspaceRun.Result> result = new CompletableFuture<>();
-    Thread.ofVirtual()
-        .start(
-            () -> {
-              try {
-                result.complete(
-                    run(
-                        "one",
-                        TELL
-                            + """
-                            echo $HOLDFAST_STEP_INDEX >> log
-                            [ $HOLDFAST_STEP_ID$HOLDFAST_STEP_ATTEMPT != s11 ] || {
-                              echo waiting; exec sleep 600; }
-                            """));
-              } catch (Throwable thrown) {
-                result.completeExceptionally(thrown);
-              }
-            });
-    await().atMost(SOON).until(() -> logged.contains("waiting"));
-    interventions.heard(new LiveControl(false, true, null));
-    Map<String, Object> acked =
-        Objects.requireNonNull(acknowledged.poll(SOON.toSeconds(), TimeUnit.SECONDS));
-    Path work = Path.of(String.valueOf(acked.get("workspace")));
-    Files.writeString(work.resolve("by-hand"), "done by hand\n");
+  void the_next_attempt_is_told_why_it_was_taken_over_and_what_was_changed() throws Exception {
+    String reason = "the \"proxy\" is\n{down}";
+    TakenOver taken = new TakenOver(reason);
+    Files.writeString(taken.work.resolve("by-hand"), "done by hand\n");
     interventions.heard(LiveControl.NONE);
-    result.get(SOON.toSeconds(), TimeUnit.SECONDS);
+    taken.end();
+    assertThat(told("s1-1").get("operator")).isNull();
     assertThat(map(told("s1-2").get("operator")))
-        .containsEntry("action", "takeover")
+        .containsEntry(
+            "requests",
+            List.of(Map.of("action", "takeover", "requestedBy", "ada", "reason", reason)))
         .containsEntry("changedFiles", List.of("by-hand"));
+    assertThat(told("s2-1").get("operator")).isNull();
+  }
+
+  // ---- what an operator accepts
+
+  private static LiveControl accepted() {
+    return new LiveControl(
+        false,
+        false,
+        new LiveControl.Recovery(ControlAction.ACCEPT_STEP, "s1", "ada", "fine", Instant.EPOCH),
+        null);
+  }
+
+  @Test
+  void what_was_accepted_where_nobody_worked_by_hand_is_done_by_the_program() throws Exception {
+    interventions.heard(accepted());
+    assertThat(run("one", TELL + "echo $HOLDFAST_STEP_INDEX >> log").tree())
+        .isEqualTo(undisturbedTree());
+    assertThat(events).containsOnlyOnce(EventType.STEP_FAILED);
+    assertThat(map(told("s1-2").get("failure")))
+        .containsEntry(
+            "summary", "what was accepted is not here: it lies where the job was taken over");
+  }
+
+  @Test
+  void what_was_accepted_and_holds_a_secret_fails_the_job() throws Exception {
+    secrets = List.of("correct-horse-battery");
+    TakenOver taken = new TakenOver("I log in by hand");
+    Files.writeString(taken.work.resolve("by-hand"), secrets.getFirst());
+    interventions.heard(accepted());
+    assertThatThrownBy(taken::end)
+        .hasRootCauseInstanceOf(FailedException.class)
+        .hasMessageContaining("the changes hold a secret of this worker");
+    assertThat(Objects.requireNonNull(rows.get("s1")).state()).isEqualTo(StepState.FAILED);
+    assertThat(patches).isEmpty();
+  }
+
+  @Test
+  void what_was_accepted_and_is_gone_is_done_by_the_program_in_a_new_workspace() throws Exception {
+    TakenOver taken = new TakenOver("mine");
+    Trees.delete(taken.work);
+    interventions.heard(accepted());
+    taken.end();
+    assertThat(events).containsOnlyOnce(EventType.HEAL_ESCALATED);
+    assertThat(map(told("s1-3").get("failure")))
+        .containsEntry("summary", "the workspace was deleted by whoever worked in it");
+    assertThat(map(told("s1-3").get("operator")).get("requests"))
+        .isEqualTo(
+            List.of(
+                Map.of("action", "takeover", "requestedBy", "ada", "reason", "mine"),
+                Map.of("action", "accept_step", "requestedBy", "ada", "reason", "fine")));
   }
 
   private void resumeOnceItIsHeldUp() {
