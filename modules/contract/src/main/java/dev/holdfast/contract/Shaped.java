@@ -11,7 +11,6 @@ import dev.holdfast.model.Enqueued;
 import dev.holdfast.model.Failure;
 import dev.holdfast.model.FailureCategory;
 import dev.holdfast.model.HealthStatus;
-import dev.holdfast.model.Job;
 import dev.holdfast.model.JobAttributes;
 import dev.holdfast.model.JobEvent;
 import dev.holdfast.model.JobId;

@@ -268,16 +268,16 @@ class BrowserTest extends InBrowser {
     open(job(task));
     browser.press("Pause …");
     browser.answer("the API is down", "Pause");
-    browser.awaitText("paused by local: the API is down");
+    browser.awaitText("Paused by local: the API is down");
     assertThat(browser.buttons()).as("nobody has done it by hand").doesNotContain("Accept");
     browser.press("Resume …");
     browser.answer("", "Resume");
     browser.press("Take over …");
     browser.answer("", "Take over");
-    browser.awaitText("taken over by local: requested over HTTP");
+    browser.awaitText("Taken over by local: requested over HTTP");
     browser.press("Accept");
     browser.answer("loaded by hand", "Accept");
-    browser.awaitText("accept_step of load asked for by local: loaded by hand");
+    browser.awaitText("accept_step of 'load' is asked for by local: loaded by hand");
     for (String[] each :
         new String[][] {
           {"Retry", "Retry", "retry_step", "No budget is used."},
@@ -301,7 +301,7 @@ class BrowserTest extends InBrowser {
     browser.awaitText("BROKEN");
     browser.press("//tr[contains(., 'fetch')]", "From here");
     browser.answer("from the first one", "Go back to");
-    browser.awaitText("resume_from_step of fetch asked for by local: from the first one");
+    browser.awaitText("resume_from_step of 'fetch' is asked for by local: from the first one");
     assertThat(state(id)).isEqualTo("PENDING");
   }
 
@@ -347,7 +347,9 @@ class BrowserTest extends InBrowser {
         .ok();
     open(job(task));
     browser.press("From here");
-    browser.awaitText("These are done, and will be done again: fetch.", "its result is gone until there is a new one");
+    browser.awaitText(
+        "These are done, and will be done again: fetch.",
+        "its result is gone until there is a new one");
   }
 
   @Test
