@@ -300,7 +300,7 @@ class BrowserTest extends InBrowser {
     fail(task, "it broke");
     browser.awaitText("BROKEN");
     browser.press("//tr[contains(., 'fetch')]", "From here");
-    browser.answer("from the first one", "Go back to");
+    browser.answer("from the first one", "Go back");
     browser.awaitText("resume_from_step of 'fetch' is asked for by local: from the first one");
     assertThat(state(id)).isEqualTo("PENDING");
   }
