@@ -148,6 +148,7 @@ class RunningTest extends LibraryTest {
     Awaitility.await()
         .atMost(SOON)
         .until(() -> attempts(id).equals(List.of(AttemptOutcome.SNOOZED)));
+    assertThat(timeline(id)).as("why it does not run").contains("kind:unknown");
     start(worker().handle("new", Json.class, (payload, context) -> "known"));
     await(id, JobState.SUCCEEDED);
     assertThat(job(id).failures()).isZero();

@@ -162,17 +162,10 @@ final class JobRun {
   }
 
   private Outcome perform() {
-    if (kind == null) {
-      if (host.mayBeKnown(job)) {
-        log.info("{} {} is left for a worker that has a handler for it", job.kind(), lease());
-        return new Outcome.Snoozed(UnknownKind.delay(lease().attempt()));
-      }
-      return failed(
-          FailureCategory.CONFIGURATION,
-          Failure.NO_HANDLER,
-          "no handler for kind '" + job.kind() + "' on any live worker");
-    }
     try {
+      if (kind == null) {
+        return withoutHandler();
+      }
       enter();
       return handled(kind);
     } catch (Throwable thrown) {
@@ -182,6 +175,17 @@ final class JobRun {
     } finally {
       leave();
     }
+  }
+
+  private Outcome withoutHandler() {
+    String noHandler = "no handler for kind '" + job.kind() + "' on ";
+    if (host.mayBeKnown(job)) {
+      log.info("{} {} is left for a worker that has a handler for it", job.kind(), lease());
+      context.event("kind:unknown", Map.of("message", noHandler + "this worker: left for others"));
+      return new Outcome.Snoozed(UnknownKind.delay(lease().attempt()));
+    }
+    return failed(
+        FailureCategory.CONFIGURATION, Failure.NO_HANDLER, noHandler + "any live worker");
   }
 
   private <T> Outcome handled(Kind<T> how) throws Exception {
