@@ -34,7 +34,7 @@ import java.util.stream.Collectors;
 
 /**
  * For workers that run many tasks under one key: all their leases at once. A lease of another
- * tenant's task is answered as one that never was: lost.
+ * worker, or of another tenant's task, is answered as one that never was: lost.
  */
 final class LeasesApi {
   private static final int ONE_STEP = Limits.PATCH_BYTES + Route.ONE_JOB;

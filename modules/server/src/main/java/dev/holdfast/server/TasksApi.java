@@ -24,7 +24,7 @@ import java.time.InstantSource;
 import java.util.List;
 
 /**
- * The worker contract: started, heartbeat, completed. Each names an attempt, and takes effect only
+ * The worker contract: started, heartbeat, log, completed. Each names an attempt, and takes effect only
  * while that attempt holds the task; sent twice, late or out of order, they do no harm.
  */
 final class TasksApi {
