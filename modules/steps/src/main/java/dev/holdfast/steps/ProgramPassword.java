@@ -36,7 +36,8 @@ record ProgramPassword(
     for (String program : List.of("sshpass", "mongo", "cqlsh", "rabbitmqadmin")) {
       rules.add(option(program, "p"));
     }
-    for (String program : "docker podman buildah skopeo nerdctl registry az oc cf".split(" ")) {
+    for (String program :
+        List.of("docker", "podman", "buildah", "skopeo", "nerdctl", "registry", "az", "oc", "cf")) {
       rules.add(option(program + " login", "p"));
     }
     for (String program : List.of("sqlcmd", "bcp", "zip", "unzip")) {

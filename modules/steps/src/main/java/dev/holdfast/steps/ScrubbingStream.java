@@ -147,6 +147,7 @@ public final class ScrubbingStream implements AutoCloseable {
       }
       case REST_OF_SECRET -> {
         mode = Mode.TEXT;
+        atLineStart = true;
         drop(end);
         startPiece(next);
       }

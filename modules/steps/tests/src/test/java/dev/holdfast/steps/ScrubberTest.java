@@ -223,6 +223,8 @@ class ScrubberTest {
           .isEqualTo("it is " + first + "\n  ***, yes\nbye");
     }
     assertThat(scrubber.scrub("<01234\n56789\n-abcdef>")).isEqualTo("<***\n***\n***>");
+    assertThat(scrubber.scrub("password=" + "x".repeat(20_000) + "0\n123456789-abcdef"))
+        .isEqualTo("password=***\n***");
     assertThat(scrubber.scrub("password=0123456\n789-abcdef!")).isEqualTo("password=***\n***!");
   }
 
