@@ -184,9 +184,10 @@ public final class Diagnosis {
   private static String advice(WorkerHealth row) {
     // One that its supervisor killed has the exit code of that, which explains nothing.
     Integer exit = row.exitCode();
-    boolean byItself =
-        exit != null && row.reason() != null && row.reason().contains(WorkerExit.shown(exit));
-    String advice = byItself ? WorkerExit.of(exit).doNext() : "nothing";
+    String advice =
+        exit == null || !exit(row).contains(WorkerExit.shown(exit))
+            ? "nothing"
+            : WorkerExit.of(exit).doNext();
     return advice.equals("nothing") ? "" : " (" + advice + ")";
   }
 
