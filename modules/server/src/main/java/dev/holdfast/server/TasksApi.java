@@ -24,8 +24,8 @@ import java.time.InstantSource;
 import java.util.List;
 
 /**
- * The worker contract: started, heartbeat, log, completed. Each names an attempt, and takes effect only
- * while that attempt holds the task; sent twice, late or out of order, they do no harm.
+ * The worker contract: started, heartbeat, log, completed. Each names an attempt, and takes effect
+ * only while that attempt holds the task; sent twice, late or out of order, they do no harm.
  */
 final class TasksApi {
   private static final int LOG_BYTES = 256 << 10;

@@ -184,8 +184,7 @@ final class JobRun {
       context.event("kind:unknown", Map.of("message", noHandler + "this worker: left for others"));
       return new Outcome.Snoozed(UnknownKind.delay(lease().attempt()));
     }
-    return failed(
-        FailureCategory.CONFIGURATION, Failure.NO_HANDLER, noHandler + "any live worker");
+    return failed(FailureCategory.CONFIGURATION, Failure.NO_HANDLER, noHandler + "any live worker");
   }
 
   private <T> Outcome handled(Kind<T> how) throws Exception {
