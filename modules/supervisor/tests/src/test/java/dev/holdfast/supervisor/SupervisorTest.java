@@ -65,7 +65,8 @@ class SupervisorTest {
 
   /** Of the acting workers: a process opens all jars of its path, and most are for the tests. */
   private static final Pattern NEEDED =
-      Pattern.compile("/(holdfast-(model|queue)|postgresql|slf4j-api|jspecify)-[^/]*\\.jar");
+      Pattern.compile(
+          "/(holdfast-(model|queue)|postgresql|jackson-[a-z]+|slf4j-api|jspecify)-[^/]*\\.jar");
 
   private static final String CLASS_PATH =
       Stream.of(Objects.requireNonNull(System.getProperty("java.class.path")))
