@@ -5,6 +5,7 @@ import dev.holdfast.embedded.FolderInUseException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
@@ -69,10 +70,18 @@ final class ServerFolders {
       folders = entries.filter(path -> path.getFileName().toString().startsWith(PREFIX)).toList();
     }
     for (Path folder : folders) {
-      if (Files.isWritable(folder)
-          && Files.getLastModifiedTime(folder).toInstant().isBefore(limit)) {
+      if (isAbandoned(folder, limit)) {
         removeUnlessHeld(folder);
       }
+    }
+  }
+
+  private static boolean isAbandoned(Path folder, Instant limit) throws IOException {
+    try {
+      return Files.isWritable(folder)
+          && Files.getLastModifiedTime(folder).toInstant().isBefore(limit);
+    } catch (NoSuchFileException removed) {
+      return false;
     }
   }
 
@@ -87,13 +96,20 @@ final class ServerFolders {
     }
   }
 
+  /** Several processes may find the same abandoned folder, and delete it at the same time. */
   static void delete(Path folder) throws IOException {
-    List<Path> entries;
-    try (Stream<Path> walk = Files.walk(folder)) {
-      entries = walk.sorted(Comparator.reverseOrder()).toList();
-    }
-    for (Path entry : entries) {
-      Files.deleteIfExists(entry);
+    while (Files.exists(folder)) {
+      try (Stream<Path> walk = Files.walk(folder)) {
+        for (Path entry : walk.sorted(Comparator.reverseOrder()).toList()) {
+          Files.deleteIfExists(entry);
+        }
+      } catch (NoSuchFileException removed) {
+        // By another process; what is left is deleted next time round.
+      } catch (UncheckedIOException failed) {
+        if (!(failed.getCause() instanceof NoSuchFileException)) {
+          throw failed;
+        }
+      }
     }
   }
 }
