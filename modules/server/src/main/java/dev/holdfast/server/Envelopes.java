@@ -18,6 +18,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,10 +31,14 @@ final class Envelopes {
   private final TaskTokens tokens;
   private final Timings timings;
   private final InstantSource clock;
-  private final URI callbackBaseUrl;
+  private final Supplier<URI> callbackBaseUrl;
 
   Envelopes(
-      Queue queue, TaskTokens tokens, Timings timings, InstantSource clock, URI callbackBaseUrl) {
+      Queue queue,
+      TaskTokens tokens,
+      Timings timings,
+      InstantSource clock,
+      Supplier<URI> callbackBaseUrl) {
     this.queue = queue;
     this.tokens = tokens;
     this.timings = timings;
@@ -91,7 +96,7 @@ final class Envelopes {
         job.enqueuedAt(),
         deadline,
         job.attributes().traceparent(),
-        callbackBaseUrl.toString(),
+        callbackBaseUrl.get().toString(),
         token.text(),
         token.expiresAt(),
         Math.min(timings.heartbeat().toMillis(), lease.toMillis() / 2),

@@ -8,13 +8,13 @@ import dev.holdfast.worker.Upkeep;
 import io.helidon.webserver.WebServer;
 import io.helidon.webserver.WebServerConfig;
 import io.helidon.webserver.http1.Http1Config;
-import java.net.BindException;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 /** The control plane: everything the queue can do, over HTTP. */
 public final class HoldfastServer implements AutoCloseable {
@@ -69,8 +69,8 @@ public final class HoldfastServer implements AutoCloseable {
               + " make one with 'holdfast keys create --role admin' first, or listen on 127.0.0.1",
           null);
     }
-    int port = options.port() == 0 ? Ports.free(options.host()) : options.port();
-    URI url = address(options, port);
+    // Known once it listens, which is before the first task is given out.
+    CompletableFuture<URI> url = new CompletableFuture<>();
     DatabaseClock clock = new DatabaseClock(queue::now);
     Keyring keyring = new Keyring(queue);
     TaskTokens tokens = new TaskTokens(keyring, options.tokens(), clock);
@@ -80,8 +80,13 @@ public final class HoldfastServer implements AutoCloseable {
     WakeUps wakeUps = new WakeUps(bell);
     Upkeep upkeep = holdfast.upkeep(options.timings(), counted);
     Beats beats = new Beats(queue, options.timings().lease(), System::nanoTime);
-    URI callbacks = options.publicUrl() == null ? url : options.publicUrl();
-    Envelopes envelopes = new Envelopes(queue, tokens, options.timings(), clock, callbacks);
+    Envelopes envelopes =
+        new Envelopes(
+            queue,
+            tokens,
+            options.timings(),
+            clock,
+            () -> options.publicUrl() == null ? url.join() : options.publicUrl());
     Chores chores = new Chores(clock, keyring, queue);
     DispatchAllowList allowList = new DispatchAllowList(options.dispatchTo());
     Pusher pusher =
@@ -144,14 +149,16 @@ public final class HoldfastServer implements AutoCloseable {
     List<AutoCloseable> parts =
         List.of(feeds, room, wakeUps, bell, pusher, upkeep, chores, metrics, patience);
     try {
-      return new HoldfastServer(web(options, port, door, patience), url, router, parts);
+      WebServer web = web(options, door, patience);
+      url.complete(address(options, web.port()));
+      return new HoldfastServer(web, url.join(), router, parts);
     } catch (RuntimeException failed) {
       closeAll(parts);
       throw failed;
     }
   }
 
-  static WebServer web(ServerOptions options, int port, Door door, Patience patience) {
+  static WebServer web(ServerOptions options, Door door, Patience patience) {
     Http1Config http =
         Http1Config.builder()
             .maxPrologueLength(MOST_URI_BYTES)
@@ -161,7 +168,7 @@ public final class HoldfastServer implements AutoCloseable {
     WebServerConfig.Builder builder =
         WebServer.builder()
             .address(resolved(options.host()))
-            .port(port)
+            .port(options.port())
             .shutdownHook(false)
             .maxPayloadSize(MOST_BODY_BYTES)
             .idleConnectionTimeout(IDLE)
@@ -176,19 +183,17 @@ public final class HoldfastServer implements AutoCloseable {
     if (tls != null) {
       builder.tls(TlsFiles.read(tls));
     }
-    try {
-      return builder.build().start();
-    } catch (RuntimeException failed) {
-      for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
-        if (cause instanceof BindException) {
-          throw new ServerStartException(
-              ServerStartException.Reason.PORT_TAKEN,
-              "cannot listen on %s port %d: %s".formatted(options.host(), port, cause.getMessage()),
-              failed);
-        }
-      }
-      throw failed;
+    WebServer web = builder.build().start();
+    if (web.port() < 0) {
+      // It logs why, and goes on as if it had started.
+      web.stop();
+      throw new ServerStartException(
+          ServerStartException.Reason.PORT_TAKEN,
+          "cannot listen on %s port %d: another process does, or this one may not"
+              .formatted(options.host(), options.port()),
+          null);
     }
+    return web;
   }
 
   private static InetAddress resolved(String host) {

@@ -44,7 +44,7 @@ class LiveLimitsTest {
   LiveLimitsTest(TestDatabase db) {
     holdfast = Holdfast.on(db.dataSource());
     Queue queue = holdfast.queue();
-    ServerOptions options = ServerOptions.DEFAULT.port(Ports.free("127.0.0.1"));
+    ServerOptions options = ServerOptions.DEFAULT.port(0);
     Problems problems = new Problems(queue, name -> false, () -> false, options.timings());
     feeds = new LiveFeeds(queue, problems, Clock.systemUTC(), MOST, MOST_OF_ONE);
     Keyring keyring = new Keyring(queue);
@@ -59,8 +59,8 @@ class LiveLimitsTest {
             patience,
             new SharedAnswers(feeds::lastNews),
             Observer.NONE);
-    web = HoldfastServer.web(options, options.port(), door, patience);
-    url = URI.create("http://127.0.0.1:" + options.port());
+    web = HoldfastServer.web(options, door, patience);
+    url = URI.create("http://127.0.0.1:" + web.port());
   }
 
   @AfterEach

@@ -97,6 +97,16 @@ class ManyPagesTest extends ApiTest {
 
   /** So many pages ask, each more often than a page does. */
   private Storm storm(int pages, JobId job, int rounds) throws Exception {
+    // One client may have no more streams than there are pages here; those before are to be gone.
+    await()
+        .atMost(SOON)
+        .until(
+            () ->
+                client
+                    .get("/metrics", null)
+                    .response()
+                    .body()
+                    .matches("(?s).*server_live_subscribers(\\{[^}]*})? 0\\.0.*"));
     List<LiveStream> streams = new ArrayList<>();
     try (ExecutorService people = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int i = 0; i < pages; i++) {

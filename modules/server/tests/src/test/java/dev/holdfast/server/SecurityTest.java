@@ -50,6 +50,18 @@ class SecurityTest extends ServerTest {
     return HoldfastServer.start(holdfast, options.apply(ServerOptions.DEFAULT.port(0)));
   }
 
+  /** Its clients would talk to whoever has the port, with their keys. */
+  @Test
+  void on_a_port_that_another_server_has_nothing_starts() {
+    int taken = server.url().getPort();
+    assertThatThrownBy(() -> another(options -> options.port(taken)).close())
+        .isInstanceOfSatisfying(
+            ServerStartException.class,
+            refused ->
+                assertThat(refused.reason()).isEqualTo(ServerStartException.Reason.PORT_TAKEN))
+        .hasMessageContaining(String.valueOf(taken));
+  }
+
   @Test
   void beyond_loopback_nothing_starts_without_a_key() {
     assertThatThrownBy(() -> another(options -> options.host("0.0.0.0")).close())
