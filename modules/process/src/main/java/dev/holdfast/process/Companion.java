@@ -49,7 +49,12 @@ public final class Companion {
     Process process = builder.start();
     return new Companion(
         process,
-        LineReader.start("output-" + process.pid(), process.getInputStream(), mostPerLine, output));
+        LineReader.start(
+            "output-" + process.pid(),
+            process.getInputStream(),
+            mostPerLine,
+            output,
+            () -> Reaper.await(process)));
   }
 
   public long pid() {

@@ -21,6 +21,7 @@ final class LineReader {
   private final InputStream stream;
   private final LineListener listener;
   private final int most;
+  private final Runnable exited;
   private final Thread thread;
   private volatile boolean reading;
   private final AtomicLong chunks = new AtomicLong();
@@ -29,16 +30,22 @@ final class LineReader {
   private long cut;
   private boolean afterReturn;
 
-  private LineReader(String name, InputStream stream, int most, LineListener listener) {
+  private LineReader(
+      String name, InputStream stream, int most, LineListener listener, Runnable exited) {
     this.stream = stream;
     this.most = most;
     this.listener = listener;
+    this.exited = exited;
     // Not virtual: reading a pipe blocks the thread underneath.
     this.thread = Thread.ofPlatform().daemon().name(name).unstarted(this::readAll);
   }
 
-  static LineReader start(String name, InputStream stream, int most, LineListener listener) {
-    LineReader reader = new LineReader(name, stream, most, listener);
+  /**
+   * @param exited returns when the program has exited, and nothing more can come into the stream
+   */
+  static LineReader start(
+      String name, InputStream stream, int most, LineListener listener, Runnable exited) {
+    LineReader reader = new LineReader(name, stream, most, listener, exited);
     reader.thread.start();
     return reader;
   }
@@ -74,28 +81,27 @@ final class LineReader {
   private void readAll() {
     byte[] chunk = new byte[CHUNK];
     try (stream) {
-      int read;
-      while ((read = readDespiteExit(chunk)) >= 0) {
-        guarded(listener::heard);
-        take(chunk, read);
-      }
-    } catch (IOException closed) {
-      log.log(Level.DEBUG, "a program's output was closed", closed);
+      readToEnd(chunk);
+      exited.run();
+      readToEnd(chunk);
+    } catch (IOException closing) {
+      log.log(Level.DEBUG, "a stream could not be closed", closing);
     }
     if (length > 0 || cut > 0) {
       deliver();
     }
   }
 
-  /**
-   * When a program exits, the JDK moves what is left in its pipe to a buffer and closes the pipe. A
-   * read that was just about to begin then fails, and the next one gets the rest.
-   */
-  private int readDespiteExit(byte[] chunk) throws IOException {
+  /** A program that exits may take the stream away from under a read: {@link Reaper}. */
+  private void readToEnd(byte[] chunk) {
     try {
-      return read(chunk);
+      int read;
+      while ((read = read(chunk)) >= 0) {
+        guarded(listener::heard);
+        take(chunk, read);
+      }
     } catch (IOException closed) {
-      return read(chunk);
+      log.log(Level.DEBUG, "a program's output was closed", closed);
     }
   }
 

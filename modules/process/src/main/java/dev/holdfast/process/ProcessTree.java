@@ -80,13 +80,14 @@ public final class ProcessTree {
     long since = Kin.now();
     Process process = builder.start();
     String name = program.getFileName() + "-" + process.pid();
+    Runnable exited = () -> Reaper.await(process);
     return new ProcessTree(
         name,
         process,
         marks,
         since,
-        LineReader.start(name + "-out", process.getInputStream(), mostPerLine, out),
-        LineReader.start(name + "-err", process.getErrorStream(), mostPerLine, err));
+        LineReader.start(name + "-out", process.getInputStream(), mostPerLine, out, exited),
+        LineReader.start(name + "-err", process.getErrorStream(), mostPerLine, err, exited));
   }
 
   /** setsid replaces itself by the program, so that its pid is the program's and the session's. */

@@ -1,0 +1,39 @@
+package dev.holdfast.process;
+
+import java.time.Duration;
+import java.util.Arrays;
+
+/**
+ * The thread of the JDK that waits for a program. When the program has exited it moves what is left
+ * in the pipes of its output to buffers, and closes the pipes. A reader that comes in between meets
+ * the end of a pipe whose last lines are about to be there again.
+ */
+final class Reaper {
+  private static final Duration LONGEST = Duration.ofSeconds(10);
+
+  private Reaper() {}
+
+  /** Returns when the program has exited and its output is all in place. */
+  static void await(Process process) {
+    String name = "process reaper (pid " + process.pid() + ")";
+    ProcessTree.uninterruptibly(process::waitFor);
+    long until = System.nanoTime() + LONGEST.toNanos();
+    while (isAtWork(name) && System.nanoTime() < until) {
+      ProcessTree.uninterruptibly(
+          () -> {
+            Thread.sleep(1);
+            return true;
+          });
+    }
+  }
+
+  private static boolean isAtWork(String name) {
+    ThreadGroup all = Thread.currentThread().getThreadGroup();
+    while (all.getParent() != null) {
+      all = all.getParent();
+    }
+    Thread[] threads = new Thread[all.activeCount() * 2 + 16];
+    int count = all.enumerate(threads);
+    return Arrays.stream(threads, 0, count).anyMatch(thread -> thread.getName().equals(name));
+  }
+}
