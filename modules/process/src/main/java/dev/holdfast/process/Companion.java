@@ -54,7 +54,7 @@ public final class Companion {
             process.getInputStream(),
             mostPerLine,
             output,
-            () -> Reaper.await(process)));
+            () -> PipeDrain.await(process)));
   }
 
   public long pid() {

@@ -92,7 +92,7 @@ final class LineReader {
     }
   }
 
-  /** A program that exits may take the stream away from under a read: {@link Reaper}. */
+  /** A program that exits may take the stream away from under a read: {@link PipeDrain}. */
   private void readToEnd(byte[] chunk) {
     try {
       int read;

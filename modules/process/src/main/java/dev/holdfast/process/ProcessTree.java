@@ -80,7 +80,7 @@ public final class ProcessTree {
     long since = Kin.now();
     Process process = builder.start();
     String name = program.getFileName() + "-" + process.pid();
-    Runnable exited = () -> Reaper.await(process);
+    Runnable exited = () -> PipeDrain.await(process);
     return new ProcessTree(
         name,
         process,

@@ -69,7 +69,7 @@ public final class HoldfastServer implements AutoCloseable {
               + " make one with 'holdfast keys create --role admin' first, or listen on 127.0.0.1",
           null);
     }
-    // Known once it listens, which is before the first task is given out.
+    // Known once it listens; a task that is to be pushed before that waits for it.
     CompletableFuture<URI> url = new CompletableFuture<>();
     DatabaseClock clock = new DatabaseClock(queue::now);
     Keyring keyring = new Keyring(queue);
@@ -153,6 +153,7 @@ public final class HoldfastServer implements AutoCloseable {
       url.complete(address(options, web.port()));
       return new HoldfastServer(web, url.join(), router, parts);
     } catch (RuntimeException failed) {
+      url.completeExceptionally(failed);
       closeAll(parts);
       throw failed;
     }

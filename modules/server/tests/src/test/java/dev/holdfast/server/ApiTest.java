@@ -82,6 +82,11 @@ abstract class ApiTest {
     return tasks.get(0);
   }
 
+  /** What a worker says when its attempt has failed. */
+  static Map<String, Object> failedBody(int attempt, Map<String, ?> error) {
+    return Map.of("attempt", attempt, "workerId", "w1", "outcome", "FAILED", "error", error);
+  }
+
   Client.Reply callback(JsonNode task, String callback, Object body) {
     return client.post(
         "/v1/tasks/" + task.get("taskId").asText() + "/" + callback,

@@ -86,14 +86,8 @@ class BrowserTest extends InBrowser {
     callback(
             task,
             "completed",
-            Map.of(
-                "attempt",
+            failedBody(
                 1,
-                "workerId",
-                "w1",
-                "outcome",
-                "FAILED",
-                "error",
                 Map.of(
                     "category",
                     "USER_CODE",

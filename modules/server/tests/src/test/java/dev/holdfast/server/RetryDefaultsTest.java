@@ -62,16 +62,7 @@ class RetryDefaultsTest extends ServerTest {
           .settle(new Settlement.Release(new Lease(job, task.get("attempt").asInt()), false));
     }
     JsonNode task = leased();
-    Map<String, Object> failed =
-        Map.of(
-            "attempt",
-            4,
-            "workerId",
-            "w1",
-            "outcome",
-            "FAILED",
-            "error",
-            Map.of("category", "USER_CODE", "message", "no"));
+    Map<String, Object> failed = failedBody(4, Map.of("category", "USER_CODE", "message", "no"));
     assertThat(callback(task, "completed", failed).ok().get("finalState").asText())
         .isEqualTo("RETRYING");
     assertThat(wait(job)).isBetween(HOUR.dividedBy(3), HOUR);

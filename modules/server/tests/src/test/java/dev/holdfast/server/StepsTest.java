@@ -240,14 +240,8 @@ class StepsTest extends ServerTest {
     callback(
             first,
             "completed",
-            Map.of(
-                "attempt",
+            failedBody(
                 1,
-                "workerId",
-                "w1",
-                "outcome",
-                "FAILED",
-                "error",
                 Map.of(
                     "category", "INFRASTRUCTURE",
                     "code", "DISK_FULL",

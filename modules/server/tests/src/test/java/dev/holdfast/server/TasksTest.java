@@ -40,14 +40,8 @@ class TasksTest extends ServerTest {
     callback(
             leased(),
             "completed",
-            Map.of(
-                "attempt",
+            failedBody(
                 1,
-                "workerId",
-                "w1",
-                "outcome",
-                "FAILED",
-                "error",
                 Map.of(
                     "category",
                     "USER_CODE",
@@ -331,15 +325,8 @@ class TasksTest extends ServerTest {
         callback(
                 leased(),
                 "completed",
-                Map.of(
-                    "attempt",
-                    1,
-                    "workerId",
-                    "w1",
-                    "outcome",
-                    "FAILED",
-                    "error",
-                    Map.of("category", "USER_CODE", "message", "never", "retryable", false)))
+                failedBody(
+                    1, Map.of("category", "USER_CODE", "message", "never", "retryable", false)))
             .ok();
     assertThat(done.get("finalState").asText()).isEqualTo("FAILED");
   }

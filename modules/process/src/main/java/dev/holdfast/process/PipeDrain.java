@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.Arrays;
 
 /**
- * The thread of the JDK that waits for a program. When the program has exited it moves what is left
- * in the pipes of its output to buffers, and closes the pipes. A reader that comes in between meets
- * the end of a pipe whose last lines are about to be there again.
+ * Waits until the JDK has drained the pipes of a program that exited. Its thread "process reaper"
+ * moves what is left in them to buffers, and closes them; a read in between meets the end of a
+ * stream whose last lines are about to be there again.
  */
-final class Reaper {
+final class PipeDrain {
   private static final Duration LONGEST = Duration.ofSeconds(10);
 
-  private Reaper() {}
+  private PipeDrain() {}
 
   /** Returns when the program has exited and its output is all in place. */
   static void await(Process process) {
