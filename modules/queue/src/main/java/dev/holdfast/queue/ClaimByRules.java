@@ -78,7 +78,7 @@ final class ClaimByRules {
               WHERE r.queue = j.queue AND r.state = 'RUNNING'
                 AND r.concurrency_key = j.concurrency_key AND r.tenant = j.tenant))
       """
-          .formatted(Reap.SUSPECT_KEY);
+          .formatted(Retry.SUSPECT_KEY);
 
   // A suspect of crashes (see Reap) is given only to a worker that has nothing else, and that gets
   // nothing else until the suspect is done. So that a busy queue comes to it at all, the worker

@@ -114,9 +114,6 @@ final class Reap {
             .formatted(failure, condition, doubt, overlap));
   }
 
-  /** Of suspects that have no key of their own; they do not take turns by it. */
-  static final String SUSPECT_KEY = "crashed:";
-
   // A key, so that claims go the longer way; a job that has one keeps it.
   private static final String APART =
       """
@@ -127,7 +124,7 @@ final class Reap {
              concurrency_key = coalesce(j.concurrency_key, '%s')
        WHERE j.id = ANY (?) AND j.state = 'PENDING' AND j.crashes >= j.max_crashes AND NOT j.alone
       """
-          .formatted(SUSPECT_KEY);
+          .formatted(Retry.SUSPECT_KEY);
 
   private Reap() {}
 

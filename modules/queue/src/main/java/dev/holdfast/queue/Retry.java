@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  * One that has SUCCEEDED is put back only to do some of its steps again.
  */
 final class Retry {
+  /** Of suspects that have no key of their own; they do not take turns by it. */
+  static final String SUSPECT_KEY = "crashed:";
+
   private static final String SQL =
       """
       WITH held AS MATERIALIZED (
@@ -62,9 +65,9 @@ final class Retry {
       """;
 
   private static final String ENDED_BADLY =
-      SQL.formatted("'FAILED', 'CANCELLED'", Reap.SUSPECT_KEY);
+      SQL.formatted("'FAILED', 'CANCELLED'", SUSPECT_KEY);
   private static final String ENDED =
-      SQL.formatted("'FAILED', 'CANCELLED', 'SUCCEEDED'", Reap.SUSPECT_KEY);
+      SQL.formatted("'FAILED', 'CANCELLED', 'SUCCEEDED'", SUSPECT_KEY);
 
   private Retry() {}
 

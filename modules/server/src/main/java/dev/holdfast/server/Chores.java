@@ -1,7 +1,6 @@
 package dev.holdfast.server;
 
 import dev.holdfast.queue.DatabaseException;
-import dev.holdfast.queue.Queue;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -12,19 +11,12 @@ import org.slf4j.LoggerFactory;
 /** What a server does now and then, whether anybody asks or not. */
 final class Chores implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Chores.class);
-  private static final Duration SUBMISSIONS_KEPT = Duration.ofDays(7);
 
   private final ScheduledExecutorService executor =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("holdfast-chores").factory());
 
-  Chores(DatabaseClock clock, Keyring keyring, Queue queue) {
-    every(Duration.ofSeconds(10), clock::refresh);
-    every(Duration.ofSeconds(30), keyring::load);
-    every(Duration.ofMinutes(10), () -> queue.forgetSubmissions(SUBMISSIONS_KEPT));
-  }
-
-  final void every(Duration interval, Runnable chore) {
+  void every(Duration interval, Runnable chore) {
     var unused =
         executor.scheduleWithFixedDelay(
             () -> {

@@ -30,6 +30,7 @@ public final class HoldfastServer implements AutoCloseable {
 
   private static final int MOST_SUBSCRIBERS = 200;
   private static final int MOST_STREAMS_OF_ONE_CLIENT = 50;
+  private static final Duration SUBMISSIONS_KEPT = Duration.ofDays(7);
   private static final Duration IDLE = Duration.ofMinutes(2);
 
   private final WebServer web;
@@ -87,7 +88,10 @@ public final class HoldfastServer implements AutoCloseable {
             options.timings(),
             clock,
             () -> options.publicUrl() == null ? url.join() : options.publicUrl());
-    Chores chores = new Chores(clock, keyring, queue);
+    Chores chores = new Chores();
+    chores.every(Duration.ofSeconds(10), clock::refresh);
+    chores.every(Duration.ofSeconds(30), keyring::load);
+    chores.every(Duration.ofMinutes(10), () -> queue.forgetSubmissions(SUBMISSIONS_KEPT));
     DispatchAllowList allowList = new DispatchAllowList(options.dispatchTo());
     Pusher pusher =
         new Pusher(

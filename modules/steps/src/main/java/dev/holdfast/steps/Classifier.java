@@ -2,7 +2,6 @@ package dev.holdfast.steps;
 
 import dev.holdfast.model.FailedException;
 import dev.holdfast.model.RefusedException;
-import dev.holdfast.process.NoSuchProgramException;
 
 /** What kind of trouble a throwable or an exit code is. Only what is known for sure is final. */
 final class Classifier {
@@ -26,7 +25,6 @@ final class Classifier {
               ? FailureClass.TRANSIENT_RUNTIME
               : FailureClass.DETERMINISTIC_CONTRACT;
       case RefusedException refused -> FailureClass.DETERMINISTIC_CONTRACT;
-      case NoSuchProgramException missing -> FailureClass.DETERMINISTIC_CONTRACT;
       case SecurityException forbidden -> FailureClass.DETERMINISTIC_POLICY;
       default -> FailureClass.TRANSIENT_RUNTIME;
     };

@@ -70,6 +70,10 @@ public final class GitException extends IOException {
     return failureClass;
   }
 
+  public StepException asStepFailure() {
+    return new StepException(failureClass, String.valueOf(getMessage()), this);
+  }
+
   /** -1 when git did not exit by itself. */
   int exit() {
     return exit;

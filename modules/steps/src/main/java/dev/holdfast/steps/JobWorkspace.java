@@ -149,7 +149,7 @@ final class JobWorkspace {
           "── the workspace has changed while no step was at work, and is built anew: " + what);
       return true;
     } catch (GitException trouble) {
-      throw StepException.of(trouble);
+      throw trouble.asStepFailure();
     }
   }
 
@@ -176,7 +176,7 @@ final class JobWorkspace {
       }
       throw stopped;
     } catch (GitException trouble) {
-      throw StepException.of(trouble);
+      throw trouble.asStepFailure();
     } catch (ReplayException lost) {
       throw new StepException(
           FailureClass.DETERMINISTIC_REPO, String.valueOf(lost.getMessage()), lost);

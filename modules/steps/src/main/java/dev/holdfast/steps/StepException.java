@@ -19,8 +19,4 @@ public final class StepException extends RuntimeException {
   public FailureClass failureClass() {
     return failureClass;
   }
-
-  static StepException of(GitException trouble) {
-    return new StepException(trouble.failureClass(), String.valueOf(trouble.getMessage()), trouble);
-  }
 }

@@ -238,13 +238,18 @@ public final class WorkspaceRun {
                           "the workspace was deleted by whoever worked in it"));
       try {
         Changes changes = open.changes(site.patchBytes());
-        scrubber.check(changes.patch());
+        if (scrubber.findsIn(changes.patch())) {
+          // Changes cannot be scrubbed and stay what they are.
+          throw new StepException(
+              FailureClass.DETERMINISTIC_POLICY,
+              "the changes hold a secret of this worker: take it out of the files");
+        }
         return changes;
       } catch (PatchTooLargeException tooLarge) {
         throw new StepException(
             FailureClass.DETERMINISTIC_CONTRACT, String.valueOf(tooLarge.getMessage()), tooLarge);
       } catch (GitException trouble) {
-        throw StepException.of(trouble);
+        throw trouble.asStepFailure();
       }
     }
 

@@ -24,9 +24,6 @@ import org.jspecify.annotations.Nullable;
  * output is the result.
  */
 final class ProgramHandler implements Handler<Json> {
-  static final String PROGRAM_MISSING = "PROGRAM_MISSING";
-  static final String PROGRAM_NOT_STARTED = "PROGRAM_NOT_STARTED";
-
   /** How much of what a program prints is kept on disk. */
   static final long LOG_BYTES = 10 << 20;
 

@@ -24,6 +24,9 @@ final class Workplace {
   /** The longest line a program may print and have read whole: a result fits. */
   static final int LINE_BYTES = (1 << 20) + (1 << 16);
 
+  static final String PROGRAM_MISSING = "PROGRAM_MISSING";
+  static final String PROGRAM_NOT_STARTED = "PROGRAM_NOT_STARTED";
+
   private final Lease lease;
   private final Scratch scratch;
   private final Publisher publisher;
@@ -89,12 +92,12 @@ final class Workplace {
     } catch (NoSuchProgramException missing) {
       throw FailedException.of(
           FailureCategory.CONFIGURATION,
-          ProgramHandler.PROGRAM_MISSING,
+          PROGRAM_MISSING,
           String.valueOf(missing.getMessage()));
     } catch (IOException trouble) {
       throw FailedException.of(
           FailureCategory.INFRASTRUCTURE,
-          ProgramHandler.PROGRAM_NOT_STARTED,
+          PROGRAM_NOT_STARTED,
           command.arguments().getFirst() + " could not be started: " + trouble.getMessage());
     }
   }
