@@ -1,14 +1,15 @@
 package shop;
 
-import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.Holdfast;
 import dev.holdfast.WorkerBuilder;
-import dev.holdfast.model.Enqueued;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.worker.JobContext;
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.handler.JobContext;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;

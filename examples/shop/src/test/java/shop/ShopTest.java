@@ -1,12 +1,13 @@
 package shop;
 
+import dev.holdfast.Holdfast;
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.schedule.Schedule;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.Holdfast;
-import dev.holdfast.model.Enqueued;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Schedule;
 import java.time.Duration;
 import java.time.LocalDate;
 import java.time.ZoneId;

@@ -1,23 +1,24 @@
 package dev.holdfast;
 
-import dev.holdfast.model.Ack;
-import dev.holdfast.model.Claimed;
-import dev.holdfast.model.Lease;
-import dev.holdfast.model.LeasedJob;
-import dev.holdfast.model.Patch;
-import dev.holdfast.model.Publication;
-import dev.holdfast.model.PublishedArtifact;
-import dev.holdfast.model.Pulse;
-import dev.holdfast.model.Report;
-import dev.holdfast.model.Settlement;
-import dev.holdfast.model.StepStatus;
-import dev.holdfast.model.Timings;
-import dev.holdfast.queue.DatabaseException;
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Claimed;
+import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Patch;
+import dev.holdfast.model.attempt.Publication;
+import dev.holdfast.model.attempt.PublishedArtifact;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.queue.Queue;
-import dev.holdfast.queue.Swept;
-import dev.holdfast.worker.JobSource;
-import dev.holdfast.worker.SourceBusyException;
-import dev.holdfast.worker.SourceUnavailableException;
+import dev.holdfast.queue.jdbc.DatabaseException;
+import dev.holdfast.queue.recover.ReapResult;
+import dev.holdfast.worker.source.JobSource;
+import dev.holdfast.worker.source.SourceBusyException;
+import dev.holdfast.worker.source.SourceUnavailableException;
+
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -48,12 +49,12 @@ final class DirectSource implements JobSource {
   }
 
   @Override
-  public List<Pulse> heartbeat(List<Lease> leases, Duration lease) {
+  public List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease) {
     return asked(() -> queue.heartbeat(leases, lease));
   }
 
   @Override
-  public List<Pulse> signals(String worker) {
+  public List<HeartbeatResult> signals(String worker) {
     return asked(() -> queue.signals(worker));
   }
 
@@ -116,8 +117,8 @@ final class DirectSource implements JobSource {
   /** Page after page until none is found: a crowd of workers may have died at once. */
   private Map<String, Integer> judged(Timings timings) {
     Map<String, Integer> recovered = new HashMap<>();
-    Swept lost;
-    Swept late;
+    ReapResult lost;
+    ReapResult late;
     int pages = 0;
     do {
       lost = queue.reap(timings.reapGrace());
@@ -129,7 +130,7 @@ final class DirectSource implements JobSource {
     return recovered;
   }
 
-  private static int count(Swept swept) {
+  private static int count(ReapResult swept) {
     return swept.requeued().size() + swept.ended().size();
   }
 

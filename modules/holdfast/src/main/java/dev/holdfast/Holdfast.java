@@ -1,21 +1,22 @@
 package dev.holdfast;
 
-import dev.holdfast.model.Ack;
-import dev.holdfast.model.Cancellation;
-import dev.holdfast.model.Codec;
-import dev.holdfast.model.Enqueued;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Settlement;
-import dev.holdfast.model.Timings;
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.Queue;
-import dev.holdfast.worker.JobContext;
-import dev.holdfast.worker.JobSource;
-import dev.holdfast.worker.LeaseLostException;
-import dev.holdfast.worker.Metrics;
-import dev.holdfast.worker.Upkeep;
+import dev.holdfast.worker.handler.JobContext;
+import dev.holdfast.worker.handler.LeaseLostException;
+import dev.holdfast.worker.lease.Upkeep;
+import dev.holdfast.worker.source.JobSource;
+import dev.holdfast.worker.source.Metrics;
+
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

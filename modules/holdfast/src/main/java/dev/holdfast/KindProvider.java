@@ -1,6 +1,7 @@
 package dev.holdfast;
 
-import dev.holdfast.worker.Kind;
+import dev.holdfast.worker.handler.Kind;
+
 import java.util.Collection;
 import java.util.List;
 

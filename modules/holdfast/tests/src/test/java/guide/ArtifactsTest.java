@@ -1,19 +1,20 @@
 package guide;
 
+import dev.holdfast.WorkerBuilder;
+import dev.holdfast.model.attempt.PublishedArtifact;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Soon;
+import dev.holdfast.worker.artifact.FolderStore;
+import dev.holdfast.worker.artifact.Scratch;
+import dev.holdfast.worker.handler.JobContext;
+import dev.holdfast.worker.handler.Kind;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.holdfast.WorkerBuilder;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.PublishedArtifact;
-import dev.holdfast.testkit.ChildProcess;
-import dev.holdfast.testkit.Soon;
-import dev.holdfast.worker.FolderStore;
-import dev.holdfast.worker.JobContext;
-import dev.holdfast.worker.Kind;
-import dev.holdfast.worker.Scratch;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,25 +1,26 @@
 package guide;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
-import dev.holdfast.model.AttemptOutcome;
-import dev.holdfast.model.FailedException;
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.FailureCategory;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.PayloadType;
-import dev.holdfast.model.RetryDefaults;
-import dev.holdfast.model.RetryDefaults.Retries;
-import dev.holdfast.model.RetryPolicy;
+import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.job.FailedException;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.job.RetryDefaults;
+import dev.holdfast.model.job.RetryPolicy;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.PayloadType;
 import dev.holdfast.queue.Queue;
-import dev.holdfast.worker.JobContext;
-import dev.holdfast.worker.Kind;
+import dev.holdfast.worker.handler.JobContext;
+import dev.holdfast.worker.handler.Kind;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.job.RetryDefaults.Retries;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

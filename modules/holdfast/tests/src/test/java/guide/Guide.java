@@ -1,18 +1,19 @@
 package guide;
 
-import static dev.holdfast.testkit.Soon.SOON;
-
 import dev.holdfast.Holdfast;
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobEvent;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.LeasedJob;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
+
+import static dev.holdfast.testkit.Soon.SOON;
+
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -32,53 +33,53 @@ import org.slf4j.LoggerFactory;
  */
 @ExtendWith(DatabaseExtension.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class Guide {
-  static final Logger log = LoggerFactory.getLogger("guide");
+public abstract class Guide {
+  protected static final Logger log = LoggerFactory.getLogger("guide");
 
-  TestDatabase db;
-  DataSource dataSource;
-  Holdfast holdfast;
+  protected TestDatabase db;
+  protected DataSource dataSource;
+  protected Holdfast holdfast;
 
   @BeforeAll
-  void open(TestDatabase database) {
+  protected void open(TestDatabase database) {
     db = database;
     dataSource = database.dataSource();
     holdfast = Holdfast.on(dataSource);
   }
 
   @AfterAll
-  void close() {
+  protected void close() {
     holdfast.close();
   }
 
-  final JobId enqueue(Job job) {
+  protected final JobId enqueue(Job job) {
     return holdfast.enqueue(job).id();
   }
 
-  final JobStatus status(JobId id) {
+  protected final JobStatus status(JobId id) {
     return holdfast.find(id).orElseThrow();
   }
 
-  final JobState state(JobId id) {
+  protected final JobState state(JobId id) {
     return status(id).state();
   }
 
-  final Failure failure(JobId id) {
+  protected final Failure failure(JobId id) {
     return Optional.ofNullable(status(id).failure()).orElseThrow();
   }
 
-  final List<String> timeline(JobId id) {
+  protected final List<String> timeline(JobId id) {
     return holdfast.queue().timeline(id).stream().map(JobEvent::type).toList();
   }
 
-  final List<JobId> claimed(String queue) {
+  protected final List<JobId> claimed(String queue) {
     return holdfast.queue().claim(queue, 1_000, "somebody", SOON).jobs().stream()
         .map(LeasedJob::id)
         .toList();
   }
 
   /** As if its worker had not been heard of for longer than a lease. */
-  final void takeAway(JobId id) {
+  protected final void takeAway(JobId id) {
     db.sql(
         "UPDATE holdfast.job SET lease_expires_at = clock_timestamp() - interval '1 hour'"
             + " WHERE id = ?",
@@ -86,11 +87,11 @@ abstract class Guide {
     holdfast.queue().reap(Duration.ZERO);
   }
 
-  final void await(JobId id, JobState state) {
+  protected final void await(JobId id, JobState state) {
     until(() -> state(id) == state);
   }
 
-  static void until(Callable<Boolean> condition) {
+  protected static void until(Callable<Boolean> condition) {
     Awaitility.await()
         .pollDelay(Duration.ZERO)
         .pollInterval(Duration.ofMillis(20))
@@ -99,7 +100,7 @@ abstract class Guide {
   }
 
   /** What the code of the guide logs while this runs. */
-  static List<String> logged(Runnable code) {
+  protected static List<String> logged(Runnable code) {
     try (CapturedLog captured = CapturedLog.of(log.getName())) {
       code.run();
       return captured.lines();

@@ -1,15 +1,16 @@
 package guide;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.holdfast.WorkerBuilder;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.testkit.Living;
 import dev.holdfast.testkit.Script;
-import dev.holdfast.worker.JobContext;
 import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.handler.JobContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

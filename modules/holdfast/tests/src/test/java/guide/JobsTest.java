@@ -1,15 +1,16 @@
 package guide;
 
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.testkit.Soon;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.holdfast.model.Enqueued;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobFilter;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.LeasedJob;
-import dev.holdfast.testkit.Soon;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;

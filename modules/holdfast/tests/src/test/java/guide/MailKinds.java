@@ -2,7 +2,8 @@ package guide;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.KindProvider;
-import dev.holdfast.worker.Kind;
+import dev.holdfast.worker.handler.Kind;
+
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

@@ -1,9 +1,10 @@
 package guide;
 
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;

@@ -1,13 +1,14 @@
 package guide;
 
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.schedule.Schedule;
+import dev.holdfast.model.schedule.ScheduleStatus;
+import dev.holdfast.model.schedule.WhenMissed;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobFilter;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Schedule;
-import dev.holdfast.model.ScheduleStatus;
-import dev.holdfast.model.WhenMissed;
 import java.time.DayOfWeek;
 import java.time.Duration;
 import java.time.Instant;

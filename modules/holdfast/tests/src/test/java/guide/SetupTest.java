@@ -1,22 +1,23 @@
 package guide;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.KindProvider;
 import dev.holdfast.WorkerBuilder;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.RefusedException;
-import dev.holdfast.queue.DatabaseException;
-import dev.holdfast.queue.Migrations;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.jdbc.DatabaseException;
+import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.testkit.Durable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

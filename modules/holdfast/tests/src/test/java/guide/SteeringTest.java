@@ -1,20 +1,21 @@
 package guide;
 
+import dev.holdfast.model.attempt.Attempt;
+import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.FailedException;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.ops.Statistics;
+import dev.holdfast.model.value.Json;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.Attempt;
-import dev.holdfast.model.AttemptOutcome;
-import dev.holdfast.model.Cancellation;
-import dev.holdfast.model.FailedException;
-import dev.holdfast.model.FailureCategory;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobEvent;
-import dev.holdfast.model.JobFilter;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Statistics;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

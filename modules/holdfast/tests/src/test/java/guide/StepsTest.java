@@ -1,14 +1,15 @@
 package guide;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.steps.FailureClass;
 import dev.holdfast.steps.StepException;
-import dev.holdfast.worker.JobContext;
 import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.handler.JobContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -1,15 +1,16 @@
 package guide;
 
+import dev.holdfast.WorkerBuilder;
+import dev.holdfast.model.job.FailedException;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.WhenDependencyFails;
+import dev.holdfast.worker.Worker;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.WorkerBuilder;
-import dev.holdfast.model.FailedException;
-import dev.holdfast.model.FailureCategory;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.WhenDependencyFails;
-import dev.holdfast.worker.Worker;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -1,25 +1,26 @@
 package guide;
 
+import dev.holdfast.WorkerBuilder;
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.worker.JobListener;
+import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.config.Backpressure;
+import dev.holdfast.worker.config.LoadSource;
+import dev.holdfast.worker.handler.JobContext;
+import dev.holdfast.worker.handler.Kind;
+import dev.holdfast.worker.source.Metrics;
+
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.holdfast.WorkerBuilder;
-import dev.holdfast.model.Ack;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.LeasedJob;
-import dev.holdfast.model.Settlement;
-import dev.holdfast.model.Timings;
-import dev.holdfast.worker.Backpressure;
-import dev.holdfast.worker.JobContext;
-import dev.holdfast.worker.JobListener;
-import dev.holdfast.worker.Kind;
-import dev.holdfast.worker.LoadSource;
-import dev.holdfast.worker.Metrics;
-import dev.holdfast.worker.Worker;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

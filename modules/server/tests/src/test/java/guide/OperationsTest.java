@@ -1,19 +1,20 @@
 package guide;
 
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.Json;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.server.HoldfastServer;
-import dev.holdfast.server.ServerMetrics;
-import dev.holdfast.server.ServerOptions;
+import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.server.metrics.ServerMetrics;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.Worker;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;

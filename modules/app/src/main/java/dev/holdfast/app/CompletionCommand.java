@@ -1,5 +1,7 @@
 package dev.holdfast.app;
 
+import dev.holdfast.app.error.ExitCode;
+
 import java.util.concurrent.Callable;
 import picocli.AutoComplete;
 import picocli.CommandLine.Command;

@@ -1,5 +1,24 @@
 package dev.holdfast.app;
 
+import dev.holdfast.app.admin.ConfigCommand;
+import dev.holdfast.app.admin.HealthCommand;
+import dev.holdfast.app.admin.KeysCommand;
+import dev.holdfast.app.admin.LogsCommand;
+import dev.holdfast.app.admin.MigrateCommand;
+import dev.holdfast.app.admin.QueuesCommand;
+import dev.holdfast.app.admin.SchedulesCommand;
+import dev.holdfast.app.admin.ScratchCommand;
+import dev.holdfast.app.admin.StatsCommand;
+import dev.holdfast.app.admin.WorkersCommand;
+import dev.holdfast.app.cli.Version;
+import dev.holdfast.app.jobs.EnqueueCommand;
+import dev.holdfast.app.jobs.JobsCommand;
+import dev.holdfast.app.run.DemoCommand;
+import dev.holdfast.app.run.DevCommand;
+import dev.holdfast.app.run.ServerCommand;
+import dev.holdfast.app.run.SuperviseCommand;
+import dev.holdfast.app.run.WorkerCommand;
+
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;

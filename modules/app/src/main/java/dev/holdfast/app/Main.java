@@ -1,5 +1,10 @@
 package dev.holdfast.app;
 
+import dev.holdfast.app.cli.Logs;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.error.Failures;
+import dev.holdfast.app.error.UsageErrors;
+
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -15,12 +20,12 @@ public final class Main {
     System.exit(run(arguments));
   }
 
-  static int run(String... arguments) {
+  public static int run(String... arguments) {
     return commandLine(arguments).execute(arguments);
   }
 
   /** For these arguments; without any it has all commands. */
-  static CommandLine commandLine(String... arguments) {
+  public static CommandLine commandLine(String... arguments) {
     CommandLine line =
         arguments.length == 0 ? HoldfastCommand.withAll() : HoldfastCommand.withOnly(arguments[0]);
     return line.setCaseInsensitiveEnumValuesAllowed(true)

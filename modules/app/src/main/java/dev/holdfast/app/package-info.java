@@ -1,3 +1,4 @@
+/** The program: its commands. */
 @NullMarked
 package dev.holdfast.app;
 

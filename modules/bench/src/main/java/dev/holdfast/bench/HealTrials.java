@@ -1,10 +1,11 @@
 package dev.holdfast.bench;
 
-import dev.holdfast.steps.Changes;
-import dev.holdfast.steps.Git;
-import dev.holdfast.steps.Repository;
-import dev.holdfast.steps.Scrubber;
-import dev.holdfast.steps.Workspace;
+import dev.holdfast.redaction.Scrubber;
+import dev.holdfast.workspace.git.Changes;
+import dev.holdfast.workspace.git.Git;
+import dev.holdfast.workspace.git.Repository;
+import dev.holdfast.workspace.git.Workspace;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

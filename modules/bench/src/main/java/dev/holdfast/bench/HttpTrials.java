@@ -1,10 +1,11 @@
 package dev.holdfast.bench;
 
-import dev.holdfast.contract.LeaseRequest;
-import dev.holdfast.contract.TaskEnvelope;
-import dev.holdfast.contract.Wire;
-import dev.holdfast.model.Job;
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.lease.LeaseRequest;
+import dev.holdfast.contract.task.TaskEnvelope;
+import dev.holdfast.model.job.Job;
 import dev.holdfast.server.HoldfastServer;
+
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

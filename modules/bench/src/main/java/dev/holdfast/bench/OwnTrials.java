@@ -1,9 +1,10 @@
 package dev.holdfast.bench;
 
-import dev.holdfast.model.Claimed;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.Lease;
+import dev.holdfast.model.attempt.Claimed;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.job.Job;
 import dev.holdfast.queue.Queue;
+
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;

@@ -1,7 +1,8 @@
 package dev.holdfast.bench;
 
+import dev.holdfast.model.job.JobId;
+
 import com.zaxxer.hikari.HikariDataSource;
-import dev.holdfast.model.JobId;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -1,3 +1,4 @@
+/** What goes over the wire. */
 @NullMarked
 package dev.holdfast.contract;
 

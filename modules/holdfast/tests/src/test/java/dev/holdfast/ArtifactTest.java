@@ -1,23 +1,24 @@
 package dev.holdfast;
 
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.worker.artifact.FolderStore;
+import dev.holdfast.worker.artifact.Scratch;
+import dev.holdfast.worker.handler.JobContext;
+import dev.holdfast.worker.handler.Kind;
+import dev.holdfast.worker.handler.LeaseLostException;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.holdfast.model.ControlAction;
-import dev.holdfast.model.ControlCommand;
-import dev.holdfast.model.FailureCategory;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobEvent;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.RefusedException;
-import dev.holdfast.worker.FolderStore;
-import dev.holdfast.worker.JobContext;
-import dev.holdfast.worker.Kind;
-import dev.holdfast.worker.LeaseLostException;
-import dev.holdfast.worker.Scratch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -125,9 +126,9 @@ class ArtifactTest extends WorkplaceTest {
             .producing("out.txt");
     worker().handle(inAStep).drain();
     await(id, JobState.SUCCEEDED);
-    ControlCommand again =
-        new ControlCommand(ControlAction.RESUME_FROM_STEP, "write", "ada", "it is too small");
-    assertThat(holdfast.queue().control(id, again, null)).isEqualTo(ControlCommand.Answer.ACCEPTED);
+    JobCommand again =
+        new JobCommand(CommandAction.RESUME_FROM_STEP, "write", "ada", "it is too small");
+    assertThat(holdfast.queue().control(id, again, null)).isEqualTo(JobCommand.Answer.ACCEPTED);
     worker().handle(inAStep).drain();
     await(id, JobState.SUCCEEDED);
     assertThat(artifact(id, "out.txt")).hasContent("run 2");

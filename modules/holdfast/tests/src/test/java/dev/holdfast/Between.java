@@ -1,6 +1,7 @@
 package dev.holdfast;
 
-import dev.holdfast.worker.JobSource;
+import dev.holdfast.worker.source.JobSource;
+
 import java.util.Optional;
 import java.util.ServiceLoader;
 

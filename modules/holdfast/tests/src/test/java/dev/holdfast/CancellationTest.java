@@ -1,21 +1,22 @@
 package dev.holdfast;
 
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.handler.Handler;
+import dev.holdfast.worker.handler.LeaseLostException;
+import dev.holdfast.worker.source.Metrics;
+
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.Cancellation;
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.FailureCategory;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Timings;
-import dev.holdfast.worker.Handler;
-import dev.holdfast.worker.LeaseLostException;
-import dev.holdfast.worker.Metrics;
-import dev.holdfast.worker.Worker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

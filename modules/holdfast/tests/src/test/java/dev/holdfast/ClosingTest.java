@@ -1,18 +1,19 @@
 package dev.holdfast;
 
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.testkit.CapturedLog;
+import dev.holdfast.testkit.FaultProxy;
+import dev.holdfast.worker.Worker;
+
 import static dev.holdfast.testkit.Soon.STANDSTILL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Json;
-import dev.holdfast.testkit.CapturedLog;
-import dev.holdfast.testkit.FaultProxy;
-import dev.holdfast.worker.Worker;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

@@ -1,15 +1,16 @@
 package dev.holdfast;
 
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.config.Backpressure;
+import dev.holdfast.worker.handler.Handler;
+import dev.holdfast.worker.source.Metrics;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Json;
-import dev.holdfast.worker.Backpressure;
-import dev.holdfast.worker.Handler;
-import dev.holdfast.worker.Metrics;
-import dev.holdfast.worker.Worker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

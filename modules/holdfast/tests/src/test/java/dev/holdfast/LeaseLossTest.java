@@ -1,22 +1,23 @@
 package dev.holdfast;
 
+import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.testkit.CapturedLog;
+import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.handler.Handler;
+import dev.holdfast.worker.handler.LeaseLostException;
+import dev.holdfast.worker.source.JobSource;
+import dev.holdfast.worker.source.Metrics;
+
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
-import dev.holdfast.model.AttemptOutcome;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Timings;
-import dev.holdfast.testkit.CapturedLog;
-import dev.holdfast.worker.Handler;
-import dev.holdfast.worker.JobSource;
-import dev.holdfast.worker.LeaseLostException;
-import dev.holdfast.worker.Metrics;
-import dev.holdfast.worker.Worker;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -1,27 +1,28 @@
 package dev.holdfast;
 
+import dev.holdfast.model.attempt.Attempt;
+import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.job.RetryPolicy;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.queue.Impatient;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.source.JobSource;
+
 import static dev.holdfast.testkit.Soon.AMPLE;
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.holdfast.model.Attempt;
-import dev.holdfast.model.AttemptOutcome;
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobEvent;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.RetryPolicy;
-import dev.holdfast.model.Timings;
-import dev.holdfast.queue.Impatient;
-import dev.holdfast.testkit.DatabaseExtension;
-import dev.holdfast.testkit.TestDatabase;
-import dev.holdfast.worker.JobSource;
-import dev.holdfast.worker.Worker;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;

@@ -1,16 +1,17 @@
 package dev.holdfast;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import dev.holdfast.model.Ack;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.LeasedJob;
-import dev.holdfast.model.Settlement;
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.worker.JobListener;
 import dev.holdfast.worker.Worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

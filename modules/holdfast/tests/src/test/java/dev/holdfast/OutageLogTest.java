@@ -1,19 +1,20 @@
 package dev.holdfast;
 
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.queue.jdbc.DatabaseException;
+import dev.holdfast.testkit.CapturedLog;
+import dev.holdfast.testkit.FaultProxy;
+import dev.holdfast.worker.source.Metrics;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import ch.qos.logback.classic.Level;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Timings;
-import dev.holdfast.queue.DatabaseException;
-import dev.holdfast.testkit.CapturedLog;
-import dev.holdfast.testkit.FaultProxy;
-import dev.holdfast.worker.Metrics;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;

@@ -1,27 +1,28 @@
 package dev.holdfast;
 
-import static dev.holdfast.testkit.Soon.SOON;
-import static dev.holdfast.testkit.Soon.STANDSTILL;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
-import dev.holdfast.model.Ack;
-import dev.holdfast.model.AttemptOutcome;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.LeasedJob;
-import dev.holdfast.model.Settlement;
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.Impatient;
 import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.JobListener;
-import dev.holdfast.worker.Kind;
-import dev.holdfast.worker.Metrics;
 import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.handler.Kind;
+import dev.holdfast.worker.source.Metrics;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static dev.holdfast.testkit.Soon.STANDSTILL;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -1,22 +1,23 @@
 package dev.holdfast;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.FailureCategory;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.LogCursor;
-import dev.holdfast.model.LogTail;
-import dev.holdfast.model.RetryPolicy;
-import dev.holdfast.model.Timings;
+import dev.holdfast.model.attempt.LogCursor;
+import dev.holdfast.model.attempt.LogTail;
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.RetryPolicy;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.programs.Program;
 import dev.holdfast.testkit.Living;
 import dev.holdfast.testkit.Script;
-import dev.holdfast.worker.Kind;
-import dev.holdfast.worker.Program;
 import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.handler.Kind;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

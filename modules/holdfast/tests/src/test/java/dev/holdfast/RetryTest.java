@@ -1,18 +1,19 @@
 package dev.holdfast;
 
+import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.job.FailedException;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.job.RetryPolicy;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.worker.Worker;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.AttemptOutcome;
-import dev.holdfast.model.FailedException;
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.FailureCategory;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.RetryPolicy;
-import dev.holdfast.worker.Worker;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;

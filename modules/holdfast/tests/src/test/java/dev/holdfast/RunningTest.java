@@ -1,22 +1,23 @@
 package dev.holdfast;
 
+import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobAttributes;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.PayloadType;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.worker.Worker;
+
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.AttemptOutcome;
-import dev.holdfast.model.Codec;
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.FailureCategory;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobAttributes;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Limits;
-import dev.holdfast.model.PayloadType;
-import dev.holdfast.queue.Queue;
-import dev.holdfast.worker.Worker;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,18 +1,19 @@
 package dev.holdfast;
 
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.testkit.CapturedLog;
+import dev.holdfast.worker.artifact.Scratch;
+import dev.holdfast.worker.handler.Handler;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import ch.qos.logback.classic.Level;
-import dev.holdfast.model.FailureCategory;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Lease;
-import dev.holdfast.testkit.CapturedLog;
-import dev.holdfast.worker.Handler;
-import dev.holdfast.worker.Scratch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

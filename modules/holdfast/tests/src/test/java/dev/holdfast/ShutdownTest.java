@@ -1,14 +1,15 @@
 package dev.holdfast;
 
+import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.worker.Worker;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.AttemptOutcome;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Json;
-import dev.holdfast.worker.Worker;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -1,17 +1,18 @@
 package dev.holdfast;
 
-import dev.holdfast.model.Ack;
-import dev.holdfast.model.Claimed;
-import dev.holdfast.model.Lease;
-import dev.holdfast.model.Patch;
-import dev.holdfast.model.Publication;
-import dev.holdfast.model.PublishedArtifact;
-import dev.holdfast.model.Pulse;
-import dev.holdfast.model.Report;
-import dev.holdfast.model.Settlement;
-import dev.holdfast.model.StepStatus;
-import dev.holdfast.model.Timings;
-import dev.holdfast.worker.JobSource;
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Claimed;
+import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Patch;
+import dev.holdfast.model.attempt.Publication;
+import dev.holdfast.model.attempt.PublishedArtifact;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.worker.source.JobSource;
+
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -50,12 +51,12 @@ final class SlowClaims implements JobSource {
   }
 
   @Override
-  public List<Pulse> heartbeat(List<Lease> leases, Duration lease) {
+  public List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease) {
     return source.heartbeat(leases, lease);
   }
 
   @Override
-  public List<Pulse> signals(String worker) {
+  public List<HeartbeatResult> signals(String worker) {
     return source.signals(worker);
   }
 

@@ -1,20 +1,21 @@
 package dev.holdfast;
 
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.redaction.Scrubber;
+import dev.holdfast.steps.Budgets;
+import dev.holdfast.worker.artifact.Scratch;
+import dev.holdfast.worker.config.Healing;
+import dev.holdfast.worker.handler.JobContext;
+import dev.holdfast.workspace.RuntimeCommand;
+import dev.holdfast.workspace.Workspaces;
+
 import static dev.holdfast.testkit.Soon.AMPLE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.EventType;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Json;
-import dev.holdfast.steps.Budgets;
-import dev.holdfast.steps.RuntimeCommand;
-import dev.holdfast.steps.Scrubber;
-import dev.holdfast.worker.Healing;
-import dev.holdfast.worker.JobContext;
-import dev.holdfast.worker.Scratch;
-import dev.holdfast.worker.Workspaces;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -1,18 +1,19 @@
 package dev.holdfast;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.steps.Budgets;
 import dev.holdfast.steps.FailureClass;
-import dev.holdfast.steps.Scrubber;
 import dev.holdfast.steps.StepException;
 import dev.holdfast.steps.StepLoop;
 import dev.holdfast.testkit.Extent;
-import dev.holdfast.worker.Healing;
 import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.config.Healing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

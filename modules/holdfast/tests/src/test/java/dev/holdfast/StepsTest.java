@@ -1,30 +1,31 @@
 package dev.holdfast;
 
+import dev.holdfast.model.attempt.StepState;
+import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.FailedException;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.redaction.Scrubber;
+import dev.holdfast.steps.Budgets;
+import dev.holdfast.steps.FailureClass;
+import dev.holdfast.steps.StepException;
+import dev.holdfast.steps.StepLoop;
+import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.config.Healing;
+import dev.holdfast.worker.handler.Handler;
+
 import static dev.holdfast.testkit.Soon.AMPLE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.holdfast.model.ControlAction;
-import dev.holdfast.model.ControlCommand;
-import dev.holdfast.model.EventType;
-import dev.holdfast.model.FailedException;
-import dev.holdfast.model.FailureCategory;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobEvent;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.LiveControl;
-import dev.holdfast.model.StepState;
-import dev.holdfast.model.StepStatus;
-import dev.holdfast.steps.Budgets;
-import dev.holdfast.steps.FailureClass;
-import dev.holdfast.steps.Scrubber;
-import dev.holdfast.steps.StepException;
-import dev.holdfast.steps.StepLoop;
-import dev.holdfast.worker.Handler;
-import dev.holdfast.worker.Healing;
-import dev.holdfast.worker.Worker;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -83,9 +84,9 @@ class StepsTest extends LibraryTest {
         .orElse("none");
   }
 
-  private void ask(JobId id, ControlAction action, @Nullable String step) {
-    assertThat(holdfast.queue().control(id, new ControlCommand(action, step, "ada", "test"), null))
-        .isEqualTo(ControlCommand.Answer.ACCEPTED);
+  private void ask(JobId id, CommandAction action, @Nullable String step) {
+    assertThat(holdfast.queue().control(id, new JobCommand(action, step, "ada", "test"), null))
+        .isEqualTo(JobCommand.Answer.ACCEPTED);
   }
 
   // ---- checkpoints
@@ -352,10 +353,10 @@ class StepsTest extends LibraryTest {
   @Test
   void a_job_that_was_paused_before_it_ran_waits_before_its_first_step() {
     JobId id = enqueued();
-    ask(id, ControlAction.PAUSE, null);
+    ask(id, CommandAction.PAUSE, null);
     working((payload, context) -> context.step("embed", String.class, () -> "made"));
     until(() -> job(id).state() == JobState.RUNNING);
-    ask(id, ControlAction.RESUME, null);
+    ask(id, CommandAction.RESUME, null);
     await(id, JobState.SUCCEEDED);
     assertThat(timeline(id))
         .containsSubsequence("task.control.resume", EventType.STEP_STARTED, EventType.DONE);
@@ -382,13 +383,13 @@ class StepsTest extends LibraryTest {
               });
         });
     until(stuck);
-    ask(id, ControlAction.RESUME_FROM_STEP, "two");
+    ask(id, CommandAction.RESUME_FROM_STEP, "two");
     await(id, JobState.SUCCEEDED);
     assertThat(ran).containsExactly("one", "two", "three", "two", "three");
     assertThat(steps(id))
         .containsSubsequence(
             "control.resume_from_step", "resume.from_step", "control.recovery.ack", "started");
-    assertThat(holdfast.queue().control(id)).isEqualTo(LiveControl.NONE);
+    assertThat(holdfast.queue().control(id)).isEqualTo(PendingCommand.NONE);
   }
 
   @Test
@@ -409,7 +410,7 @@ class StepsTest extends LibraryTest {
                   return "made";
                 }));
     until(stuck);
-    ask(id, ControlAction.RETRY_STEP, "embed");
+    ask(id, CommandAction.RETRY_STEP, "embed");
     await(id, JobState.SUCCEEDED);
     assertThat(steps(id))
         .containsExactly(

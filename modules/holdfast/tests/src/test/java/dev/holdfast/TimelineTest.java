@@ -1,16 +1,17 @@
 package dev.holdfast;
 
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobEvent;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Limits;
-import dev.holdfast.model.Refusal;
-import dev.holdfast.model.RefusedException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

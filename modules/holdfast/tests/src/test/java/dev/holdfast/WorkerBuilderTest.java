@@ -1,15 +1,16 @@
 package dev.holdfast;
 
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.handler.Kind;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.RefusedException;
-import dev.holdfast.worker.Kind;
-import dev.holdfast.worker.Worker;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -1,15 +1,16 @@
 package dev.holdfast;
 
+import dev.holdfast.model.job.FailedException;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.source.Metrics;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.FailedException;
-import dev.holdfast.model.FailureCategory;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Json;
-import dev.holdfast.worker.Metrics;
-import dev.holdfast.worker.Worker;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

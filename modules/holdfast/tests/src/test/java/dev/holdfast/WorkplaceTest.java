@@ -1,9 +1,10 @@
 package dev.holdfast;
 
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.worker.FolderStore;
-import dev.holdfast.worker.Scratch;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.worker.artifact.FolderStore;
+import dev.holdfast.worker.artifact.Scratch;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,35 +1,36 @@
 package dev.holdfast;
 
+import dev.holdfast.model.attempt.Artifact;
+import dev.holdfast.model.attempt.LogCursor;
+import dev.holdfast.model.attempt.LogTail;
+import dev.holdfast.model.attempt.PublishedArtifact;
+import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.redaction.Scrubber;
+import dev.holdfast.steps.Budgets;
+import dev.holdfast.testkit.CapturedLog;
+import dev.holdfast.worker.artifact.FolderStore;
+import dev.holdfast.worker.artifact.Scratch;
+import dev.holdfast.worker.config.Healing;
+import dev.holdfast.workspace.RuntimeCommand;
+import dev.holdfast.workspace.WorkspaceJob;
+import dev.holdfast.workspace.Workspaces;
+import dev.holdfast.workspace.git.Git;
+import dev.holdfast.workspace.git.Workspace;
+
 import static dev.holdfast.testkit.Soon.AMPLE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
-import dev.holdfast.model.Artifact;
-import dev.holdfast.model.ControlAction;
-import dev.holdfast.model.ControlCommand;
-import dev.holdfast.model.EventType;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobEvent;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.LogCursor;
-import dev.holdfast.model.LogTail;
-import dev.holdfast.model.PublishedArtifact;
-import dev.holdfast.model.StepStatus;
-import dev.holdfast.model.Timings;
-import dev.holdfast.steps.Budgets;
-import dev.holdfast.steps.Git;
-import dev.holdfast.steps.RuntimeCommand;
-import dev.holdfast.steps.Scrubber;
-import dev.holdfast.steps.Workspace;
-import dev.holdfast.steps.WorkspaceJob;
-import dev.holdfast.testkit.CapturedLog;
-import dev.holdfast.worker.FolderStore;
-import dev.holdfast.worker.Healing;
-import dev.holdfast.worker.Scratch;
-import dev.holdfast.worker.Workspaces;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -153,9 +154,9 @@ class WorkspaceTest extends LibraryTest {
     return folder.resolve("scratch").resolve(id.toString()).resolve(Integer.toString(attempt));
   }
 
-  private void ask(JobId id, ControlAction action, @Nullable String step) {
-    assertThat(holdfast.queue().control(id, new ControlCommand(action, step, "ada", "test"), null))
-        .isEqualTo(ControlCommand.Answer.ACCEPTED);
+  private void ask(JobId id, CommandAction action, @Nullable String step) {
+    assertThat(holdfast.queue().control(id, new JobCommand(action, step, "ada", "test"), null))
+        .isEqualTo(JobCommand.Answer.ACCEPTED);
   }
 
   /** Soon, that is: whoever adopts the dead may take a moment to bury them. */
@@ -462,13 +463,13 @@ class WorkspaceTest extends LibraryTest {
     working();
     until(() -> steps(id).contains("started"));
     until(() -> scratch(id, 1).resolve("workspace-1/work/agent").toFile().exists());
-    ask(id, ControlAction.TAKEOVER, null);
+    ask(id, CommandAction.TAKEOVER, null);
     until(() -> steps(id).contains("control.recovery.ack"));
     Path work = scratch(id, 1).resolve("workspace-1/work");
     assertThat(data(id, EventType.RECOVERY_ACK))
         .contains("\"takeover\"", work.toRealPath().toString());
     Files.writeString(work.resolve("by-hand"), "ada\n");
-    ask(id, ControlAction.RESUME, null);
+    ask(id, CommandAction.RESUME, null);
     await(id, JobState.SUCCEEDED);
     assertThat(patch(id, "edit")).contains("by-hand", "agent");
     assertThat(steps(id))
@@ -491,16 +492,16 @@ class WorkspaceTest extends LibraryTest {
     JobId id = enqueued("edit");
     working();
     until(() -> Files.exists(folder.resolve("begun")));
-    ask(id, ControlAction.PAUSE, null);
+    ask(id, CommandAction.PAUSE, null);
     heard(id);
     Files.createFile(folder.resolve("go"));
     until(() -> data(id, EventType.RECOVERY_ACK).contains("\"pause\""));
-    ask(id, ControlAction.TAKEOVER, null);
+    ask(id, CommandAction.TAKEOVER, null);
     until(() -> data(id, EventType.RECOVERY_ACK).contains("\"takeover\""));
     Path work = scratch(id, 1).resolve("workspace-1/work");
     assertThat(data(id, EventType.RECOVERY_ACK)).contains(work.toRealPath().toString());
     Files.writeString(work.resolve("by-hand"), "ada\n");
-    ask(id, ControlAction.RESUME, null);
+    ask(id, CommandAction.RESUME, null);
     await(id, JobState.SUCCEEDED);
     assertThat(patch(id, "edit")).contains("by-hand");
   }
@@ -512,10 +513,10 @@ class WorkspaceTest extends LibraryTest {
     JobId id = enqueued("edit", "look");
     working();
     until(() -> scratch(id, 1).resolve("workspace-1/work/agent").toFile().exists());
-    ask(id, ControlAction.TAKEOVER, null);
+    ask(id, CommandAction.TAKEOVER, null);
     until(() -> steps(id).contains("control.recovery.ack"));
     Files.writeString(scratch(id, 1).resolve("workspace-1/work/by-hand"), "ada\n");
-    ask(id, ControlAction.ACCEPT_STEP, "edit");
+    ask(id, CommandAction.ACCEPT_STEP, "edit");
     await(id, JobState.SUCCEEDED);
     assertThat(patch(id, "edit")).contains("by-hand", "agent");
     assertThat(checkpoint(id, "edit")).contains("accepted by ada: test");
@@ -539,7 +540,7 @@ class WorkspaceTest extends LibraryTest {
     working();
     await(id, JobState.SUCCEEDED);
     assertThat(patch(id, "two")).isEmpty();
-    ask(id, ControlAction.RESUME_FROM_STEP, "two");
+    ask(id, CommandAction.RESUME_FROM_STEP, "two");
     until(() -> job(id).attempt() == 2 && job(id).state() == JobState.SUCCEEDED);
     assertThat(Files.readAllLines(folder.resolve("ran"))).hasSize(1);
     assertThat(Files.readAllLines(folder.resolve("ran2"))).hasSize(2);
@@ -559,7 +560,7 @@ class WorkspaceTest extends LibraryTest {
     JobId id = enqueued("one", "two", "three");
     working();
     until(() -> Files.exists(folder.resolve("go")));
-    ask(id, ControlAction.RESUME_FROM_STEP, "two");
+    ask(id, CommandAction.RESUME_FROM_STEP, "two");
     await(id, JobState.SUCCEEDED);
     assertThat(Files.readAllLines(folder.resolve("ran")))
         .containsExactly("one", "two", "three", "two", "three");
@@ -576,13 +577,13 @@ class WorkspaceTest extends LibraryTest {
     JobId id = enqueued("edit");
     working();
     until(() -> Files.exists(folder.resolve("begun")));
-    ask(id, ControlAction.PAUSE, null);
+    ask(id, CommandAction.PAUSE, null);
     heard(id);
     // The attempt under way goes on until it fails by itself.
     Files.createFile(folder.resolve("go"));
     until(() -> steps(id).contains("control.recovery.ack"));
-    ask(id, ControlAction.HARD_RESET_STEP, "edit");
-    ask(id, ControlAction.RESUME, null);
+    ask(id, CommandAction.HARD_RESET_STEP, "edit");
+    ask(id, CommandAction.RESUME, null);
     await(id, JobState.SUCCEEDED);
     assertThat(steps(id))
         .containsExactly(

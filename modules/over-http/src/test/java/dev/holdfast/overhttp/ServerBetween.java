@@ -1,14 +1,15 @@
 package dev.holdfast.overhttp;
 
-import static dev.holdfast.testkit.Soon.AMPLE;
-
 import dev.holdfast.Between;
 import dev.holdfast.Holdfast;
-import dev.holdfast.contract.HttpSource;
-import dev.holdfast.model.Timings;
+import dev.holdfast.client.worker.HttpSource;
+import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.server.HoldfastServer;
-import dev.holdfast.server.ServerOptions;
-import dev.holdfast.worker.JobSource;
+import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.worker.source.JobSource;
+
+import static dev.holdfast.testkit.Soon.AMPLE;
+
 import java.time.Duration;
 
 /** A server: the worker knows its address and nothing else. */

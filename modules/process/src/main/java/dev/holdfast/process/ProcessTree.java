@@ -36,13 +36,13 @@ public final class ProcessTree {
 
   private final String name;
   private final Process process;
-  private final Kin.Marks marks;
+  private final ProcessFamily.Marks marks;
   private final long since;
   private final LineReader out;
   private final LineReader err;
 
   private ProcessTree(
-      String name, Process process, Kin.Marks marks, long since, LineReader out, LineReader err) {
+      String name, Process process, ProcessFamily.Marks marks, long since, LineReader out, LineReader err) {
     this.name = name;
     this.process = process;
     this.marks = marks;
@@ -69,15 +69,15 @@ public final class ProcessTree {
         Programs.find(command.program(), command.folder(), command.environment().get("PATH"));
     List<String> arguments = new ArrayList<>(command.arguments());
     arguments.set(0, program.toString());
-    Kin.Marks marks = Warden.marks();
+    ProcessFamily.Marks marks = OrphanKiller.marks();
     ProcessBuilder builder =
         new ProcessBuilder(inOwnSession(LimitMark.marked(marks.limit(), arguments)))
             .directory(command.folder().toFile())
             .redirectInput(NOTHING);
     builder.environment().clear();
     builder.environment().putAll(command.environment());
-    builder.environment().put(Kin.MARK, marks.variable());
-    long since = Kin.now();
+    builder.environment().put(ProcessFamily.MARK, marks.variable());
+    long since = ProcessFamily.now();
     Process process = builder.start();
     String name = program.getFileName() + "-" + process.pid();
     Runnable exited = () -> PipeDrain.await(process);
@@ -108,14 +108,14 @@ public final class ProcessTree {
   /** Asks all of them to end, each once: a second signal would come into the first one's trap. */
   public void terminate() {
     signal("TERM");
-    each(ProcessHandle::destroy, Kin.outsideItsGroup(process, marks, since));
+    each(ProcessHandle::destroy, ProcessFamily.outsideItsGroup(process, marks, since));
   }
 
   /** Ends all of them, and returns when none is left; false when some would not die. */
   public boolean kill() {
     signal("KILL");
     long until = System.nanoTime() + DYING.toNanos();
-    Set<Long> living = Kin.of(process, marks, since);
+    Set<Long> living = ProcessFamily.of(process, marks, since);
     while (!living.isEmpty() && System.nanoTime() < until) {
       // Again and again: one of them may have started another while we looked.
       each(ProcessHandle::destroyForcibly, living);
@@ -124,7 +124,7 @@ public final class ProcessTree {
             TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
             return true;
           });
-      living = Kin.of(process, marks, since);
+      living = ProcessFamily.of(process, marks, since);
     }
     if (!living.isEmpty()) {
       log.log(Level.WARNING, "processes of {0} do not die: {1}", name, living);
@@ -139,7 +139,7 @@ public final class ProcessTree {
   public int await() {
     int exit = uninterruptibly(process::waitFor);
     // Most leave nobody, and to tell a whole group takes a process of its own.
-    if (!Kin.isNobody(process, marks, since)) {
+    if (!ProcessFamily.isNobody(process, marks, since)) {
       kill();
     }
     out.finish(LAST_WORDS);

@@ -1,57 +1,110 @@
 package dev.holdfast.queue;
 
-import dev.holdfast.model.Ack;
-import dev.holdfast.model.ApiKey;
-import dev.holdfast.model.Attempt;
-import dev.holdfast.model.Background;
-import dev.holdfast.model.Cancellation;
-import dev.holdfast.model.Claimed;
-import dev.holdfast.model.Codec;
-import dev.holdfast.model.Completion;
-import dev.holdfast.model.ControlCommand;
-import dev.holdfast.model.Crew;
-import dev.holdfast.model.DatabaseVersion;
-import dev.holdfast.model.Delivery;
-import dev.holdfast.model.Dispatch;
-import dev.holdfast.model.DispatchTrouble;
-import dev.holdfast.model.Enqueued;
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.Fate;
-import dev.holdfast.model.Glance;
-import dev.holdfast.model.Holder;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobBrief;
-import dev.holdfast.model.JobCount;
-import dev.holdfast.model.JobEvent;
-import dev.holdfast.model.JobFilter;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobPage;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Lease;
-import dev.holdfast.model.Limits;
-import dev.holdfast.model.LiveControl;
-import dev.holdfast.model.LogCursor;
-import dev.holdfast.model.LogLines;
-import dev.holdfast.model.LogTail;
-import dev.holdfast.model.Moment;
-import dev.holdfast.model.Patch;
-import dev.holdfast.model.Publication;
-import dev.holdfast.model.PublishedArtifact;
-import dev.holdfast.model.Pulse;
-import dev.holdfast.model.QueueStatus;
-import dev.holdfast.model.Refusal;
-import dev.holdfast.model.RefusedException;
-import dev.holdfast.model.Report;
-import dev.holdfast.model.RetryDefaults;
-import dev.holdfast.model.Schedule;
-import dev.holdfast.model.ScheduleStatus;
-import dev.holdfast.model.Settlement;
-import dev.holdfast.model.Statistics;
-import dev.holdfast.model.StepStatus;
-import dev.holdfast.model.Throughput;
-import dev.holdfast.model.Told;
-import dev.holdfast.model.Warnings;
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Attempt;
+import dev.holdfast.model.attempt.Background;
+import dev.holdfast.model.attempt.Claimed;
+import dev.holdfast.model.attempt.Completion;
+import dev.holdfast.model.attempt.Delivery;
+import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LogCursor;
+import dev.holdfast.model.attempt.LogLines;
+import dev.holdfast.model.attempt.LogTail;
+import dev.holdfast.model.attempt.Patch;
+import dev.holdfast.model.attempt.Publication;
+import dev.holdfast.model.attempt.PublishedArtifact;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.ReportedCompletion;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.ChangedJob;
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobBrief;
+import dev.holdfast.model.job.JobCount;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobPage;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStateSnapshot;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.job.RetryDefaults;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.DatabaseVersion;
+import dev.holdfast.model.ops.Dispatch;
+import dev.holdfast.model.ops.DispatchTrouble;
+import dev.holdfast.model.ops.Holder;
+import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.ops.Statistics;
+import dev.holdfast.model.ops.Throughput;
+import dev.holdfast.model.ops.Warnings;
+import dev.holdfast.model.ops.WorkerFleet;
+import dev.holdfast.model.schedule.Schedule;
+import dev.holdfast.model.schedule.ScheduleStatus;
+import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Moment;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.queue.admin.ApiKeys;
+import dev.holdfast.queue.admin.Dispatches;
+import dev.holdfast.queue.admin.KnownKey;
+import dev.holdfast.queue.admin.KnownKinds;
+import dev.holdfast.queue.admin.Queues;
+import dev.holdfast.queue.admin.Retention;
+import dev.holdfast.queue.admin.TokenKey;
+import dev.holdfast.queue.admin.TokenKeys;
+import dev.holdfast.queue.claim.Claim;
+import dev.holdfast.queue.claim.Promote;
+import dev.holdfast.queue.claim.Unblock;
+import dev.holdfast.queue.command.Cancel;
+import dev.holdfast.queue.command.Commands;
+import dev.holdfast.queue.command.Retry;
+import dev.holdfast.queue.enqueue.Enqueue;
+import dev.holdfast.queue.enqueue.EnqueueIdempotent;
+import dev.holdfast.queue.health.WorkerRegistry;
+import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.DatabaseException;
+import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.StatementObserver;
+import dev.holdfast.queue.notify.NotificationListener;
+import dev.holdfast.queue.notify.QueueNotifier;
+import dev.holdfast.queue.notify.Subscription;
+import dev.holdfast.queue.notify.WakeUpSource;
+import dev.holdfast.queue.read.Artifacts;
+import dev.holdfast.queue.read.ChangedJobs;
+import dev.holdfast.queue.read.Count;
+import dev.holdfast.queue.read.FinishedJobs;
+import dev.holdfast.queue.read.Holders;
+import dev.holdfast.queue.read.JobReader;
+import dev.holdfast.queue.read.JobStates;
+import dev.holdfast.queue.read.RecentThroughput;
+import dev.holdfast.queue.read.Search;
+import dev.holdfast.queue.recover.Expire;
+import dev.holdfast.queue.recover.Reap;
+import dev.holdfast.queue.recover.ReapResult;
+import dev.holdfast.queue.recover.WarnOverdue;
+import dev.holdfast.queue.report.AppendLog;
+import dev.holdfast.queue.report.Log;
+import dev.holdfast.queue.report.Publish;
+import dev.holdfast.queue.report.Steps;
+import dev.holdfast.queue.schedule.FireSchedules;
+import dev.holdfast.queue.schedule.Schedules;
+import dev.holdfast.queue.schema.Schema;
+import dev.holdfast.queue.schema.SchemaCheck;
+import dev.holdfast.queue.settle.Backoff;
+import dev.holdfast.queue.settle.Complete;
+import dev.holdfast.queue.settle.Heartbeat;
+import dev.holdfast.queue.settle.Settle;
+import dev.holdfast.queue.settle.Succeed;
+import dev.holdfast.queue.settle.Undelivered;
+
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -84,13 +137,13 @@ public final class Queue implements AutoCloseable {
   private final Codec codec;
   private final Database database;
   private final Database heartbeats;
-  private final Doorbell doorbell;
+  private final QueueNotifier doorbell;
   private final Enqueue enqueue;
   private final Claim claim;
   private final Backoff backoff;
   private final Settle settle;
-  private final Health health;
-  private final Set<Listener> listeners = ConcurrentHashMap.newKeySet();
+  private final WorkerRegistry health;
+  private final Set<NotificationListener> listeners = ConcurrentHashMap.newKeySet();
   private volatile boolean schemaChecked;
   private volatile Duration startPatience = Duration.ofSeconds(15);
 
@@ -99,22 +152,22 @@ public final class Queue implements AutoCloseable {
     this.codec = codec;
     this.database = Database.pooled(dataSource, options.observer(), options.connections());
     this.heartbeats = database.dedicated(dataSource, HEARTBEAT_ANSWER);
-    this.doorbell = new Doorbell(database);
+    this.doorbell = new QueueNotifier(database);
     this.enqueue = new Enqueue(database, doorbell, codec, options.retries());
     this.backoff = new Backoff(options.retries());
     this.claim = new Claim(database, backoff);
     this.settle = new Settle(database, backoff);
-    this.health = new Health(database, doorbell);
+    this.health = new WorkerRegistry(database, doorbell);
   }
 
   /**
    * @param connections how many connections of the pool the verbs may use at once
    * @param retries what holds for jobs that do not say how often, and how soon, they are retried
    */
-  public record Options(int connections, VerbObserver observer, RetryDefaults retries) {
-    public static final Options DEFAULT = new Options(8, VerbObserver.NONE, RetryDefaults.NONE);
+  public record Options(int connections, StatementObserver observer, RetryDefaults retries) {
+    public static final Options DEFAULT = new Options(8, StatementObserver.NONE, RetryDefaults.NONE);
 
-    public Options(int connections, VerbObserver observer) {
+    public Options(int connections, StatementObserver observer) {
       this(connections, observer, RetryDefaults.NONE);
     }
 
@@ -142,8 +195,8 @@ public final class Queue implements AutoCloseable {
    * @param listens whether it is going to {@link #listen}
    */
   public void checkWorker(boolean listens) {
-    listeners.removeIf(Listener::isClosed);
-    WorkerCheck.run(
+    listeners.removeIf(NotificationListener::isClosed);
+    SchemaCheck.run(
         heartbeats, dataSource, listens, listeners.size(), !schemaChecked, startPatience);
     schemaChecked = true;
   }
@@ -179,29 +232,29 @@ public final class Queue implements AutoCloseable {
     return database.run("held", connection -> Claim.heldBy(connection, worker));
   }
 
-  public List<Pulse> heartbeat(List<Lease> leases, Duration lease) {
+  public List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease) {
     return leases.isEmpty()
         ? List.of()
         : heartbeats.run("heartbeat", connection -> Heartbeat.of(connection, leases, lease));
   }
 
   /** The same, for workers whose word is not enough: a lease that is another's is lost. */
-  public List<Pulse> heartbeat(Map<Lease, String> workers, Duration lease) {
+  public List<HeartbeatResult> heartbeat(Map<Lease, String> workers, Duration lease) {
     if (workers.isEmpty()) {
       return List.of();
     }
     return heartbeats.run(
         "heartbeat",
         connection -> {
-          Map<Lease, String> holders = Fates.workers(connection, List.copyOf(workers.keySet()));
+          Map<Lease, String> holders = JobStates.workers(connection, List.copyOf(workers.keySet()));
           List<Lease> theirs = new ArrayList<>();
-          List<Pulse> pulses = new ArrayList<>();
+          List<HeartbeatResult> pulses = new ArrayList<>();
           workers.forEach(
               (held, worker) -> {
                 if (worker.equals(holders.get(held))) {
                   theirs.add(held);
                 } else {
-                  pulses.add(new Pulse(held, Ack.LEASE_LOST, null));
+                  pulses.add(new HeartbeatResult(held, Ack.LEASE_LOST, null));
                 }
               });
           if (!theirs.isEmpty()) {
@@ -212,7 +265,7 @@ public final class Queue implements AutoCloseable {
   }
 
   /** The running jobs of a worker of whom something is asked: to stop, or by an operator. */
-  public List<Pulse> signals(String worker) {
+  public List<HeartbeatResult> signals(String worker) {
     return heartbeats.run("signals", connection -> Heartbeat.signalled(connection, worker));
   }
 
@@ -253,10 +306,10 @@ public final class Queue implements AutoCloseable {
    *
    * @param tenant whose job it must be; null is everybody's
    */
-  public ControlCommand.Answer control(JobId job, ControlCommand command, @Nullable String tenant) {
-    Control.Commanded commanded =
+  public JobCommand.Answer control(JobId job, JobCommand command, @Nullable String tenant) {
+    Commands.Commanded commanded =
         database.transact(
-            "control", connection -> Control.command(connection, job, command, tenant));
+            "control", connection -> Commands.command(connection, job, command, tenant));
     if (commanded.queue() != null) {
       doorbell.ring(List.of(commanded.queue()));
     }
@@ -265,17 +318,17 @@ public final class Queue implements AutoCloseable {
 
   /** Steps whose checkpoints what is asked of a job will drop. */
   public List<String> drops(JobId job) {
-    return database.run("drops", connection -> Control.drops(connection, job));
+    return database.run("drops", connection -> Commands.drops(connection, job));
   }
 
   /** What is asked of a job at this moment. */
-  public LiveControl control(JobId job) {
-    return database.run("controls", connection -> Control.of(connection, job));
+  public PendingCommand control(JobId job) {
+    return database.run("controls", connection -> Commands.of(connection, job));
   }
 
   /** What workers should know before they begin; jobs of which there is nothing are left out. */
   public Map<JobId, Background> backgrounds(List<JobId> jobs) {
-    return database.run("backgrounds", connection -> Control.backgrounds(connection, jobs));
+    return database.run("backgrounds", connection -> Commands.backgrounds(connection, jobs));
   }
 
   /** One answer per report, in their order. */
@@ -322,21 +375,21 @@ public final class Queue implements AutoCloseable {
    * Wakes the caller whenever one of the queues may have work, until it is closed. What is enqueued
    * here may be told twice: at once, and when the database announces it.
    */
-  public Listening listen(Collection<String> queues, Consumer<String> wake) {
+  public WakeUpSource listen(Collection<String> queues, Consumer<String> wake) {
     // The names become part of a statement, where no parameter can stand.
     List<String> named = queues.stream().map(Limits::queue).toList();
-    Listener afar = listener(named, wake);
-    return new Ears(afar, doorbell, doorbell.hear(named, wake));
+    NotificationListener afar = listener(named, wake);
+    return new Subscription(afar, doorbell, doorbell.hear(named, wake));
   }
 
   /** The same, for whoever has something to give out at each ring: told once, by the database. */
-  public Listening listenOnce(Collection<String> queues, Consumer<String> wake) {
+  public WakeUpSource listenOnce(Collection<String> queues, Consumer<String> wake) {
     return listener(queues.stream().map(Limits::queue).toList(), wake);
   }
 
-  private Listener listener(List<String> queues, Consumer<String> wake) {
-    Listener listener = new Listener(dataSource, queues, wake);
-    listeners.removeIf(Listener::isClosed);
+  private NotificationListener listener(List<String> queues, Consumer<String> wake) {
+    NotificationListener listener = new NotificationListener(dataSource, queues, wake);
+    listeners.removeIf(NotificationListener::isClosed);
     listeners.add(listener);
     return listener;
   }
@@ -409,15 +462,15 @@ public final class Queue implements AutoCloseable {
    * All workers: processes under supervisors, and whoever holds leases. One tenant sees only who
    * holds its jobs.
    */
-  public Crew crew(@Nullable String tenant) {
+  public WorkerFleet crew(@Nullable String tenant) {
     List<Holder> holders = holders(tenant, CREW_JOBS, CREW);
     return tenant == null
-        ? new Crew(health.all(), health.supervisors(), holders, now())
-        : Crew.of(holders, now());
+        ? new WorkerFleet(health.all(), health.supervisors(), holders, now())
+        : WorkerFleet.of(holders, now());
   }
 
   /** Worker processes. */
-  public Health health() {
+  public WorkerRegistry health() {
     return health;
   }
 
@@ -539,7 +592,7 @@ public final class Queue implements AutoCloseable {
   }
 
   public Warnings warnings(@Nullable String tenant, Duration reapGrace) {
-    return database.run("warnings", connection -> Warn.of(connection, tenant, reapGrace));
+    return database.run("warnings", connection -> WarnOverdue.of(connection, tenant, reapGrace));
   }
 
   public DatabaseVersion version() {
@@ -579,26 +632,26 @@ public final class Queue implements AutoCloseable {
   }
 
   /** What workers told about the ends of this job's attempts. */
-  public List<Told> told(JobId job) {
+  public List<ReportedCompletion> told(JobId job) {
     return database.run("told", connection -> Complete.told(connection, job));
   }
 
   /** Where each of these jobs stands; nothing for a job there is not. */
-  public List<Fate> fates(List<JobId> jobs) {
+  public List<JobStateSnapshot> fates(List<JobId> jobs) {
     return jobs.isEmpty()
         ? List.of()
-        : database.run("fates", connection -> Fates.of(connection, jobs));
+        : database.run("fates", connection -> JobStates.of(connection, jobs));
   }
 
   /** All or none, and once: the same key and digest again are answered as before. */
   public List<Enqueued> enqueueOnce(String tenant, String key, String digest, List<Job> jobs) {
     Limits.key("idempotency key", key);
     return database.transact(
-        "submit", connection -> Submit.once(connection, enqueue, tenant, key, digest, jobs));
+        "submit", connection -> EnqueueIdempotent.once(connection, enqueue, tenant, key, digest, jobs));
   }
 
   public int forgetSubmissions(Duration olderThan) {
-    return database.run("forget", connection -> Submit.forget(connection, olderThan));
+    return database.run("forget", connection -> EnqueueIdempotent.forget(connection, olderThan));
   }
 
   public void createKey(ApiKey key, String digest, @Nullable Duration lifetime) {
@@ -691,12 +744,12 @@ public final class Queue implements AutoCloseable {
   public Map<Lease, String> workers(List<Lease> leases) {
     return leases.isEmpty()
         ? Map.of()
-        : database.run("fates", connection -> Fates.workers(connection, leases));
+        : database.run("fates", connection -> JobStates.workers(connection, leases));
   }
 
   /** How an attempt ended that did not succeed. */
   public Optional<Attempt> ended(Lease lease) {
-    return database.run("fates", connection -> Fates.ended(connection, lease));
+    return database.run("fates", connection -> JobStates.ended(connection, lease));
   }
 
   /** How many jobs of the queue run under this worker's name. */
@@ -708,12 +761,12 @@ public final class Queue implements AutoCloseable {
 
   /** What ended since the beginning of a second, by queue and second. */
   public List<Throughput> finished(Instant since, @Nullable String tenant) {
-    return database.run("finished", connection -> Finished.since(connection, since, tenant));
+    return database.run("finished", connection -> FinishedJobs.since(connection, since, tenant));
   }
 
   /** What ended between two moments, of all queues together, in spans of this length. */
   public List<Moment> past(Duration span, Instant from, Instant until, @Nullable String tenant) {
-    return database.run("past", connection -> Past.between(connection, span, from, until, tenant));
+    return database.run("past", connection -> RecentThroughput.between(connection, span, from, until, tenant));
   }
 
   /** Workers that hold leases, with up to so many jobs each. */
@@ -721,19 +774,19 @@ public final class Queue implements AutoCloseable {
     return database.run("holders", connection -> Holders.of(connection, tenant, jobs, most));
   }
 
-  public List<JobBrief> glimpse(Glance glance) {
-    return database.run("glimpse", connection -> Glimpse.of(connection, glance));
+  public List<JobBrief> glimpse(ChangedJob glance) {
+    return database.run("glimpse", connection -> ChangedJobs.of(connection, glance));
   }
 
   // ---- from the clock
 
   /** Takes back every lease that ran out. */
-  public Swept reap(Duration grace) {
+  public ReapResult reap(Duration grace) {
     return swept(database.transact("reap", connection -> Reap.lost(connection, grace, SWEEP)));
   }
 
   /** Ends cancellations, attempts and jobs that are out of time. */
-  public Swept expire(Duration cancelGrace) {
+  public ReapResult expire(Duration cancelGrace) {
     return swept(
         database.transact("expire", connection -> Expire.late(connection, cancelGrace, SWEEP)));
   }
@@ -748,7 +801,7 @@ public final class Queue implements AutoCloseable {
 
   /** Enqueues what schedules have come due for. */
   public int fire() {
-    return database.transact("fire", connection -> Fire.due(connection, enqueue));
+    return database.transact("fire", connection -> FireSchedules.due(connection, enqueue));
   }
 
   /** Says for which kinds a live worker of these queues has handlers; to be said now and then. */
@@ -770,7 +823,7 @@ public final class Queue implements AutoCloseable {
   }
 
   public int retain(JobState state, Duration olderThan) {
-    return database.run("retain", connection -> Retain.delete(connection, state, olderThan, SWEEP));
+    return database.run("retain", connection -> Retention.delete(connection, state, olderThan, SWEEP));
   }
 
   /** Deleted jobs whose artifacts still lie in the store. */
@@ -783,8 +836,8 @@ public final class Queue implements AutoCloseable {
     database.run("forget", connection -> Artifacts.forget(connection, store, jobs));
   }
 
-  private Swept swept(List<Reap.Reaped> reaped) {
-    Swept swept = Swept.of(Reap.logged(reaped));
+  private ReapResult swept(List<Reap.Reaped> reaped) {
+    ReapResult swept = ReapResult.of(Reap.logged(reaped));
     doorbell.ring(swept.requeuedIn());
     return swept;
   }

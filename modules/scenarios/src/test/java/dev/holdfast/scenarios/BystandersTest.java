@@ -1,13 +1,14 @@
 package dev.holdfast.scenarios;
 
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.ops.WorkerExit;
+import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.OnlyWithAll;
+
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.WorkerExit;
-import dev.holdfast.testkit.Durable;
-import dev.holdfast.testkit.OnlyWithAll;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -1,19 +1,20 @@
 package dev.holdfast.scenarios;
 
+import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Extent;
+import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.handler.JobContext;
+
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.Cancellation;
-import dev.holdfast.model.Cancellation.Answer;
-import dev.holdfast.model.EventType;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.testkit.Durable;
-import dev.holdfast.testkit.Extent;
-import dev.holdfast.worker.JobContext;
-import dev.holdfast.worker.Worker;
+import dev.holdfast.model.job.Cancellation.Answer;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;

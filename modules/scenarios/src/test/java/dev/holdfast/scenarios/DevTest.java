@@ -1,23 +1,24 @@
 package dev.holdfast.scenarios;
 
-import static dev.holdfast.model.EventType.ABORTED_SHUTDOWN;
-import static dev.holdfast.model.EventType.CREATED;
-import static dev.holdfast.model.EventType.DONE;
-import static dev.holdfast.model.EventType.PROCESSING;
-import static dev.holdfast.model.EventType.REQUEUED_STALE;
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.embedded.Running;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.TestServer;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.testkit.program.Processes;
+
+import static dev.holdfast.model.job.EventType.ABORTED_SHUTDOWN;
+import static dev.holdfast.model.job.EventType.CREATED;
+import static dev.holdfast.model.job.EventType.DONE;
+import static dev.holdfast.model.job.EventType.PROCESSING;
+import static dev.holdfast.model.job.EventType.REQUEUED_STALE;
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;

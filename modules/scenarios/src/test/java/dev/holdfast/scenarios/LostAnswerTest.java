@@ -1,26 +1,27 @@
 package dev.holdfast.scenarios;
 
-import static dev.holdfast.model.EventType.CREATED;
-import static dev.holdfast.model.EventType.DONE;
-import static dev.holdfast.model.EventType.PROCESSING;
-import static dev.holdfast.model.EventType.RELEASED;
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
 import dev.holdfast.Holdfast;
-import dev.holdfast.model.Enqueued;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobFilter;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Lease;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.program.Launch;
+
+import static dev.holdfast.model.job.EventType.CREATED;
+import static dev.holdfast.model.job.EventType.DONE;
+import static dev.holdfast.model.job.EventType.PROCESSING;
+import static dev.holdfast.model.job.EventType.RELEASED;
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

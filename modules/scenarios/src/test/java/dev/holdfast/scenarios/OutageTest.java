@@ -1,20 +1,21 @@
 package dev.holdfast.scenarios;
 
-import static dev.holdfast.model.EventType.CREATED;
-import static dev.holdfast.model.EventType.DONE;
-import static dev.holdfast.model.EventType.PROCESSING;
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.program.Launch;
+
+import static dev.holdfast.model.job.EventType.CREATED;
+import static dev.holdfast.model.job.EventType.DONE;
+import static dev.holdfast.model.job.EventType.PROCESSING;
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

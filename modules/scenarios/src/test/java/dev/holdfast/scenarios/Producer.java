@@ -1,10 +1,11 @@
 package dev.holdfast.scenarios;
 
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.queue.jdbc.DatabaseException;
+
 import static dev.holdfast.testkit.Soon.SOON;
 
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.queue.DatabaseException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

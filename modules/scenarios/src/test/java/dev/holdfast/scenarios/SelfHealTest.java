@@ -1,18 +1,19 @@
 package dev.holdfast.scenarios;
 
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
-import dev.holdfast.model.EventType;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Json;
-import dev.holdfast.steps.WorkspaceJob;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.program.Launch;
+import dev.holdfast.workspace.WorkspaceJob;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;

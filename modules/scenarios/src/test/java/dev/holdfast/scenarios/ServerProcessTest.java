@@ -1,18 +1,19 @@
 package dev.holdfast.scenarios;
 
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.program.Launch;
+
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.holdfast.model.FailureCategory;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Json;
-import dev.holdfast.testkit.ChildProcess;
-import dev.holdfast.testkit.Durable;
-import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,24 +1,25 @@
 package dev.holdfast.scenarios;
 
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
-import dev.holdfast.model.EventType;
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.HealthStatus;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.WorkerExit;
-import dev.holdfast.model.WorkerHealth;
-import dev.holdfast.queue.Health;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.model.ops.WorkerExit;
+import dev.holdfast.model.ops.WorkerHealth;
+import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.Living;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -61,7 +62,7 @@ class SuperviseTest {
         .env("LEASE_TIMEOUT_SEC", "300");
   }
 
-  private static Health health(World world) {
+  private static WorkerRegistry health(World world) {
     return world.holdfast().queue().health();
   }
 

@@ -1,8 +1,9 @@
 package dev.holdfast.scenarios;
 
+import dev.holdfast.model.job.JobEvent;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.JobEvent;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.IntStream;

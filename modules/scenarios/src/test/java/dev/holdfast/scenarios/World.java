@@ -1,20 +1,21 @@
 package dev.holdfast.scenarios;
 
+import dev.holdfast.Holdfast;
+import dev.holdfast.examples.clip.ClipKinds;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.testkit.program.Launch;
+import dev.holdfast.testkit.program.Processes;
+
 import static dev.holdfast.testkit.Soon.AMPLE;
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.holdfast.Holdfast;
-import dev.holdfast.examples.clip.ClipKinds;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.testkit.TestDatabase;
-import dev.holdfast.testkit.program.Launch;
-import dev.holdfast.testkit.program.Processes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

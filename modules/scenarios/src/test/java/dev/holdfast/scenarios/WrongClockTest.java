@@ -1,22 +1,23 @@
 package dev.holdfast.scenarios;
 
-import static dev.holdfast.model.EventType.CREATED;
-import static dev.holdfast.model.EventType.DONE;
-import static dev.holdfast.model.EventType.PROCESSING;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.OnlyWithAll;
+
+import static dev.holdfast.model.job.EventType.CREATED;
+import static dev.holdfast.model.job.EventType.DONE;
+import static dev.holdfast.model.job.EventType.PROCESSING;
 import static dev.holdfast.testkit.Soon.SOON;
 import static dev.holdfast.testkit.Soon.STANDSTILL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.holdfast.model.EventType;
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.testkit.ChildProcess;
-import dev.holdfast.testkit.Durable;
-import dev.holdfast.testkit.OnlyWithAll;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

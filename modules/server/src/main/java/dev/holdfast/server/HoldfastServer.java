@@ -1,10 +1,61 @@
 package dev.holdfast.server;
 
 import dev.holdfast.Holdfast;
-import dev.holdfast.contract.TaskTokens;
+import dev.holdfast.contract.token.TaskTokens;
 import dev.holdfast.queue.Queue;
-import dev.holdfast.worker.Metrics;
-import dev.holdfast.worker.Upkeep;
+import dev.holdfast.server.api.ArtifactsApi;
+import dev.holdfast.server.api.CommandsApi;
+import dev.holdfast.server.api.EnqueueApi;
+import dev.holdfast.server.api.EventsApi;
+import dev.holdfast.server.api.HistoryApi;
+import dev.holdfast.server.api.JobsApi;
+import dev.holdfast.server.api.KeysApi;
+import dev.holdfast.server.api.MetricsApi;
+import dev.holdfast.server.api.OperateApi;
+import dev.holdfast.server.api.QueuesApi;
+import dev.holdfast.server.api.SchedulesApi;
+import dev.holdfast.server.api.SessionApi;
+import dev.holdfast.server.api.StatusApi;
+import dev.holdfast.server.api.WorkersApi;
+import dev.holdfast.server.auth.Authenticator;
+import dev.holdfast.server.auth.HostOriginPolicy;
+import dev.holdfast.server.auth.Keyring;
+import dev.holdfast.server.auth.Sessions;
+import dev.holdfast.server.background.BackgroundTasks;
+import dev.holdfast.server.background.DatabaseClock;
+import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.server.config.ServerStartException;
+import dev.holdfast.server.dispatch.DispatchAllowList;
+import dev.holdfast.server.dispatch.Pusher;
+import dev.holdfast.server.http.DirectProblems;
+import dev.holdfast.server.http.NotEncoded;
+import dev.holdfast.server.http.OlderHttp;
+import dev.holdfast.server.http.SlowRequestTimeout;
+import dev.holdfast.server.http.TlsFiles;
+import dev.holdfast.server.lease.Bell;
+import dev.holdfast.server.lease.Envelopes;
+import dev.holdfast.server.lease.Fence;
+import dev.holdfast.server.lease.HeartbeatBatcher;
+import dev.holdfast.server.lease.LeaseApi;
+import dev.holdfast.server.lease.LeasesApi;
+import dev.holdfast.server.lease.LongPollBroker;
+import dev.holdfast.server.lease.StepsApi;
+import dev.holdfast.server.lease.TasksApi;
+import dev.holdfast.server.lease.WakeUps;
+import dev.holdfast.server.live.LiveFeeds;
+import dev.holdfast.server.live.Problems;
+import dev.holdfast.server.metrics.ProcessMetrics;
+import dev.holdfast.server.metrics.QueueDepths;
+import dev.holdfast.server.metrics.ServerMetrics;
+import dev.holdfast.server.page.PageApi;
+import dev.holdfast.server.page.ReferenceApi;
+import dev.holdfast.server.routing.RequestHandler;
+import dev.holdfast.server.routing.Route;
+import dev.holdfast.server.routing.Router;
+import dev.holdfast.server.routing.SharedAnswers;
+import dev.holdfast.worker.lease.Upkeep;
+import dev.holdfast.worker.source.Metrics;
+
 import io.helidon.webserver.WebServer;
 import io.helidon.webserver.WebServerConfig;
 import io.helidon.webserver.http1.Http1Config;
@@ -21,7 +72,7 @@ public final class HoldfastServer implements AutoCloseable {
   private static final int MOST_URI_BYTES = 8 << 10;
 
   /** Beyond this they are not read at all; the door refuses far fewer, and says so. */
-  private static final int MOST_HEADER_BYTES = 4 * Door.MOST_HEADER_CHARS;
+  private static final int MOST_HEADER_BYTES = 4 * RequestHandler.MOST_HEADER_CHARS;
 
   private static final long MOST_BODY_BYTES = 80L << 20;
 
@@ -77,10 +128,10 @@ public final class HoldfastServer implements AutoCloseable {
     TaskTokens tokens = new TaskTokens(keyring, options.tokens(), clock);
     Metrics counted = new Metrics();
     Bell bell = new Bell(queue);
-    WaitingRoom room = new WaitingRoom(queue, bell);
+    LongPollBroker room = new LongPollBroker(queue, bell);
     WakeUps wakeUps = new WakeUps(bell);
     Upkeep upkeep = holdfast.upkeep(options.timings(), counted);
-    Beats beats = new Beats(queue, options.timings().lease(), System::nanoTime);
+    HeartbeatBatcher beats = new HeartbeatBatcher(queue, options.timings().lease(), System::nanoTime);
     Envelopes envelopes =
         new Envelopes(
             queue,
@@ -88,7 +139,7 @@ public final class HoldfastServer implements AutoCloseable {
             options.timings(),
             clock,
             () -> options.publicUrl() == null ? url.join() : options.publicUrl());
-    Chores chores = new Chores();
+    BackgroundTasks chores = new BackgroundTasks();
     chores.every(Duration.ofSeconds(10), clock::refresh);
     chores.every(Duration.ofSeconds(30), keyring::load);
     chores.every(Duration.ofMinutes(10), () -> queue.forgetSubmissions(SUBMISSIONS_KEPT));
@@ -103,7 +154,7 @@ public final class HoldfastServer implements AutoCloseable {
             options.dispatchAnswerWithin());
 
     Sessions sessions = new Sessions(keyring, clock);
-    Gate gate = new Gate(queue, tokens, sessions, options);
+    Authenticator gate = new Authenticator(queue, tokens, sessions, options);
     Problems problems = new Problems(queue, room::isWaitedFor, room::isDeaf, options.timings());
 
     List<Route> routes = new ArrayList<>();
@@ -115,9 +166,9 @@ public final class HoldfastServer implements AutoCloseable {
     routes.addAll(new StepsApi(queue, fence, clock).routes());
     routes.addAll(new LeaseApi(room, wakeUps, envelopes, options.timings().lease()).routes());
     routes.addAll(new LeasesApi(queue, wakeUps).routes());
-    routes.addAll(new SubmitApi(queue).routes());
+    routes.addAll(new EnqueueApi(queue).routes());
     routes.addAll(new OperateApi(queue, options.timings().cancelGrace()).routes());
-    routes.addAll(new ControlApi(queue).routes());
+    routes.addAll(new CommandsApi(queue).routes());
     routes.addAll(new JobsApi(queue).routes());
     routes.addAll(new ArtifactsApi(queue, options.artifacts()).routes());
     routes.addAll(new QueuesApi(queue, allowList).routes());
@@ -139,17 +190,17 @@ public final class HoldfastServer implements AutoCloseable {
     metrics.gauge(ServerMetrics.SUBSCRIBERS, feeds::subscribers);
     metrics.watch(
         new QueueDepths(queue::queues, metrics.registry()),
-        new ProcessFigures(queue.health(), metrics.registry()));
+        new ProcessMetrics(queue.health(), metrics.registry()));
     if (options.statsd() != null) {
       // Nobody comes to read, so nobody asks for these.
       chores.every(Duration.ofSeconds(10), metrics::refresh);
     }
 
     Router router = new Router(routes);
-    Patience patience = new Patience(readWithin);
+    SlowRequestTimeout patience = new SlowRequestTimeout(readWithin);
     SharedAnswers shared = new SharedAnswers(feeds::lastNews);
-    Door door =
-        new Door(router, gate, new Neighbours(options), patience, shared, metrics::answered);
+    RequestHandler door =
+        new RequestHandler(router, gate, new HostOriginPolicy(options), patience, shared, metrics::answered);
     List<AutoCloseable> parts =
         List.of(feeds, room, wakeUps, bell, pusher, upkeep, chores, metrics, patience);
     try {
@@ -163,7 +214,7 @@ public final class HoldfastServer implements AutoCloseable {
     }
   }
 
-  static WebServer web(ServerOptions options, Door door, Patience patience) {
+  public static WebServer web(ServerOptions options, RequestHandler door, SlowRequestTimeout patience) {
     Http1Config http =
         Http1Config.builder()
             .maxPrologueLength(MOST_URI_BYTES)
@@ -226,7 +277,7 @@ public final class HoldfastServer implements AutoCloseable {
     return url;
   }
 
-  List<Route> routes() {
+  public List<Route> routes() {
     return router.routes();
   }
 

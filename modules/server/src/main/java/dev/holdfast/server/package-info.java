@@ -1,3 +1,4 @@
+/** The server: everything the queue can do, over HTTP. */
 @NullMarked
 package dev.holdfast.server;
 

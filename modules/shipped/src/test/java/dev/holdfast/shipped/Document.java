@@ -1,6 +1,7 @@
 package dev.holdfast.shipped;
 
 import dev.holdfast.testkit.Markdown;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,8 @@
 package dev.holdfast.steps;
 
-import dev.holdfast.model.Refusal;
-import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+
 import java.time.Duration;
 
 /**

@@ -1,10 +1,11 @@
 package dev.holdfast.steps;
 
-import dev.holdfast.model.FailedException;
-import dev.holdfast.model.RefusedException;
+import dev.holdfast.model.job.FailedException;
+import dev.holdfast.model.value.RefusedException;
+
 
 /** What kind of trouble a throwable or an exit code is. Only what is known for sure is final. */
-final class Classifier {
+public final class Classifier {
   // From sysexits.h, and what shells answer for a program they cannot run.
   private static final int USAGE = 64;
   private static final int BAD_DATA = 65;
@@ -30,7 +31,7 @@ final class Classifier {
     };
   }
 
-  static FailureClass ofExit(int code) {
+  public static FailureClass ofExit(int code) {
     return switch (code) {
       case USAGE, BAD_DATA, NO_INPUT, BAD_CONFIGURATION, NOT_EXECUTABLE, NOT_FOUND ->
           FailureClass.DETERMINISTIC_CONTRACT;

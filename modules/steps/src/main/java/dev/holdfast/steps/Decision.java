@@ -1,8 +1,9 @@
 package dev.holdfast.steps;
 
-import dev.holdfast.model.ControlAction;
-import dev.holdfast.model.LiveControl;
-import dev.holdfast.model.Plural;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.value.Plural;
+
 import java.util.List;
 import java.util.function.Predicate;
 
@@ -38,8 +39,8 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
    *
    * @param isEarlier whether a step comes before this one
    */
-  public static Opening before(LiveControl asked, String step, Predicate<String> isEarlier) {
-    LiveControl.Recovery recovery = asked.recovery();
+  public static Opening before(PendingCommand asked, String step, Predicate<String> isEarlier) {
+    PendingCommand.Recovery recovery = asked.recovery();
     if (asked.holds()) {
       return Opening.WAIT;
     }
@@ -47,9 +48,9 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
       return Opening.BEGIN;
     }
     if (recovery.stepId().equals(step)) {
-      return recovery.action() == ControlAction.ACCEPT_STEP
+      return recovery.action() == CommandAction.ACCEPT_STEP
           ? Opening.ACCEPT
-          : recovery.action() == ControlAction.RETRY_STEP ? Opening.RETRY : Opening.RESET;
+          : recovery.action() == CommandAction.RETRY_STEP ? Opening.RETRY : Opening.RESET;
     }
     return isEarlier.test(recovery.stepId()) ? Opening.ELSEWHERE : Opening.BEGIN;
   }

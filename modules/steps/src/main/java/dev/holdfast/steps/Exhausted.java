@@ -1,8 +1,9 @@
 package dev.holdfast.steps;
 
-import dev.holdfast.model.FailedException;
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.FailureCategory;
+import dev.holdfast.model.job.FailedException;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+
 
 /** How a job fails whose step cannot be healed here: back to the queue, or for good. */
 final class Exhausted {

@@ -27,7 +27,7 @@ public enum FailureClass {
   }
 
   /** Whoever says something else has said nothing of use: it may well work the next time. */
-  static FailureClass of(String text) {
+  public static FailureClass of(String text) {
     return Arrays.stream(values())
         .filter(one -> one.text().equals(text))
         .findFirst()

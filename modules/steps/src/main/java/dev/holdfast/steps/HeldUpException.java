@@ -1,10 +1,10 @@
 package dev.holdfast.steps;
 
 /** A pause came while a workspace was being rebuilt: it goes on from what is there, later. */
-final class HeldUpException extends RuntimeException {
+public final class HeldUpException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  HeldUpException() {
+  public HeldUpException() {
     super("paused while the workspace was being rebuilt", null, false, false);
   }
 }

@@ -1,8 +1,9 @@
 package dev.holdfast.steps;
 
-import dev.holdfast.model.ControlAction;
-import dev.holdfast.model.LiveControl;
-import dev.holdfast.model.LiveControl.Recovery;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.PendingCommand;
+
+import dev.holdfast.model.command.PendingCommand.Recovery;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,12 +19,12 @@ public final class Interventions {
   private final Condition changed = lock.newCondition();
   private final List<Urgent> urgent = new ArrayList<>();
   private final List<Step.Request> said = new ArrayList<>();
-  private LiveControl now = LiveControl.NONE;
+  private PendingCommand now = PendingCommand.NONE;
   private @Nullable Instant honoured;
 
   private record Urgent(Predicate<Recovery> concerns, Runnable action) {}
 
-  public void heard(LiveControl control) {
+  public void heard(PendingCommand control) {
     List<Runnable> toTell;
     lock.lock();
     try {
@@ -40,9 +41,9 @@ public final class Interventions {
     toTell.forEach(Runnable::run);
   }
 
-  private void noteWhoHolds(LiveControl control) {
-    ControlAction hold = control.hold();
-    LiveControl.HeldBy by = control.heldBy();
+  private void noteWhoHolds(PendingCommand control) {
+    CommandAction hold = control.hold();
+    PendingCommand.HeldBy by = control.heldBy();
     if (hold != null && by != null && (hold != now.hold() || !by.equals(now.heldBy()))) {
       said.add(new Step.Request(hold, by.requestedBy(), by.reason()));
     }
@@ -55,7 +56,7 @@ public final class Interventions {
   }
 
   /** What is asked and was not yet honoured, once it is such that one can go on. */
-  LiveControl await(Predicate<LiveControl> goesOn) throws InterruptedException {
+  PendingCommand await(Predicate<PendingCommand> goesOn) throws InterruptedException {
     lock.lockInterruptibly();
     try {
       while (!goesOn.test(unhonoured())) {
@@ -67,11 +68,11 @@ public final class Interventions {
     }
   }
 
-  private LiveControl unhonoured() {
-    return new LiveControl(now.paused(), now.takeover(), asked(), now.heldBy());
+  private PendingCommand unhonoured() {
+    return new PendingCommand(now.paused(), now.takeover(), asked(), now.heldBy());
   }
 
-  boolean isHeldUp() {
+  public boolean isHeldUp() {
     lock.lock();
     try {
       return now.holds();

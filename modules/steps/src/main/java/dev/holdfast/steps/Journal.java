@@ -1,8 +1,9 @@
 package dev.holdfast.steps;
 
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Patch;
-import dev.holdfast.model.StepState;
+import dev.holdfast.model.attempt.Patch;
+import dev.holdfast.model.attempt.StepState;
+import dev.holdfast.model.value.Json;
+
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

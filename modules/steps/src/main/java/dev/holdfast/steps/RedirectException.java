@@ -1,6 +1,6 @@
 package dev.holdfast.steps;
 
-import dev.holdfast.model.LiveControl.Recovery;
+import dev.holdfast.model.command.PendingCommand.Recovery;
 
 /** An operator wants to go on elsewhere than at the step that is under way. */
 public final class RedirectException extends RuntimeException {

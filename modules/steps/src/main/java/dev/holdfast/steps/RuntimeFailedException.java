@@ -1,13 +1,13 @@
 package dev.holdfast.steps;
 
 /** A runtime ended badly. What it said last is what it is known by. */
-final class RuntimeFailedException extends RuntimeException {
+public final class RuntimeFailedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   private final FailureClass failureClass;
   private final String lastLines;
 
-  RuntimeFailedException(FailureClass failureClass, String message, String lastLines) {
+  public RuntimeFailedException(FailureClass failureClass, String message, String lastLines) {
     super(message, null, false, false);
     this.failureClass = failureClass;
     this.lastLines = lastLines;

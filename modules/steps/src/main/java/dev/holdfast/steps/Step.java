@@ -1,9 +1,10 @@
 package dev.holdfast.steps;
 
-import dev.holdfast.model.ControlAction;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.LiveControl;
-import dev.holdfast.model.Patch;
+import dev.holdfast.model.attempt.Patch;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.value.Json;
+
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
@@ -28,7 +29,7 @@ public interface Step<T extends @Nullable Object> {
   T attempt(Retry retry) throws Exception;
 
   /** What an operator has made of it, in place of an attempt. Runs where an attempt would. */
-  default T accept(LiveControl.Recovery by) throws Exception {
+  default T accept(PendingCommand.Recovery by) throws Exception {
     throw new StepException(
         FailureClass.DETERMINISTIC_CONTRACT,
         "step '%s' has no workspace in which somebody could have done it".formatted(id()));
@@ -101,7 +102,7 @@ public interface Step<T extends @Nullable Object> {
    * @param changedFiles during takeovers
    */
   record Operators(List<Request> requests, List<String> changedFiles) {
-    static final Operators NONE = new Operators(List.of(), List.of());
+    public static final Operators NONE = new Operators(List.of(), List.of());
 
     Operators asking(List<Request> more) {
       return new Operators(Stream.concat(requests.stream(), more.stream()).toList(), changedFiles);
@@ -119,7 +120,7 @@ public interface Step<T extends @Nullable Object> {
   }
 
   /** What an operator asked, and why. */
-  record Request(ControlAction action, String requestedBy, String reason) {}
+  record Request(CommandAction action, String requestedBy, String reason) {}
 
   /** A failed attempt, with what the next one should know of it. */
   record Failed(FailedAttempt attempt, String summary, List<String> changedFiles, Strategy next) {}

@@ -1,10 +1,11 @@
 package dev.holdfast.steps;
 
-import dev.holdfast.model.ControlAction;
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.LiveControl;
-import dev.holdfast.model.LiveControl.Recovery;
-import dev.holdfast.model.Text;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.value.Text;
+
+import dev.holdfast.model.command.PendingCommand.Recovery;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -37,7 +38,7 @@ public final class StepLoop {
   private final Interventions interventions;
   private final UnaryOperator<String> scrub;
   private final Map<String, Step.Failed> lastOf = new ConcurrentHashMap<>();
-  private volatile @Nullable Attempt<?> current;
+  private volatile @Nullable StepAttempt<?> current;
   private int resets;
 
   /**
@@ -59,8 +60,8 @@ public final class StepLoop {
 
   /** A sign of life. From an attempt that was left behind it says nothing of the one at work. */
   public void alive() {
-    if (!Attempt.aliveHere()) {
-      Attempt<?> now = current;
+    if (!StepAttempt.aliveHere()) {
+      StepAttempt<?> now = current;
       if (now != null) {
         now.alive();
       }
@@ -68,7 +69,7 @@ public final class StepLoop {
   }
 
   /**
-   * @throws dev.holdfast.model.FailedException when it cannot be healed here
+   * @throws dev.holdfast.model.job.FailedException when it cannot be healed here
    * @throws RedirectException when an operator wants to go on at another step
    * @throws InterruptedException when the job is to stop
    */
@@ -103,31 +104,31 @@ public final class StepLoop {
         Callable<T> body = begin(released());
         Instant from = Instant.now();
         long begun = System.nanoTime();
-        Attempt<T> trial =
-            Attempt.start("step-" + step.id() + "-" + attempt, body, budgets, step::lastChange);
-        Attempt.End<T> end = await(trial, begun);
+        StepAttempt<T> trial =
+            StepAttempt.start("step-" + step.id() + "-" + attempt, body, budgets, step::lastChange);
+        StepAttempt.End<T> end = await(trial, begun);
         Duration took = Duration.ofNanos(System.nanoTime() - begun);
         switch (end) {
-          case Attempt.End.Done<T>(var result) -> {
+          case StepAttempt.End.Done<T>(var result) -> {
             Step.Checkpoint checkpoint = step.checkpoint(result, attempt);
             record.done(attempt, checkpoint, from, took, lastOf.remove(step.id()));
             return result;
           }
-          case Attempt.End.Stopped<T>(var why) when why == Attempt.Stop.OPERATOR ->
+          case StepAttempt.End.Stopped<T>(var why) when why == StepAttempt.Stop.OPERATOR ->
               record.stopped(attempt, took);
-          case Attempt.End.Stopped<T>(var why) -> stuck(why, trial.isLeftBehind(), took);
-          case Attempt.End.Threw<T>(var thrown) -> threw(thrown, took);
+          case StepAttempt.End.Stopped<T>(var why) -> stuck(why, trial.isLeftBehind(), took);
+          case StepAttempt.End.Threw<T>(var thrown) -> threw(thrown, took);
         }
       }
     }
 
     /** Waits while an operator holds the job up, and tells him that nothing runs any more. */
-    private LiveControl released() throws InterruptedException {
-      ControlAction told = null;
+    private PendingCommand released() throws InterruptedException {
+      CommandAction told = null;
       Optional<String> untouched = Optional.empty();
       while (true) {
-        ControlAction known = told;
-        LiveControl asked =
+        CommandAction known = told;
+        PendingCommand asked =
             interventions.await(
                 now -> opening(now) != Decision.Opening.WAIT || now.hold() != known);
         told = asked.hold();
@@ -138,7 +139,7 @@ public final class StepLoop {
           return asked;
         }
         Path workspace = null;
-        if (told == ControlAction.TAKEOVER) {
+        if (told == CommandAction.TAKEOVER) {
           // Before anybody is told where it lies: what is changed from here on is the operator's.
           untouched = untouched.or(step::snapshot);
           step.handedOver();
@@ -148,12 +149,12 @@ public final class StepLoop {
       }
     }
 
-    private Decision.Opening opening(LiveControl asked) {
+    private Decision.Opening opening(PendingCommand asked) {
       return Decision.before(asked, step.id(), step::comesAfter);
     }
 
     /** Honours what an operator has asked; the answer is what the attempt that begins does. */
-    private Callable<T> begin(LiveControl asked) throws InterruptedException {
+    private Callable<T> begin(PendingCommand asked) throws InterruptedException {
       Decision.Opening opening = opening(asked);
       Recovery recovery = opening == Decision.Opening.BEGIN ? null : asked.recovery();
       boolean reset = opening == Decision.Opening.RESET;
@@ -181,7 +182,7 @@ public final class StepLoop {
       return () -> step.attempt(retry);
     }
 
-    private Attempt.End<T> await(Attempt<T> trial, long begun) throws InterruptedException {
+    private StepAttempt.End<T> await(StepAttempt<T> trial, long begun) throws InterruptedException {
       current = trial;
       Runnable forget = interventions.whenUrgent(this::concerns, trial::stopForOperator);
       try {
@@ -200,9 +201,9 @@ public final class StepLoop {
       return recovery.stepId().equals(step.id()) || step.comesAfter(recovery.stepId());
     }
 
-    private void stuck(Attempt.Stop why, boolean leftBehind, Duration took)
+    private void stuck(StepAttempt.Stop why, boolean leftBehind, Duration took)
         throws InterruptedException {
-      boolean wall = why == Attempt.Stop.WALL_TIMEOUT;
+      boolean wall = why == StepAttempt.Stop.WALL_TIMEOUT;
       record.timedOut(wall);
       String text =
           wall

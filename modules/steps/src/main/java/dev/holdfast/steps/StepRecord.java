@@ -1,10 +1,11 @@
 package dev.holdfast.steps;
 
-import dev.holdfast.model.ControlAction;
-import dev.holdfast.model.EventType;
-import dev.holdfast.model.LiveControl.Recovery;
-import dev.holdfast.model.StepState;
-import dev.holdfast.model.Text;
+import dev.holdfast.model.attempt.StepState;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.value.Text;
+
+import dev.holdfast.model.command.PendingCommand.Recovery;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,7 +30,7 @@ final class StepRecord {
   }
 
   /** Nothing runs any more, because an operator wants it so. */
-  void heldUp(int attempt, ControlAction hold, @Nullable Path workspace) {
+  void heldUp(int attempt, CommandAction hold, @Nullable Path workspace) {
     Map<String, Object> data = about(attempt);
     data.put("action", hold.text());
     if (workspace != null) {

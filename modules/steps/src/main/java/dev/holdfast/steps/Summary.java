@@ -1,6 +1,7 @@
 package dev.holdfast.steps;
 
-import dev.holdfast.model.Text;
+import dev.holdfast.model.value.Text;
+
 import java.util.List;
 
 /**

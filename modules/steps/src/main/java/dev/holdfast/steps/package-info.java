@@ -1,7 +1,4 @@
-/**
- * Steps that heal. One attempt loop for code steps and workspace steps: run with timers, on success
- * a checkpoint, otherwise scrub, sign, classify and decide.
- */
+/** Steps of a job: attempts within budgets, stuck ones found and repeated, checkpoints. */
 @NullMarked
 package dev.holdfast.steps;
 

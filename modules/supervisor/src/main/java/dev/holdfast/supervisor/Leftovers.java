@@ -1,10 +1,11 @@
 package dev.holdfast.supervisor;
 
-import dev.holdfast.model.Machine;
-import dev.holdfast.model.Plural;
-import dev.holdfast.model.WorkerHealth;
-import dev.holdfast.queue.Health;
-import dev.holdfast.queue.Swept;
+import dev.holdfast.model.ops.Machine;
+import dev.holdfast.model.ops.WorkerHealth;
+import dev.holdfast.model.value.Plural;
+import dev.holdfast.queue.health.WorkerRegistry;
+import dev.holdfast.queue.recover.ReapResult;
+
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,12 +34,12 @@ final class Leftovers {
     }
   }
 
-  private final Health health;
+  private final WorkerRegistry health;
   private final String supervisor;
   private final LongSupplier nanos;
   private final List<Gone> all = new ArrayList<>();
 
-  Leftovers(Health health, String supervisor, LongSupplier nanos) {
+  Leftovers(WorkerRegistry health, String supervisor, LongSupplier nanos) {
     this.health = health;
     this.supervisor = supervisor;
     this.nanos = nanos;
@@ -70,7 +71,7 @@ final class Leftovers {
   }
 
   private void giveBack(Gone gone) {
-    Swept swept =
+    ReapResult swept =
         health.recover(
             supervisor,
             WorkerHealth.namePrefix(gone.component(), Machine.name(), gone.pid()),

@@ -1,6 +1,7 @@
 package dev.holdfast.supervisor;
 
-import dev.holdfast.model.Plural;
+import dev.holdfast.model.value.Plural;
+
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;

@@ -1,11 +1,12 @@
 package dev.holdfast.supervisor;
 
-import dev.holdfast.model.Machine;
-import dev.holdfast.model.WorkerHealth;
-import dev.holdfast.model.WorkerOrder;
+import dev.holdfast.model.command.WorkerCommand;
+import dev.holdfast.model.ops.Machine;
+import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.process.Companion;
-import dev.holdfast.queue.DatabaseException;
-import dev.holdfast.queue.Health;
+import dev.holdfast.queue.health.WorkerRegistry;
+import dev.holdfast.queue.jdbc.DatabaseException;
+
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -32,12 +33,12 @@ public final class Supervisor implements AutoCloseable {
   private static final long MOMENT_MILLIS = 20;
   private static final Duration KILLING = Duration.ofSeconds(5);
 
-  private final Health health;
+  private final WorkerRegistry health;
   private final SupervisorOptions options;
   private final LongSupplier nanos;
   private final Leftovers leftovers;
-  private final Health.Supervising self;
-  private final Map<String, Supervised> workers = new LinkedHashMap<>();
+  private final WorkerRegistry.Supervising self;
+  private final Map<String, SupervisedProcess> workers = new LinkedHashMap<>();
   private final AtomicBoolean stopping = new AtomicBoolean();
   private final CountDownLatch ended = new CountDownLatch(1);
   private final Semaphore bell = new Semaphore(0);
@@ -57,9 +58,9 @@ public final class Supervisor implements AutoCloseable {
   public record Standing(List<String> stopped, List<String> unhealthy) {}
 
   private Supervisor(
-      Health health,
+      WorkerRegistry health,
       SupervisorOptions options,
-      List<WorkerCommand> commands,
+      List<WorkerCommandLine> commands,
       Consumer<String> echo,
       LongSupplier nanos) {
     this.health = health;
@@ -67,17 +68,17 @@ public final class Supervisor implements AutoCloseable {
     this.nanos = nanos;
     this.leftovers = new Leftovers(health, options.name(), nanos);
     this.self =
-        new Health.Supervising(
+        new WorkerRegistry.Supervising(
             options.name(),
             Machine.name(),
             ProcessHandle.current().pid(),
             ProcessHandle.current().info().startInstant().orElse(Instant.EPOCH));
-    for (WorkerCommand command : commands) {
+    for (WorkerCommandLine command : commands) {
       WorkerLog output =
           new WorkerLog(command.component(), options.logs(), options.logBytes(), echo);
       workers.put(
           command.component(),
-          new Supervised(health, leftovers, options, command, output, nanos, this::wake));
+          new SupervisedProcess(health, leftovers, options, command, output, nanos, this::wake));
     }
     this.standing = new Standing(List.of(), List.copyOf(workers.keySet()));
     this.lookAt = nanos.getAsLong();
@@ -91,17 +92,17 @@ public final class Supervisor implements AutoCloseable {
    * @param echo gets every line that they write, with its component before it
    */
   public static Supervisor start(
-      Health health,
+      WorkerRegistry health,
       SupervisorOptions options,
-      List<WorkerCommand> commands,
+      List<WorkerCommandLine> commands,
       Consumer<String> echo) {
     return start(health, options, commands, echo, System::nanoTime);
   }
 
   static Supervisor start(
-      Health health,
+      WorkerRegistry health,
       SupervisorOptions options,
-      List<WorkerCommand> commands,
+      List<WorkerCommandLine> commands,
       Consumer<String> echo,
       LongSupplier nanos) {
     Supervisor supervisor = new Supervisor(health, options, commands, echo, nanos);
@@ -113,12 +114,12 @@ public final class Supervisor implements AutoCloseable {
   // ---- before anything runs
 
   private void takeName() {
-    Optional<Health.Known> known = health.supervisor(options.name());
+    Optional<WorkerRegistry.Known> known = health.supervisor(options.name());
     boolean taken;
     if (known.isEmpty()) {
       taken = health.appear(self);
     } else {
-      Health.Supervising other = known.get().supervising();
+      WorkerRegistry.Supervising other = known.get().supervising();
       boolean here = other.host().equals(self.host());
       boolean gone =
           here
@@ -135,19 +136,19 @@ public final class Supervisor implements AutoCloseable {
               .formatted(
                   options.name(),
                   known
-                      .map(Health.Known::supervising)
+                      .map(WorkerRegistry.Known::supervising)
                       .map(other -> " (pid " + other.pid() + " on " + other.host() + ")")
                       .orElse("")));
     }
     for (WorkerHealth row : health.of(options.name())) {
-      Supervised worker = workers.get(row.component());
+      SupervisedProcess worker = workers.get(row.component());
       if (worker != null) {
         worker.follow(row.incarnation());
       }
     }
     health.clear(options.name());
-    for (WorkerOrder order : health.inForce(options.name())) {
-      Supervised worker = workers.get(order.component());
+    for (WorkerCommand order : health.inForce(options.name())) {
+      SupervisedProcess worker = workers.get(order.component());
       if (worker != null) {
         worker.begin(order.action());
       }
@@ -197,7 +198,7 @@ public final class Supervisor implements AutoCloseable {
         database(() -> health.leave(self));
       }
     } finally {
-      workers.values().forEach(Supervised::close);
+      workers.values().forEach(SupervisedProcess::close);
       ended.countDown();
     }
   }
@@ -205,17 +206,17 @@ public final class Supervisor implements AutoCloseable {
   /** Without a database the end of the last process cannot be recorded, and is not waited for. */
   private boolean isOver() {
     return stopping.get()
-        && (workers.values().stream().allMatch(Supervised::isOff)
-            || (away && workers.values().stream().noneMatch(Supervised::hasProcess)));
+        && (workers.values().stream().allMatch(SupervisedProcess::isOff)
+            || (away && workers.values().stream().noneMatch(SupervisedProcess::hasProcess)));
   }
 
   private void turn() {
     long now = nanos.getAsLong();
-    if (now - lookAt >= 0 || workers.values().stream().anyMatch(Supervised::isStarting)) {
+    if (now - lookAt >= 0 || workers.values().stream().anyMatch(SupervisedProcess::isStarting)) {
       lookAt = now + options.look().toNanos();
       look();
     }
-    for (Supervised worker : workers.values()) {
+    for (SupervisedProcess worker : workers.values()) {
       if (stopping.get()) {
         worker.shutDown();
       }
@@ -224,16 +225,16 @@ public final class Supervisor implements AutoCloseable {
     database(() -> leftovers.turn(this::runs));
     standing =
         new Standing(
-            components(Supervised::isStopped),
+            components(SupervisedProcess::isStopped),
             components(worker -> !worker.isStopped() && !worker.isUp()));
   }
 
-  private List<String> components(Predicate<Supervised> which) {
-    return workers.values().stream().filter(which).map(Supervised::component).toList();
+  private List<String> components(Predicate<SupervisedProcess> which) {
+    return workers.values().stream().filter(which).map(SupervisedProcess::component).toList();
   }
 
   private boolean runs(String component, long pid) {
-    Supervised worker = workers.get(component);
+    SupervisedProcess worker = workers.get(component);
     return worker != null && worker.hasProcess(pid);
   }
 
@@ -247,13 +248,13 @@ public final class Supervisor implements AutoCloseable {
                 return;
               }
               for (WorkerHealth row : health.of(options.name())) {
-                Supervised worker = workers.get(row.component());
+                SupervisedProcess worker = workers.get(row.component());
                 if (worker != null) {
                   worker.heard(row);
                 }
               }
-              for (WorkerOrder order : health.open(options.name())) {
-                Supervised worker = workers.get(order.component());
+              for (WorkerCommand order : health.open(options.name())) {
+                SupervisedProcess worker = workers.get(order.component());
                 if (worker != null && !stopping.get()) {
                   worker.order(order);
                 }
@@ -264,7 +265,7 @@ public final class Supervisor implements AutoCloseable {
     long now = nanos.getAsLong();
     Duration late = options.look().plus(options.silence().dividedBy(2));
     if (!answered || now - answeredAt > late.toNanos()) {
-      workers.values().forEach(Supervised::couldNotBeHeard);
+      workers.values().forEach(SupervisedProcess::couldNotBeHeard);
     }
     if (answered) {
       answeredAt = now;

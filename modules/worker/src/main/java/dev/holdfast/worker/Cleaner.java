@@ -1,7 +1,9 @@
 package dev.holdfast.worker;
 
-import dev.holdfast.model.Ack;
-import dev.holdfast.model.Settlement;
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.worker.attempt.AttemptResources;
+
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -18,7 +20,7 @@ final class Cleaner {
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
   /** Without a settlement an accepted attempt has settled itself, and so succeeded. */
-  void clean(Workplace workplace, @Nullable Settlement settlement, Ack ack) {
+  void clean(AttemptResources workplace, @Nullable Settlement settlement, Ack ack) {
     if (!workplace.needsCleaning()) {
       return;
     }
@@ -29,7 +31,7 @@ final class Cleaner {
     }
   }
 
-  private static void cleanNow(Workplace workplace, @Nullable Settlement settlement, Ack ack) {
+  private static void cleanNow(AttemptResources workplace, @Nullable Settlement settlement, Ack ack) {
     if (ack == Ack.LEASE_LOST) {
       workplace.dropped();
       return;

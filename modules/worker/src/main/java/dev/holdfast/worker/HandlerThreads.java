@@ -1,5 +1,7 @@
 package dev.holdfast.worker;
 
+import dev.holdfast.worker.handler.Threads;
+
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;

@@ -1,8 +1,9 @@
 package dev.holdfast.worker;
 
-import dev.holdfast.model.Ack;
-import dev.holdfast.model.LeasedJob;
-import dev.holdfast.model.Settlement;
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
+
 
 /**
  * Told what a worker does, on the worker's own threads: be quick. What a listener throws is logged

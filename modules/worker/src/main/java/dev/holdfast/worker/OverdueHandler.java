@@ -1,6 +1,7 @@
 package dev.holdfast.worker;
 
-import dev.holdfast.model.Lease;
+import dev.holdfast.model.attempt.Lease;
+
 import java.time.Duration;
 
 /**

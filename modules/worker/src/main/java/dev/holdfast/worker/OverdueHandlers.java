@@ -1,5 +1,7 @@
 package dev.holdfast.worker;
 
+import dev.holdfast.worker.attempt.AttemptExecutor;
+
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -8,10 +10,10 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** Which handlers go on although their attempts have ended, and since when. */
 final class OverdueHandlers {
-  private final Map<JobRun, Long> since = new ConcurrentHashMap<>();
+  private final Map<AttemptExecutor, Long> since = new ConcurrentHashMap<>();
 
   /** An attempt has ended, and its handler may not have. */
-  void note(JobRun run) {
+  void note(AttemptExecutor run) {
     if (run.isHandling()) {
       since.put(run, System.nanoTime());
       if (!run.isHandling()) {
@@ -21,7 +23,7 @@ final class OverdueHandlers {
   }
 
   /** Its handler has left. */
-  void forget(JobRun run) {
+  void forget(AttemptExecutor run) {
     since.remove(run);
   }
 

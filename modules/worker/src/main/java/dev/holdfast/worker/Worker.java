@@ -1,13 +1,33 @@
 package dev.holdfast.worker;
 
-import dev.holdfast.model.Ack;
-import dev.holdfast.model.Codec;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.Lease;
-import dev.holdfast.model.LeasedJob;
-import dev.holdfast.model.Plural;
-import dev.holdfast.model.Pulse;
-import dev.holdfast.model.Settlement;
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.value.Plural;
+import dev.holdfast.worker.artifact.Publisher;
+import dev.holdfast.worker.attempt.AttemptContext;
+import dev.holdfast.worker.attempt.AttemptExecutor;
+import dev.holdfast.worker.attempt.AttemptResources;
+import dev.holdfast.worker.attempt.Outbox;
+import dev.holdfast.worker.attempt.StepSource;
+import dev.holdfast.worker.attempt.StopReason;
+import dev.holdfast.worker.config.WorkerOptions;
+import dev.holdfast.worker.handler.Kind;
+import dev.holdfast.worker.handler.Threads;
+import dev.holdfast.worker.lease.Claimer;
+import dev.holdfast.worker.lease.LeaseKeeper;
+import dev.holdfast.worker.lease.Reaper;
+import dev.holdfast.worker.lease.Slots;
+import dev.holdfast.worker.lease.Watchdog;
+import dev.holdfast.worker.source.JobSource;
+import dev.holdfast.worker.source.Loop;
+import dev.holdfast.worker.source.Metrics;
+import dev.holdfast.worker.source.RetryingSource;
+
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -26,7 +46,7 @@ import org.slf4j.LoggerFactory;
  * Claims jobs, runs their handlers and settles them, until it is stopped.
  *
  * <p>This is the wiring; each part is one concern: {@link Claimer} fills the {@link Slots}, {@link
- * JobRun} is one attempt, {@link Outbox} writes, {@link LeaseKeeper} keeps leases alive, {@link
+ * AttemptExecutor} is one attempt, {@link Outbox} writes, {@link LeaseKeeper} keeps leases alive, {@link
  * Watchdog} stops what is out of time, {@link Reaper} recovers what others lost.
  */
 public final class Worker implements AutoCloseable {
@@ -38,7 +58,7 @@ public final class Worker implements AutoCloseable {
   private static final Duration WIND_UP = Duration.ofSeconds(4);
 
   private final JobSource source;
-  private final PatientSource patient;
+  private final RetryingSource patient;
   private final WorkerOptions options;
   private final Codec codec;
   private final Map<String, Kind<?>> kinds;
@@ -69,7 +89,7 @@ public final class Worker implements AutoCloseable {
       List<JobListener> listeners,
       Metrics metrics) {
     this.source = source;
-    this.patient = new PatientSource(source);
+    this.patient = new RetryingSource(source);
     this.options = options;
     this.codec = codec;
     this.kinds = kinds.stream().collect(Collectors.toMap(Kind::name, Function.identity()));
@@ -162,7 +182,7 @@ public final class Worker implements AutoCloseable {
   /** The jobs it is at, the one it has been at longest first. */
   public List<JobId> running() {
     return slots.all().stream()
-        .sorted(Comparator.comparingLong(JobRun::claimedAt))
+        .sorted(Comparator.comparingLong(AttemptExecutor::claimedAt))
         .map(run -> run.job().id())
         .toList();
   }
@@ -179,7 +199,7 @@ public final class Worker implements AutoCloseable {
   // ---- one attempt
 
   private boolean begin(LeasedJob job, long claimedAt) {
-    JobRun run = new JobRun(job, kinds.get(job.kind()), claimedAt, new Here());
+    AttemptExecutor run = new AttemptExecutor(job, kinds.get(job.kind()), claimedAt, new Here());
     if (!slots.add(run)) {
       return false;
     }
@@ -195,7 +215,7 @@ public final class Worker implements AutoCloseable {
     return true;
   }
 
-  private void run(JobRun run) {
+  private void run(AttemptExecutor run) {
     try {
       if (run.hasLostLease() || isTakenOver(run)) {
         skip(run);
@@ -216,7 +236,7 @@ public final class Worker implements AutoCloseable {
     }
   }
 
-  private void skip(JobRun run) {
+  private void skip(AttemptExecutor run) {
     log.info("{} was taken over before it began; skipped", run.lease());
     metrics.count(Metrics.DUPLICATE_SKIPS, 1);
     if (run.skip()) {
@@ -224,7 +244,7 @@ public final class Worker implements AutoCloseable {
     }
   }
 
-  private void free(JobRun run) {
+  private void free(AttemptExecutor run) {
     watchdog.forget(run);
     slots.remove(run);
     wakeClaiming();
@@ -237,13 +257,13 @@ public final class Worker implements AutoCloseable {
   }
 
   /** A process that was frozen between claim and start must ask before it begins. */
-  private boolean isTakenOver(JobRun run) {
+  private boolean isTakenOver(AttemptExecutor run) {
     Duration lease = options.timings().lease();
     if (System.nanoTime() - run.leaseFrom() < lease.toNanos()) {
       return false;
     }
     long askedAt = System.nanoTime();
-    List<Pulse> pulses = patient.ask(it -> it.heartbeat(List.of(run.lease()), lease));
+    List<HeartbeatResult> pulses = patient.ask(it -> it.heartbeat(List.of(run.lease()), lease));
     if (pulses.stream().anyMatch(pulse -> pulse.ack() == Ack.LEASE_LOST)) {
       return true;
     }
@@ -262,7 +282,7 @@ public final class Worker implements AutoCloseable {
   }
 
   /** What an attempt sees of its worker. */
-  private final class Here implements JobRun.Host {
+  private final class Here implements AttemptExecutor.Host {
     @Override
     public Codec codec() {
       return codec;
@@ -274,8 +294,8 @@ public final class Worker implements AutoCloseable {
     }
 
     @Override
-    public Workplace workplace(Lease lease) {
-      return new Workplace(lease, options.scratch(), publisher, options.timings().cancelGrace());
+    public AttemptResources workplace(Lease lease) {
+      return new AttemptResources(lease, options.scratch(), publisher, options.timings().cancelGrace());
     }
 
     @Override
@@ -298,29 +318,29 @@ public final class Worker implements AutoCloseable {
     }
 
     @Override
-    public RunContext.Healer healer(JobRun run) {
+    public AttemptContext.Healer healer(AttemptExecutor run) {
       return new StepSource(run.lease(), options, metrics, patient);
     }
 
     @Override
-    public void beginning(JobRun run) {
+    public void beginning(AttemptExecutor run) {
       watchdog.watch(run);
     }
 
     @Override
-    public void performed(JobRun run, Duration took) {
+    public void performed(AttemptExecutor run, Duration took) {
       metrics.time(Metrics.RUN_TIME, took);
       slots.ending(run);
       wakeClaiming();
     }
 
     @Override
-    public void stopping(JobRun run) {
+    public void stopping(AttemptExecutor run) {
       watchdog.giveGrace(run);
     }
 
     @Override
-    public void ended(JobRun run, @Nullable Settlement settlement, Ack ack) {
+    public void ended(AttemptExecutor run, @Nullable Settlement settlement, Ack ack) {
       // Counted before its place is free: who waits for the last job then sees it in the figures.
       count(run, settlement, ack);
       overdue.note(run);
@@ -336,7 +356,7 @@ public final class Worker implements AutoCloseable {
     }
   }
 
-  private void count(JobRun run, @Nullable Settlement settlement, Ack ack) {
+  private void count(AttemptExecutor run, @Nullable Settlement settlement, Ack ack) {
     LeasedJob job = run.job();
     if (ack == Ack.ACCEPTED) {
       if (settlement instanceof Settlement.Fail(var lease, var failure, var after)) {
@@ -407,7 +427,7 @@ public final class Worker implements AutoCloseable {
   private void giveBack() {
     slots.all().forEach(run -> run.stop(new StopReason.Shutdown()));
     slots.awaitEmptyUninterruptibly(LEAVE);
-    slots.all().forEach(JobRun::abandon);
+    slots.all().forEach(AttemptExecutor::abandon);
     if (!slots.awaitEmptyUninterruptibly(FLUSH)) {
       log.warn(
           "{} could not be given back: recovery waits for the lease to run out",

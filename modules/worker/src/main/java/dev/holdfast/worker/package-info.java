@@ -1,3 +1,4 @@
+/** A worker: claims jobs, runs them, settles them. */
 @NullMarked
 package dev.holdfast.worker;
 

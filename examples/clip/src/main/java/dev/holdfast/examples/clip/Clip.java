@@ -1,11 +1,12 @@
 package dev.holdfast.examples.clip;
 
-import dev.holdfast.model.EventType;
-import dev.holdfast.model.FailedException;
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.FailureCategory;
-import dev.holdfast.worker.Handler;
-import dev.holdfast.worker.JobContext;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.FailedException;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.worker.handler.Handler;
+import dev.holdfast.worker.handler.JobContext;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;

@@ -2,7 +2,8 @@ package dev.holdfast.examples.clip;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.KindProvider;
-import dev.holdfast.worker.Kind;
+import dev.holdfast.worker.handler.Kind;
+
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;

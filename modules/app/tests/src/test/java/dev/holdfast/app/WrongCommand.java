@@ -1,8 +1,10 @@
 package dev.holdfast.app;
 
+import dev.holdfast.app.cli.Terminal;
+import dev.holdfast.testkit.TestDatabase;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,7 +16,7 @@ import java.util.Map;
 /**
  * A command that cannot be carried out, the exit code it must have and what its message must tell.
  */
-record WrongCommand(String name, int code, String message, Spoiler spoiler) {
+public record WrongCommand(String name, int code, String message, Spoiler spoiler) {
   /** Makes the command, and what is wrong about it. */
   interface Spoiler {
     void spoil(Launch launch, TestDatabase database) throws IOException;
@@ -37,7 +39,7 @@ record WrongCommand(String name, int code, String message, Spoiler spoiler) {
     }
   }
 
-  static WrongCommand of(int code, String message, String... arguments) {
+  public static WrongCommand of(int code, String message, String... arguments) {
     return new WrongCommand(
         String.join(" ", arguments),
         code,
@@ -59,7 +61,7 @@ record WrongCommand(String name, int code, String message, Spoiler spoiler) {
     assertThat(folder.resolve(".holdfast")).doesNotExist();
   }
 
-  Terminal.Answer run(Path folder, TestDatabase database) throws IOException {
+  public Terminal.Answer run(Path folder, TestDatabase database) throws IOException {
     Launch launch = new Launch(folder, new ArrayList<>(), new HashMap<>());
     launch
         .env("HOLDFAST_DATABASE_URL", database.url())

@@ -1,21 +1,22 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Attempt;
+import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.job.RetryDefaults;
+import dev.holdfast.model.job.RetryPolicy;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.Ack;
-import dev.holdfast.model.Attempt;
-import dev.holdfast.model.AttemptOutcome;
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.FailureCategory;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Lease;
-import dev.holdfast.model.RetryDefaults;
-import dev.holdfast.model.RetryDefaults.Retries;
-import dev.holdfast.model.RetryPolicy;
-import dev.holdfast.model.Settlement;
+import dev.holdfast.model.job.RetryDefaults.Retries;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -1,15 +1,16 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.WhenDependencyFails;
+import dev.holdfast.model.value.Refusal;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.Enqueued;
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Lease;
-import dev.holdfast.model.Refusal;
-import dev.holdfast.model.WhenDependencyFails;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -2,12 +2,13 @@ package dev.holdfast.queue;
 
 import dev.holdfast.testkit.TestDatabase;
 
+
 /** Has the database write down each attempt that is ended too early, as a condition says. */
-record EarlyEnds(TestDatabase db) implements AutoCloseable {
+public record EarlyEnds(TestDatabase db) implements AutoCloseable {
   /**
    * @param tooEarly of the OLD and the NEW row of a job that was running
    */
-  static EarlyEnds watch(TestDatabase db, String tooEarly) {
+  public static EarlyEnds watch(TestDatabase db, String tooEarly) {
     db.sql(
         """
         CREATE TABLE public.early (id uuid);
@@ -24,7 +25,7 @@ record EarlyEnds(TestDatabase db) implements AutoCloseable {
     return new EarlyEnds(db);
   }
 
-  long count() {
+  public long count() {
     return db.count("SELECT count(*) FROM public.early");
   }
 

@@ -1,16 +1,17 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Artifact;
+import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Publication;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.Ack;
-import dev.holdfast.model.Artifact;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Lease;
-import dev.holdfast.model.Publication;
-import dev.holdfast.model.Pulse;
-import dev.holdfast.model.Report;
-import dev.holdfast.model.Settlement;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -114,7 +115,7 @@ class FenceTest extends QueueFixture {
     Lease stale = stale();
     String before = row(stale.job());
     assertThat(queue.heartbeat(List.of(stale), LEASE))
-        .containsExactly(new Pulse(stale, Ack.LEASE_LOST, null));
+        .containsExactly(new HeartbeatResult(stale, Ack.LEASE_LOST, null));
     assertThat(row(stale.job())).isEqualTo(before);
   }
 

@@ -1,14 +1,15 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.holdfast.model.Codec;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Refusal;
-import dev.holdfast.model.RefusedException;
 
 /** A codec as plain as the tests need it. */
-final class JacksonCodec implements Codec {
+public final class JacksonCodec implements Codec {
   private final ObjectMapper mapper = new ObjectMapper();
 
   @Override

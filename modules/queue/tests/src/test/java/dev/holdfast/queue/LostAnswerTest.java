@@ -1,16 +1,19 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.queue.jdbc.DatabaseException;
+import dev.holdfast.queue.jdbc.StatementObserver;
+import dev.holdfast.testkit.FaultProxy;
+
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.holdfast.model.Ack;
-import dev.holdfast.model.Enqueued;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Lease;
-import dev.holdfast.model.Settlement;
-import dev.holdfast.testkit.FaultProxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -30,7 +33,7 @@ class LostAnswerTest extends QueueFixture {
     proxy = FaultProxy.before(db);
     remote =
         new Queue(
-            db.dataSource(proxy, 4), new JacksonCodec(), new Queue.Options(3, VerbObserver.NONE));
+            db.dataSource(proxy, 4), new JacksonCodec(), new Queue.Options(3, StatementObserver.NONE));
     remote.find(job().id());
   }
 

@@ -14,11 +14,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 
 /** Runs the same thing in several threads that start at the same moment. */
-final class Parallel {
+public final class Parallel {
   private Parallel() {}
 
   /** What each thread came to; whatever one of them threw is thrown here. */
-  static <T> List<T> run(int threads, IntFunction<Callable<T>> work) {
+  public static <T> List<T> run(int threads, IntFunction<Callable<T>> work) {
     CyclicBarrier start = new CyclicBarrier(threads);
     try (ExecutorService pool = Executors.newFixedThreadPool(threads)) {
       List<Future<T>> running = new ArrayList<>();
@@ -39,7 +39,7 @@ final class Parallel {
     }
   }
 
-  static <T> T get(Future<T> future) {
+  public static <T> T get(Future<T> future) {
     try {
       return future.get(60, TimeUnit.SECONDS);
     } catch (ExecutionException failed) {

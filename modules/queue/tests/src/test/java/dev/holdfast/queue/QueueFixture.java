@@ -1,26 +1,29 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.queue.settle.Backoff;
+
+import dev.holdfast.model.attempt.Claimed;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.job.RetryDefaults;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.TestDatabase;
+
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.holdfast.model.Claimed;
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.FailureCategory;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobEvent;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Lease;
-import dev.holdfast.model.LeasedJob;
-import dev.holdfast.model.Refusal;
-import dev.holdfast.model.RefusedException;
-import dev.holdfast.model.RetryDefaults;
-import dev.holdfast.model.Settlement;
-import dev.holdfast.testkit.DatabaseExtension;
-import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,30 +39,30 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** An empty queue for each test, and the words the tests are written in. */
 @ExtendWith(DatabaseExtension.class)
-abstract class QueueFixture {
-  static final String QUEUE = Job.DEFAULT_QUEUE;
-  static final String WORKER = "worker:default:1";
-  static final Duration LEASE = Duration.ofSeconds(30);
-  static final Duration GRACE = Duration.ofSeconds(30);
+public abstract class QueueFixture {
+  public static final String QUEUE = Job.DEFAULT_QUEUE;
+  public static final String WORKER = "worker:default:1";
+  public static final Duration LEASE = Duration.ofSeconds(30);
+  public static final Duration GRACE = Duration.ofSeconds(30);
   private static final Duration A_MOMENT = Duration.ofSeconds(1);
-  static final Failure FLAKY = Failure.of(FailureCategory.USER_CODE, "FLAKY", "it broke");
-  static final Failure HOPELESS = Failure.of(FailureCategory.DATA_QUALITY, "BAD_ROW", "no price");
+  public static final Failure FLAKY = Failure.of(FailureCategory.USER_CODE, "FLAKY", "it broke");
+  public static final Failure HOPELESS = Failure.of(FailureCategory.DATA_QUALITY, "BAD_ROW", "no price");
 
-  static final Backoff BACKOFF = new Backoff(RetryDefaults.NONE);
+  public static final Backoff BACKOFF = new Backoff(RetryDefaults.NONE);
 
-  static TestDatabase db;
-  Queue queue;
+  public static TestDatabase db;
+  public Queue queue;
   private final List<Queue> others = new ArrayList<>();
 
   @BeforeAll
-  static void create(TestDatabase database) {
+  protected static void create(TestDatabase database) {
     db = database;
     db.sql(Watchman.sql());
     db.sql(Watchman.LOOK_AWAY);
   }
 
   @BeforeEach
-  void open() {
+  protected void open() {
     db.sql(
         "TRUNCATE holdfast.job, holdfast.queue, holdfast.api_key, holdfast.signing_key,"
             + " holdfast.submission, public.seen CASCADE");
@@ -67,35 +70,35 @@ abstract class QueueFixture {
   }
 
   @AfterEach
-  void close() {
+  protected void close() {
     others.forEach(Queue::close);
     queue.close();
   }
 
   /** Another client of the same database, with connections of its own. */
-  Queue another() {
+  protected Queue another() {
     Queue other = new Queue(db.dataSource(db.url(), 10), new JacksonCodec(), Queue.Options.DEFAULT);
     others.add(other);
     return other;
   }
 
-  static Job job() {
+  protected static Job job() {
     return Job.of("test");
   }
 
-  static List<Job> jobs(int count) {
+  protected static List<Job> jobs(int count) {
     return IntStream.range(0, count).mapToObj(i -> job()).toList();
   }
 
-  JobId add(Job job) {
+  protected JobId add(Job job) {
     return queue.enqueue(job).id();
   }
 
-  List<LeasedJob> claim(int most) {
+  protected List<LeasedJob> claim(int most) {
     return queue.claim(QUEUE, most, WORKER, LEASE).jobs();
   }
 
-  Lease claimOne() {
+  protected Lease claimOne() {
     return claimOne(QUEUE).lease();
   }
 
@@ -114,19 +117,19 @@ abstract class QueueFixture {
     return due != null && due.compareTo(A_MOMENT) < 0;
   }
 
-  Lease addAndClaim(Job job) {
+  protected Lease addAndClaim(Job job) {
     JobId id = add(job);
     LeasedJob claimed = claimOne(job.queue());
     assertThat(claimed.id()).isEqualTo(id);
     return claimed.lease();
   }
 
-  Lease running() {
+  protected Lease running() {
     return addAndClaim(job());
   }
 
   /** As if the worker had not been heard for an hour, with a lease of no length. */
-  void expire(Lease lease) {
+  protected void expire(Lease lease) {
     int rows =
         db.sql(
             "UPDATE holdfast.job SET heartbeat_at = heartbeat_at - interval '1 hour',"
@@ -138,39 +141,39 @@ abstract class QueueFixture {
   }
 
   /** As if the job's backoff or delay were over. */
-  void comeDue(JobId job) {
+  protected void comeDue(JobId job) {
     db.sql("UPDATE holdfast.job SET run_at = run_at - interval '1 day' WHERE id = ?", job.value());
   }
 
   /** Sets columns of a job by hand. */
-  void set(JobId job, String assignments) {
+  protected void set(JobId job, String assignments) {
     assertThat(db.sql("UPDATE holdfast.job SET " + assignments + " WHERE id = ?", job.value()))
         .isEqualTo(1);
   }
 
-  JobStatus status(JobId job) {
+  protected JobStatus status(JobId job) {
     return queue.find(job).orElseThrow();
   }
 
-  JobState state(JobId job) {
+  protected JobState state(JobId job) {
     return status(job).state();
   }
 
-  Failure failure(JobId job) {
+  protected Failure failure(JobId job) {
     Failure failure = status(job).failure();
     return failure == null ? Assertions.fail("job %s has no failure", job) : failure;
   }
 
-  List<String> events(JobId job) {
+  protected List<String> events(JobId job) {
     return queue.timeline(job).stream().map(JobEvent::type).toList();
   }
 
-  long count(JobState state) {
+  protected long count(JobState state) {
     return queue.statistics().byState().getOrDefault(state, 0L);
   }
 
   /** A job's row as one text, to see whether anything in it changed. */
-  @Nullable String row(JobId job) {
+  protected @Nullable String row(JobId job) {
     return db.queryOne(
         String.class,
         "SELECT (SELECT to_jsonb(j)::text FROM holdfast.job j WHERE id = ?)"
@@ -179,7 +182,7 @@ abstract class QueueFixture {
   }
 
   /** Returns once some statement on this database waits for a lock. */
-  void awaitLockWait() {
+  protected void awaitLockWait() {
     await()
         .atMost(SOON)
         .pollInterval(Duration.ofMillis(5))
@@ -192,15 +195,15 @@ abstract class QueueFixture {
                     > 0);
   }
 
-  static Settlement.Succeed succeed(Lease lease) {
+  public static Settlement.Succeed succeed(Lease lease) {
     return new Settlement.Succeed(lease, new Json("{\"ok\": true}"));
   }
 
-  static Settlement.Fail fail(Lease lease, Failure failure) {
+  public static Settlement.Fail fail(Lease lease, Failure failure) {
     return new Settlement.Fail(lease, failure, Duration.ZERO);
   }
 
-  static void assertRefused(Refusal refusal, ThrowingCallable call) {
+  protected static void assertRefused(Refusal refusal, ThrowingCallable call) {
     Assertions.assertThatThrownBy(call)
         .isInstanceOf(RefusedException.class)
         .satisfies(thrown -> assertThat(((RefusedException) thrown).refusal()).isEqualTo(refusal));

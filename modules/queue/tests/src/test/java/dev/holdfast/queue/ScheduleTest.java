@@ -1,16 +1,17 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.job.RetryDefaults;
+import dev.holdfast.model.schedule.Schedule;
+import dev.holdfast.model.schedule.ScheduleStatus;
+import dev.holdfast.model.schedule.WhenMissed;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Refusal;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobFilter;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Refusal;
-import dev.holdfast.model.RetryDefaults;
-import dev.holdfast.model.Schedule;
-import dev.holdfast.model.ScheduleStatus;
-import dev.holdfast.model.WhenMissed;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;

@@ -1,12 +1,13 @@
 package dev.holdfast.queue;
 
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Lease;
-import dev.holdfast.model.LeasedJob;
-import dev.holdfast.model.Settlement;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.testkit.TestDatabase;
+
 import java.time.Duration;
 import java.util.List;
 

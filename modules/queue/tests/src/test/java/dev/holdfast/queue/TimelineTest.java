@@ -1,20 +1,21 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Attempt;
+import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Refusal;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.Ack;
-import dev.holdfast.model.Attempt;
-import dev.holdfast.model.AttemptOutcome;
-import dev.holdfast.model.EventType;
-import dev.holdfast.model.JobEvent;
-import dev.holdfast.model.JobFilter;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Lease;
-import dev.holdfast.model.Refusal;
-import dev.holdfast.model.Report;
-import dev.holdfast.model.Settlement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

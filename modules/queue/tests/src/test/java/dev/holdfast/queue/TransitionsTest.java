@@ -1,19 +1,20 @@
 package dev.holdfast.queue;
 
-import static dev.holdfast.model.JobState.CANCELLED;
-import static dev.holdfast.model.JobState.FAILED;
-import static dev.holdfast.model.JobState.PENDING;
-import static dev.holdfast.model.JobState.RETRYING;
-import static dev.holdfast.model.JobState.RUNNING;
-import static dev.holdfast.model.JobState.SUCCEEDED;
-import static dev.holdfast.model.JobState.WAITING;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.TestDatabase;
+
+import static dev.holdfast.model.job.JobState.CANCELLED;
+import static dev.holdfast.model.job.JobState.FAILED;
+import static dev.holdfast.model.job.JobState.PENDING;
+import static dev.holdfast.model.job.JobState.RETRYING;
+import static dev.holdfast.model.job.JobState.RUNNING;
+import static dev.holdfast.model.job.JobState.SUCCEEDED;
+import static dev.holdfast.model.job.JobState.WAITING;
 import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.testkit.DatabaseExtension;
-import dev.holdfast.testkit.TestDatabase;
 import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.List;

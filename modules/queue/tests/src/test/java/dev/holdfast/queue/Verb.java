@@ -1,11 +1,12 @@
 package dev.holdfast.queue;
 
-import dev.holdfast.model.ControlAction;
-import dev.holdfast.model.ControlCommand;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.LogLines;
-import dev.holdfast.model.Report;
-import dev.holdfast.model.Settlement;
+import dev.holdfast.model.attempt.LogLines;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.job.JobState;
+
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -151,7 +152,7 @@ enum Verb {
       job.queue()
           .control(
               job.id(),
-              new ControlCommand(ControlAction.RESUME_FROM_STEP, "s1", "ada", "once more"),
+              new JobCommand(CommandAction.RESUME_FROM_STEP, "s1", "ada", "once more"),
               null);
     }
   },

@@ -1,6 +1,7 @@
 package dev.holdfast.queue;
 
-import dev.holdfast.model.JobState;
+import dev.holdfast.model.job.JobState;
+
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
@@ -11,13 +12,13 @@ import java.util.stream.Collectors;
  * <p>It comes after the update. One that came before would have the row locked and looked at again
  * first, and would hide every mistake made with a row that changed meanwhile.
  */
-final class Watchman {
+public final class Watchman {
   /** Connections with this setting may put rows into any state, to set a stage. */
-  static final String LOOK_AWAY = "SET session_replication_role = replica";
+  public static final String LOOK_AWAY = "SET session_replication_role = replica";
 
   private Watchman() {}
 
-  static String sql() {
+  public static String sql() {
     String allowed =
         Arrays.stream(JobState.values())
             .flatMap(from -> from.next().stream().map(to -> "'" + from + ">" + to + "'"))

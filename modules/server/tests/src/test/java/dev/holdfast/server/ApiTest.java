@@ -1,18 +1,22 @@
 package dev.holdfast.server;
 
+import dev.holdfast.server.auth.Secrets;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.JacksonCodec;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.RetryDefaults;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.server.http.Client;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.TestDatabase;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.Holdfast;
-import dev.holdfast.JacksonCodec;
-import dev.holdfast.model.ApiKey;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.RetryDefaults;
-import dev.holdfast.model.Role;
-import dev.holdfast.queue.Queue;
-import dev.holdfast.testkit.DatabaseExtension;
-import dev.holdfast.testkit.TestDatabase;
 import java.time.Instant;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -22,15 +26,15 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A server on a database of its own, and a client that checks every answer against the API. */
 @ExtendWith(DatabaseExtension.class)
-abstract class ApiTest {
-  static final String QUEUE = "work";
+public abstract class ApiTest {
+  public static final String QUEUE = "work";
 
-  final TestDatabase db;
-  final Holdfast holdfast;
-  final Client client;
-  RunningServer server;
+  public final TestDatabase db;
+  public final Holdfast holdfast;
+  public final Client client;
+  public RunningServer server;
 
-  ApiTest(TestDatabase db) {
+  public ApiTest(TestDatabase db) {
     this.db = db;
     this.holdfast =
         Holdfast.on(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.retries(retries()));
@@ -39,32 +43,32 @@ abstract class ApiTest {
   }
 
   /** Called by the constructor: only the fields above are set. */
-  abstract RunningServer startServer();
+  public abstract RunningServer startServer();
 
   /** Called by the constructor. */
-  RetryDefaults retries() {
+  public RetryDefaults retries() {
     return RetryDefaults.NONE;
   }
 
   @BeforeEach
-  void isUp() {
+  public void isUp() {
     assertThat(server.url().getPort()).isPositive();
   }
 
   @AfterEach
-  void stop() {
+  public void stop() {
     server.close();
     holdfast.close();
   }
 
-  JobId enqueued() {
+  public JobId enqueued() {
     return holdfast.enqueue(Job.of("echo").queue(QUEUE)).id();
   }
 
-  static final String TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  public static final String TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
   /** With everything that is only for its worker to know. */
-  static Job brings(Job job) {
+  public static Job brings(Job job) {
     return job.assetId("orders")
         .partitionKey("2026-11-17")
         .resources(Map.of("cpu", 2))
@@ -72,7 +76,7 @@ abstract class ApiTest {
   }
 
   /** A task, leased over HTTP. */
-  JsonNode leased() {
+  public JsonNode leased() {
     JsonNode tasks =
         client
             .post("/v1/queues/" + QUEUE + "/lease", Map.of("workerId", "w1"), null)
@@ -83,11 +87,11 @@ abstract class ApiTest {
   }
 
   /** What a worker says when its attempt has failed. */
-  static Map<String, Object> failedBody(int attempt, Map<String, ?> error) {
+  public static Map<String, Object> failedBody(int attempt, Map<String, ?> error) {
     return Map.of("attempt", attempt, "workerId", "w1", "outcome", "FAILED", "error", error);
   }
 
-  Client.Reply callback(JsonNode task, String callback, Object body) {
+  public Client.Reply callback(JsonNode task, String callback, Object body) {
     return client.post(
         "/v1/tasks/" + task.get("taskId").asText() + "/" + callback,
         body,
@@ -95,7 +99,7 @@ abstract class ApiTest {
   }
 
   /** The text of a new key. */
-  String key(Role role, String tenant) {
+  public String key(Role role, String tenant) {
     Secrets.Parts parts = Secrets.next();
     holdfast
         .queue()
@@ -107,7 +111,7 @@ abstract class ApiTest {
     return parts.text();
   }
 
-  String state(JobId job) {
+  public String state(JobId job) {
     @Nullable String state =
         db.queryOne(String.class, "SELECT state::text FROM holdfast.job WHERE id = ?", job.value());
     return String.valueOf(state);

@@ -1,15 +1,18 @@
 package dev.holdfast.server;
 
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Publication;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.server.http.Client;
+import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.worker.artifact.ArtifactStore;
+import dev.holdfast.worker.artifact.FolderStore;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.Lease;
-import dev.holdfast.model.Publication;
-import dev.holdfast.testkit.TestDatabase;
-import dev.holdfast.worker.ArtifactStore;
-import dev.holdfast.worker.FolderStore;
 import java.io.IOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse;

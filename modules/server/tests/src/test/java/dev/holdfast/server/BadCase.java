@@ -1,10 +1,12 @@
 package dev.holdfast.server;
 
+import dev.holdfast.server.http.Client;
+
 import java.util.function.Supplier;
 
 /** Something that must not be done, and how it is answered. */
-record BadCase(String name, int status, String error, Supplier<Client.Reply> request) {
-  static BadCase of(String name, int status, String error, Supplier<Client.Reply> request) {
+public record BadCase(String name, int status, String error, Supplier<Client.Reply> request) {
+  public static BadCase of(String name, int status, String error, Supplier<Client.Reply> request) {
     return new BadCase(name, status, error, request);
   }
 }

@@ -1,13 +1,14 @@
 package dev.holdfast.server;
 
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.testkit.TestDatabase;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.model.ApiKey;
-import dev.holdfast.model.HealthStatus;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.Role;
-import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,20 +1,21 @@
 package dev.holdfast.server;
 
+import dev.holdfast.JacksonCodec;
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.programs.Program;
+import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.artifact.FolderStore;
+import dev.holdfast.worker.artifact.Scratch;
+
 import static java.util.Objects.requireNonNull;
 import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.JacksonCodec;
-import dev.holdfast.contract.Wire;
-import dev.holdfast.model.HealthStatus;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.testkit.TestDatabase;
-import dev.holdfast.worker.FolderStore;
-import dev.holdfast.worker.Program;
-import dev.holdfast.worker.Scratch;
-import dev.holdfast.worker.Worker;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -54,7 +55,7 @@ class BrowserTest extends InBrowser {
   }
 
   @Override
-  RunningServer startServer() {
+  public RunningServer startServer() {
     db.sql(NOTHING_YET);
     URI url = requireNonNull(sharedServer).url();
     return new RunningServer(url, () -> {});

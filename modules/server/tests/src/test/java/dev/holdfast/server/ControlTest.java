@@ -1,23 +1,25 @@
 package dev.holdfast.server;
 
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Patch;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.StepState;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.server.http.Client;
+import dev.holdfast.testkit.TestDatabase;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.model.ApiKey;
-import dev.holdfast.model.ControlAction;
-import dev.holdfast.model.EventType;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobEvent;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Lease;
-import dev.holdfast.model.LiveControl;
-import dev.holdfast.model.Patch;
-import dev.holdfast.model.Report;
-import dev.holdfast.model.Role;
-import dev.holdfast.model.Settlement;
-import dev.holdfast.model.StepState;
-import dev.holdfast.testkit.TestDatabase;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -72,12 +74,12 @@ class ControlTest extends ServerTest {
                     List.of())));
   }
 
-  private Client.Reply ask(JobId job, ControlAction action, @Nullable String step) {
+  private Client.Reply ask(JobId job, CommandAction action, @Nullable String step) {
     return ask(job, action, step, null);
   }
 
   private Client.Reply ask(
-      JobId job, ControlAction action, @Nullable String step, @Nullable String key) {
+      JobId job, CommandAction action, @Nullable String step, @Nullable String key) {
     Map<String, Object> body = new HashMap<>();
     body.put("action", action.text());
     body.put("reason", "it looks odd");
@@ -144,14 +146,14 @@ class ControlTest extends ServerTest {
   void a_pause_is_in_force_until_it_is_resumed() {
     JobId job = running().job();
     assertThat(client.get("/v1/jobs/" + job, null).ok().has("liveControl")).isFalse();
-    JsonNode paused = ask(job, ControlAction.PAUSE, null).ok();
+    JsonNode paused = ask(job, CommandAction.PAUSE, null).ok();
     assertThat(paused.get("paused").asBoolean()).isTrue();
     assertThat(paused.get("takeover").asBoolean()).isFalse();
     assertThat(paused.get("recovery").isNull()).isTrue();
     assertThat(paused.get("heldBy").get("reason").asText()).isEqualTo("it looks odd");
     assertThat(client.get("/v1/jobs/" + job, null).ok().get("liveControl")).isEqualTo(paused);
-    assertThat(ask(job, ControlAction.TAKEOVER, null).ok().get("takeover").asBoolean()).isTrue();
-    JsonNode resumed = ask(job, ControlAction.RESUME, null).ok();
+    assertThat(ask(job, CommandAction.TAKEOVER, null).ok().get("takeover").asBoolean()).isTrue();
+    JsonNode resumed = ask(job, CommandAction.RESUME, null).ok();
     assertThat(resumed.get("paused").asBoolean()).isFalse();
     assertThat(resumed.get("takeover").asBoolean()).isFalse();
     assertThat(client.get("/v1/jobs/" + job, null).ok().has("liveControl")).isFalse();
@@ -161,11 +163,11 @@ class ControlTest extends ServerTest {
   void whose_key_it_is_has_asked() {
     Lease lease = running();
     step(lease, "a", 1, StepState.FAILED);
-    ask(lease.job(), ControlAction.RETRY_STEP, "a").ok();
+    ask(lease.job(), CommandAction.RETRY_STEP, "a").ok();
     assertThat(requestedBy(lease.job())).isEqualTo("local");
     String key = key(Role.OPERATOR, ApiKey.EVERY_TENANT);
     JsonNode recovery =
-        ask(lease.job(), ControlAction.HARD_RESET_STEP, "a", key).ok().get("recovery");
+        ask(lease.job(), CommandAction.HARD_RESET_STEP, "a", key).ok().get("recovery");
     assertThat(requestedBy(lease.job())).isEqualTo("test");
     assertThat(recovery.get("action").asText()).isEqualTo("hard_reset_step");
     assertThat(recovery.get("strategy").asText()).isEqualTo("hard_reset");
@@ -177,7 +179,7 @@ class ControlTest extends ServerTest {
   }
 
   private String requestedBy(JobId job) {
-    LiveControl.Recovery asked = holdfast.queue().control(job).recovery();
+    PendingCommand.Recovery asked = holdfast.queue().control(job).recovery();
     return Objects.requireNonNull(asked).requestedBy();
   }
 
@@ -185,17 +187,17 @@ class ControlTest extends ServerTest {
   void what_cannot_be_asked_is_refused_with_what_to_do() {
     Lease lease = running();
     JobId job = lease.job();
-    ask(job, ControlAction.RETRY_STEP, "nonsense").is(404, "no_such_step");
-    ask(job, ControlAction.RESUME_FROM_STEP, "b/1").is(409, "step_not_reached");
+    ask(job, CommandAction.RETRY_STEP, "nonsense").is(404, "no_such_step");
+    ask(job, CommandAction.RESUME_FROM_STEP, "b/1").is(409, "step_not_reached");
     step(lease, "a", 1, StepState.DONE);
-    assertThat(message(ask(job, ControlAction.RETRY_STEP, "a").is(409, "step_done")))
+    assertThat(message(ask(job, CommandAction.RETRY_STEP, "a").is(409, "step_done")))
         .contains("resume_from_step");
-    ask(job, ControlAction.RESUME_FROM_STEP, "b/1").ok();
-    assertThat(message(ask(enqueued(), ControlAction.TAKEOVER, null).is(409, "job_not_running")))
+    ask(job, CommandAction.RESUME_FROM_STEP, "b/1").ok();
+    assertThat(message(ask(enqueued(), CommandAction.TAKEOVER, null).is(409, "job_not_running")))
         .contains("pause");
-    ask(JobId.next(), ControlAction.PAUSE, null).is(404, "not_found");
+    ask(JobId.next(), CommandAction.PAUSE, null).is(404, "not_found");
     holdfast.queue().settle(new Settlement.Succeed(lease, null));
-    Client.Reply ended = ask(job, ControlAction.PAUSE, null).is(409, "job_already_terminal");
+    Client.Reply ended = ask(job, CommandAction.PAUSE, null).is(409, "job_already_terminal");
     assertThat(ended.body().get("state").asText()).isEqualTo("SUCCEEDED");
     assertThat(client.get("/v1/jobs/" + job, null).ok().has("liveControl")).isFalse();
   }
@@ -206,11 +208,11 @@ class ControlTest extends ServerTest {
     JobId job = lease.job();
     step(lease, "a", 1, StepState.DONE);
     step(lease, "b/1", 2, StepState.DONE);
-    assertThat(ask(job, ControlAction.HARD_RESET_STEP, "b/1").ok().get("drops"))
+    assertThat(ask(job, CommandAction.HARD_RESET_STEP, "b/1").ok().get("drops"))
         .extracting(JsonNode::asText)
         .containsExactly("b/1");
     holdfast.queue().settle(new Settlement.Succeed(lease, null));
-    assertThat(ask(job, ControlAction.RESUME_FROM_STEP, "a").ok().get("drops"))
+    assertThat(ask(job, CommandAction.RESUME_FROM_STEP, "a").ok().get("drops"))
         .extracting(JsonNode::asText)
         .containsExactly("a", "b/1");
     assertThat(client.get("/v1/jobs/" + job, null).ok().get("state").asText()).isEqualTo("PENDING");
@@ -221,10 +223,10 @@ class ControlTest extends ServerTest {
     Lease lease = running();
     JobId job = lease.job();
     step(lease, "a", 1, StepState.FAILED);
-    assertThat(message(ask(job, ControlAction.ACCEPT_STEP, "a").is(409, "job_not_taken_over")))
+    assertThat(message(ask(job, CommandAction.ACCEPT_STEP, "a").is(409, "job_not_taken_over")))
         .contains("takeover");
-    ask(job, ControlAction.TAKEOVER, null).ok();
-    JsonNode accepted = ask(job, ControlAction.ACCEPT_STEP, "a").ok();
+    ask(job, CommandAction.TAKEOVER, null).ok();
+    JsonNode accepted = ask(job, CommandAction.ACCEPT_STEP, "a").ok();
     assertThat(accepted.get("takeover").asBoolean()).isFalse();
     assertThat(accepted.get("recovery").get("action").asText()).isEqualTo("accept_step");
     assertThat(accepted.get("recovery").get("strategy").isNull()).isTrue();

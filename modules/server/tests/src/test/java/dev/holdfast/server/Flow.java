@@ -1,9 +1,10 @@
 package dev.holdfast.server;
 
 import dev.holdfast.Holdfast;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.LeasedJob;
-import dev.holdfast.model.Settlement;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Job;
+
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -12,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 /** Jobs that come, run and end all the time, until it is closed. */
-final class Flow implements AutoCloseable {
+public final class Flow implements AutoCloseable {
   private static final int AT_ONCE = 10;
   private static final Duration BETWEEN = Duration.ofMillis(200);
 
@@ -27,7 +28,7 @@ final class Flow implements AutoCloseable {
     this.running = CompletableFuture.runAsync(this::run);
   }
 
-  static Flow of(Holdfast holdfast, String queue) {
+  public static Flow of(Holdfast holdfast, String queue) {
     return new Flow(holdfast, queue);
   }
 

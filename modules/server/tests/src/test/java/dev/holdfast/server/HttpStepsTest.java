@@ -1,29 +1,30 @@
 package dev.holdfast.server;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowable;
-
-import dev.holdfast.contract.HttpSource;
-import dev.holdfast.model.Ack;
-import dev.holdfast.model.ApiKey;
-import dev.holdfast.model.ControlAction;
-import dev.holdfast.model.ControlCommand;
-import dev.holdfast.model.EventType;
-import dev.holdfast.model.JobEvent;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Lease;
-import dev.holdfast.model.Limits;
-import dev.holdfast.model.LiveControl;
-import dev.holdfast.model.Patch;
-import dev.holdfast.model.Report;
-import dev.holdfast.model.Role;
-import dev.holdfast.model.StepState;
-import dev.holdfast.model.StepStatus;
+import dev.holdfast.client.worker.HttpSource;
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Patch;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.StepState;
+import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
-import dev.holdfast.worker.SourceUnavailableException;
+import dev.holdfast.worker.source.SourceUnavailableException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -126,11 +127,11 @@ class HttpStepsTest extends ServerTest {
     source.report(List.of(step(1, StepState.DONE, null), step(2, StepState.DONE, patch(3))));
     queue.control(
         lease.job(),
-        new ControlCommand(ControlAction.RESUME_FROM_STEP, "step/1", "ada", "odd"),
+        new JobCommand(CommandAction.RESUME_FROM_STEP, "step/1", "ada", "odd"),
         null);
-    LiveControl.Recovery asked = Objects.requireNonNull(queue.control(lease.job()).recovery());
+    PendingCommand.Recovery asked = Objects.requireNonNull(queue.control(lease.job()).recovery());
     assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(5)).getFirst().control())
-        .isEqualTo(new LiveControl(false, false, asked, null));
+        .isEqualTo(new PendingCommand(false, false, asked, null));
     assertThat(source.signals("w1").getFirst().control().recovery()).isEqualTo(asked);
     Report.Step again =
         new Report.Step(
@@ -150,9 +151,9 @@ class HttpStepsTest extends ServerTest {
         .extracting(StepStatus::state)
         .containsExactly(StepState.RUNNING, StepState.FAILED);
     assertThat(queue.steps(lease.job()).getFirst().resets()).isEqualTo(1);
-    assertThat(queue.control(lease.job())).isEqualTo(LiveControl.NONE);
+    assertThat(queue.control(lease.job())).isEqualTo(PendingCommand.NONE);
     assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(5)).getFirst().control())
-        .isEqualTo(LiveControl.NONE);
+        .isEqualTo(PendingCommand.NONE);
     assertThat(events()).endsWith(EventType.RECOVERY_ACK);
   }
 

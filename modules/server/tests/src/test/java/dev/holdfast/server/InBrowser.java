@@ -1,16 +1,17 @@
 package dev.holdfast.server;
 
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.model.HealthStatus;
-import dev.holdfast.model.Json;
-import dev.holdfast.queue.Health;
+import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.page.Browser;
 import dev.holdfast.testkit.program.Processes;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -29,15 +30,15 @@ import org.junit.jupiter.api.BeforeEach;
  * What tests of the page share: Chromium, started once for all tests of a class, and the assembled
  * program with {@code holdfast server}, by default in a process of its own for each test.
  */
-abstract class InBrowser extends ApiTest {
-  static final String[] PAGES = {"#/", "#/queues", "#/jobs", "#/workers", "#/info"};
-  static final Duration PATIENCE = SOON;
+public abstract class InBrowser extends ApiTest {
+  protected static final String[] PAGES = {"#/", "#/queues", "#/jobs", "#/workers", "#/info"};
+  protected static final Duration PATIENCE = SOON;
   private static @Nullable Browser started;
 
-  final Browser browser;
-  final List<String> expectedErrors = new ArrayList<>();
+  protected final Browser browser;
+  protected final List<String> expectedErrors = new ArrayList<>();
 
-  InBrowser(TestDatabase db) {
+  protected InBrowser(TestDatabase db) {
     super(db);
     if (started == null) {
       throw new IllegalStateException("no browser");
@@ -46,12 +47,12 @@ abstract class InBrowser extends ApiTest {
   }
 
   @Override
-  RunningServer startServer() {
+  protected RunningServer startServer() {
     return program(db, 0, folder -> {});
   }
 
   /** Configured by what is put into the folder in which it is about to be started. */
-  static RunningServer program(TestDatabase db, int port, Consumer<Path> configure) {
+  protected static RunningServer program(TestDatabase db, int port, Consumer<Path> configure) {
     Processes processes = new Processes();
     configure.accept(processes.folder());
     ChildProcess process =
@@ -61,43 +62,43 @@ abstract class InBrowser extends ApiTest {
   }
 
   @BeforeAll
-  static void startBrowser() {
+  protected static void startBrowser() {
     started = Browser.start();
   }
 
   @AfterAll
-  static void stopBrowser() {
+  protected static void stopBrowser() {
     if (started != null) {
       started.close();
     }
   }
 
   @BeforeEach
-  void beginAnew() {
+  protected void beginAnew() {
     browser.reset();
   }
 
   @AfterEach
-  void nothingWentWrongInTheBrowser() {
+  protected void nothingWentWrongInTheBrowser() {
     assertThat(browser.errors())
         .allMatch(error -> expectedErrors.stream().anyMatch(error::contains), "is expected");
   }
 
-  final void open(String page) {
+  protected final void open(String page) {
     browser.open(server.url(), page);
     browser.awaitLive();
   }
 
-  final void supervised(HealthStatus status) {
-    Health health = holdfast.queue().health();
-    Health.Place place = new Health.Place("here", "worker:work:0", 1);
-    health.appear(new Health.Supervising("here", "host", 1, Instant.EPOCH));
+  protected final void supervised(HealthStatus status) {
+    WorkerRegistry health = holdfast.queue().health();
+    WorkerRegistry.Place place = new WorkerRegistry.Place("here", "worker:work:0", 1);
+    health.appear(new WorkerRegistry.Supervising("here", "host", 1, Instant.EPOCH));
     health.starting(place, 0, false);
     health.spawned(place, 4_711, Instant.EPOCH);
     health.beat(place, status, 4_711, null, new Json("{}"));
   }
 
-  final void step(JsonNode task, String id, int index, String state) {
+  protected final void step(JsonNode task, String id, int index, String state) {
     client
         .put(
             "/v1/tasks/" + task.get("taskId").asText() + "/steps/" + id,
@@ -106,11 +107,11 @@ abstract class InBrowser extends ApiTest {
         .ok();
   }
 
-  static String job(JsonNode task) {
+  protected static String job(JsonNode task) {
     return "#/jobs/" + task.get("taskId").asText();
   }
 
-  final long live(String what) {
+  protected final long live(String what) {
     return Browser.number(
         browser.later(
             "const done = arguments[0]; import('/page/live.js').then(({live}) => done(%s))"

@@ -1,23 +1,25 @@
 package dev.holdfast.server;
 
+import dev.holdfast.client.operate.HttpOperator;
+import dev.holdfast.client.operate.OperatorException;
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobAttributes;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.server.http.Client;
+import dev.holdfast.testkit.TestDatabase;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.contract.ControlException;
-import dev.holdfast.contract.RemoteControl;
-import dev.holdfast.contract.Wire;
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.FailureCategory;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobAttributes;
-import dev.holdfast.model.JobFilter;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobStatus;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.LeasedJob;
-import dev.holdfast.model.Settlement;
-import dev.holdfast.testkit.TestDatabase;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.sql.Connection;
@@ -178,12 +180,12 @@ class JobsTest extends ServerTest {
             null)
         .is(409, "id_taken");
     assertThat(jobs()).isEqualTo(1);
-    try (RemoteControl remote = new RemoteControl(server.url(), null)) {
+    try (HttpOperator remote = new HttpOperator(server.url(), null)) {
       Job other = Job.of("refund").id(JobId.parse(id));
       assertThatThrownBy(() -> remote.enqueue(List.of(other)))
           .isInstanceOfSatisfying(
-              ControlException.class,
-              refused -> assertThat(refused.reason()).isEqualTo(ControlException.Reason.REFUSED))
+              OperatorException.class,
+              refused -> assertThat(refused.reason()).isEqualTo(OperatorException.Reason.REFUSED))
           .hasMessageContaining(id);
     }
   }
@@ -307,7 +309,7 @@ class JobsTest extends ServerTest {
             .partitionKey("p")
             .resources(new Json("{\"cpu\":2}"))
             .traceparent(TRACE);
-    try (RemoteControl remote = new RemoteControl(server.url(), null)) {
+    try (HttpOperator remote = new HttpOperator(server.url(), null)) {
       remote.enqueue(List.of(job));
       JobAttributes brought = new JobAttributes("orders", "p", new Json("{\"cpu\":2}"), TRACE);
       assertThat(remote.find(job.id()).orElseThrow().attributes()).isEqualTo(brought);
@@ -496,7 +498,7 @@ class JobsTest extends ServerTest {
     for (String query : List.of("?brief=true", "?q=large&limit=20", "?kind=large")) {
       assertThat(client.get("/v1/jobs" + query, null).ok().toString()).hasSizeLessThan(20_000);
     }
-    try (RemoteControl remote = new RemoteControl(server.url(), null)) {
+    try (HttpOperator remote = new HttpOperator(server.url(), null)) {
       assertThat(remote.list(JobFilter.ALL))
           .filteredOn(job -> job.kind().equals("large"))
           .hasSize(10)
@@ -636,7 +638,7 @@ class JobsTest extends ServerTest {
   @Test
   void a_payload_nested_beyond_measure_can_still_be_looked_at() {
     String deep = "[".repeat(2_000) + "]".repeat(2_000);
-    JobId job = holdfast.enqueue(Job.of("deep", new dev.holdfast.model.Json(deep))).id();
+    JobId job = holdfast.enqueue(Job.of("deep", new dev.holdfast.model.value.Json(deep))).id();
     assertThat(client.get("/v1/jobs/" + job, null).ok().get("payload").asText()).contains("[[[");
   }
 

@@ -1,13 +1,15 @@
 package dev.holdfast.server;
 
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.server.http.Client;
+import dev.holdfast.testkit.TestDatabase;
+
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.model.ApiKey;
-import dev.holdfast.model.Role;
-import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -1,21 +1,23 @@
 package dev.holdfast.server;
 
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.lease.LeaseReport;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Patch;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.StepState;
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.server.http.Client;
+import dev.holdfast.testkit.TestDatabase;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.contract.LeaseReport;
-import dev.holdfast.contract.Wire;
-import dev.holdfast.model.ApiKey;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Lease;
-import dev.holdfast.model.Patch;
-import dev.holdfast.model.Report;
-import dev.holdfast.model.Role;
-import dev.holdfast.model.StepState;
-import dev.holdfast.model.Timings;
-import dev.holdfast.testkit.TestDatabase;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.util.Arrays;
 import java.util.List;

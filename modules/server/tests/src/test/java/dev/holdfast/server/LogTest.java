@@ -1,16 +1,18 @@
 package dev.holdfast.server;
 
+import dev.holdfast.client.operate.HttpOperator;
+import dev.holdfast.model.attempt.LogCursor;
+import dev.holdfast.model.attempt.LogTail;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.server.http.Client;
+import dev.holdfast.testkit.TestDatabase;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.contract.RemoteControl;
-import dev.holdfast.model.ApiKey;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.LogCursor;
-import dev.holdfast.model.LogTail;
-import dev.holdfast.model.Role;
-import dev.holdfast.testkit.TestDatabase;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -109,7 +111,7 @@ class LogTest extends ServerTest {
     JsonNode again = callback(task, "log", lines(3, "\u001b[31mthree\u0000", "four")).ok();
     assertThat(again.get("acknowledged").asBoolean()).isTrue();
     assertThat(text(task)).isEqualTo("uncounted\n<b>two</b>\nthree\nfour\n");
-    try (RemoteControl remote = new RemoteControl(server.url(), null)) {
+    try (HttpOperator remote = new HttpOperator(server.url(), null)) {
       JobId job = JobId.parse(task.get("taskId").asText());
       assertThat(remote.log(job, LogCursor.START).parts())
           .containsExactly(new LogTail.Part(1, text(task)));

@@ -1,14 +1,16 @@
 package dev.holdfast.server;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.model.HealthStatus;
-import dev.holdfast.model.Job;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.server.live.ManyPagesTest;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.page.Browser;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A page that stays open, while much happens and for long: it asks little and does not grow. */
-class OpenPageTest extends InBrowser {
+public class OpenPageTest extends InBrowser {
   private static final int JOBS_SEEN = Extent.of(1_500, 4_000);
   private static final int ROUNDS = 6;
 

@@ -1,9 +1,10 @@
 package dev.holdfast.server;
 
+import dev.holdfast.contract.json.Wire;
+
 import static dev.holdfast.testkit.Soon.SOON;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.contract.Wire;
 import java.io.BufferedInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -22,19 +23,19 @@ import org.jspecify.annotations.Nullable;
  * One kept connection for each thread, and no more than it takes to post: where requests go by ten
  * thousands, a client for all purposes would be a quarter of the work.
  */
-final class PlainHttp implements AutoCloseable {
+public final class PlainHttp implements AutoCloseable {
   private static final int PATIENCE_MS = (int) SOON.toMillis();
 
   private final URI server;
   private final Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
   private final ThreadLocal<Line> lines = ThreadLocal.withInitial(this::connected);
 
-  PlainHttp(URI server) {
+  public PlainHttp(URI server) {
     this.server = server;
   }
 
   /** An answer in JSON. */
-  record Reply(int status, JsonNode body) {}
+  public record Reply(int status, JsonNode body) {}
 
   private record Line(Socket socket, InputStream in) {}
 
@@ -50,7 +51,7 @@ final class PlainHttp implements AutoCloseable {
     }
   }
 
-  Reply post(String path, Object body, @Nullable String bearer) {
+  public Reply post(String path, Object body, @Nullable String bearer) {
     byte[] content = Wire.write(body);
     byte[] head =
         """

@@ -1,11 +1,14 @@
 package dev.holdfast.server;
 
+import dev.holdfast.Holdfast;
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.server.metrics.ServerMetrics;
+import dev.holdfast.testkit.TestDatabase;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.Holdfast;
-import dev.holdfast.contract.Wire;
-import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -32,7 +35,7 @@ class RawHttpTest extends ServerTest {
   }
 
   @Override
-  HoldfastServer started(Holdfast on, ServerOptions options) {
+  public HoldfastServer started(Holdfast on, ServerOptions options) {
     return HoldfastServer.start(on, options, new ServerMetrics(), Duration.ofMillis(500));
   }
 

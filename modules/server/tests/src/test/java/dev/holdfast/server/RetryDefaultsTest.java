@@ -1,16 +1,17 @@
 package dev.holdfast.server;
 
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.RetryDefaults;
+import dev.holdfast.model.job.RetryPolicy;
+import dev.holdfast.testkit.TestDatabase;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.model.JobFilter;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.Lease;
-import dev.holdfast.model.RetryDefaults;
-import dev.holdfast.model.RetryDefaults.Retries;
-import dev.holdfast.model.RetryPolicy;
-import dev.holdfast.model.Settlement;
-import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.model.job.RetryDefaults.Retries;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +26,7 @@ class RetryDefaultsTest extends ServerTest {
   }
 
   @Override
-  RetryDefaults retries() {
+  public RetryDefaults retries() {
     return new RetryDefaults(
         new Retries(4, new RetryPolicy(HOUR, 100, Duration.ofDays(1_000))),
         Map.of("mail", new Retries(6, null)),

@@ -1,11 +1,13 @@
 package dev.holdfast.server;
 
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.server.http.Client;
+import dev.holdfast.testkit.TestDatabase;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.ApiKey;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.Role;
-import dev.holdfast.testkit.TestDatabase;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.util.EnumSet;
 import java.util.List;

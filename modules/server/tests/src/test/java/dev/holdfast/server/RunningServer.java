@@ -3,8 +3,8 @@ package dev.holdfast.server;
 import java.net.URI;
 
 /** A server that a test has started, in this process or in one of its own. */
-record RunningServer(URI url, Runnable stop) implements AutoCloseable {
-  static RunningServer of(HoldfastServer server) {
+public record RunningServer(URI url, Runnable stop) implements AutoCloseable {
+  public static RunningServer of(HoldfastServer server) {
     return new RunningServer(server.url(), server::close);
   }
 

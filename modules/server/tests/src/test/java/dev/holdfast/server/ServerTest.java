@@ -1,25 +1,28 @@
 package dev.holdfast.server;
 
+import dev.holdfast.server.config.ServerOptions;
+
 import dev.holdfast.Holdfast;
 import dev.holdfast.testkit.TestDatabase;
+
 import java.util.function.UnaryOperator;
 
 /** With the server in this process. */
-abstract class ServerTest extends ApiTest {
-  ServerTest(TestDatabase db) {
+public abstract class ServerTest extends ApiTest {
+  public ServerTest(TestDatabase db) {
     super(db);
   }
 
   @Override
-  final RunningServer startServer() {
+  protected final RunningServer startServer() {
     return RunningServer.of(started(holdfast, options().apply(ServerOptions.DEFAULT.port(0))));
   }
 
-  HoldfastServer started(Holdfast on, ServerOptions options) {
+  protected HoldfastServer started(Holdfast on, ServerOptions options) {
     return HoldfastServer.start(on, options);
   }
 
-  UnaryOperator<ServerOptions> options() {
+  protected UnaryOperator<ServerOptions> options() {
     return options -> options;
   }
 }

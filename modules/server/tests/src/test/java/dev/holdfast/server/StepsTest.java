@@ -1,17 +1,19 @@
 package dev.holdfast.server;
 
+import dev.holdfast.model.attempt.StepState;
+import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.server.http.Client;
+import dev.holdfast.testkit.TestDatabase;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.model.ControlAction;
-import dev.holdfast.model.ControlCommand;
-import dev.holdfast.model.EventType;
-import dev.holdfast.model.JobEvent;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.LiveControl;
-import dev.holdfast.model.StepState;
-import dev.holdfast.model.StepStatus;
-import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -124,7 +126,7 @@ class StepsTest extends ServerTest {
             EventType.STEP_FAILED,
             EventType.STEP_STARTED,
             EventType.STEP_FINISHED);
-    JsonNode failed = dev.holdfast.contract.Wire.tree(told(task).get(1).data());
+    JsonNode failed = dev.holdfast.contract.json.Wire.tree(told(task).get(1).data());
     assertThat(failed).isNotNull();
     assertThat(String.valueOf(failed))
         .contains("\"stepId\":\"build\"", "\"stepIndex\":1", "\"attempt\":1")
@@ -190,10 +192,10 @@ class StepsTest extends ServerTest {
     assertThat(holdfast.queue().steps(id(task)).getFirst().id()).isEqualTo("load/parts:1");
   }
 
-  private LiveControl.Recovery asked(JsonNode task, ControlAction action, String step) {
+  private PendingCommand.Recovery asked(JsonNode task, CommandAction action, String step) {
     holdfast
         .queue()
-        .control(id(task), new ControlCommand(action, step, "ada", "it looks odd"), null);
+        .control(id(task), new JobCommand(action, step, "ada", "it looks odd"), null);
     return Objects.requireNonNull(holdfast.queue().control(id(task)).recovery());
   }
 
@@ -204,7 +206,7 @@ class StepsTest extends ServerTest {
     tell(task, "fetch", 1, StepState.RUNNING, 1);
     tell(task, "fetch", 1, StepState.FAILED, 1);
     assertThat(callback(task, "heartbeat", beat).ok().has("liveControl")).isFalse();
-    LiveControl.Recovery request = asked(task, ControlAction.RETRY_STEP, "fetch");
+    PendingCommand.Recovery request = asked(task, CommandAction.RETRY_STEP, "fetch");
     JsonNode heard = callback(task, "heartbeat", beat).ok().get("liveControl");
     assertThat(heard.get("paused").asBoolean()).isFalse();
     JsonNode recovery = heard.get("recovery");
@@ -233,10 +235,10 @@ class StepsTest extends ServerTest {
     assertThat(first.has("liveControl")).isFalse();
     assertThat(first.has("retryContext")).isFalse();
     tell(first, "fetch", 1, StepState.FAILED, 1);
-    LiveControl.Recovery request = asked(first, ControlAction.HARD_RESET_STEP, "fetch");
+    PendingCommand.Recovery request = asked(first, CommandAction.HARD_RESET_STEP, "fetch");
     holdfast
         .queue()
-        .control(id(first), new ControlCommand(ControlAction.PAUSE, null, "ada", "wait"), null);
+        .control(id(first), new JobCommand(CommandAction.PAUSE, null, "ada", "wait"), null);
     callback(
             first,
             "completed",
@@ -268,8 +270,8 @@ class StepsTest extends ServerTest {
   void a_request_that_another_one_replaced_is_not_honoured_in_its_place() {
     JsonNode task = task();
     tell(task, "fetch", 1, StepState.FAILED, 1);
-    LiveControl.Recovery first = asked(task, ControlAction.RETRY_STEP, "fetch");
-    LiveControl.Recovery second = asked(task, ControlAction.HARD_RESET_STEP, "fetch");
+    PendingCommand.Recovery first = asked(task, CommandAction.RETRY_STEP, "fetch");
+    PendingCommand.Recovery second = asked(task, CommandAction.HARD_RESET_STEP, "fetch");
     tell(task, "fetch", 1, StepState.RUNNING, 2, Map.of("honoured", first.updatedAt().toString()))
         .ok();
     assertThat(holdfast.queue().control(id(task)).recovery()).isEqualTo(second);
@@ -282,7 +284,7 @@ class StepsTest extends ServerTest {
     for (int step = 1; step <= 3; step++) {
       tell(task, "s" + step, step, StepState.DONE, 1, Map.of("result", step));
     }
-    LiveControl.Recovery request = asked(task, ControlAction.RESUME_FROM_STEP, "s2");
+    PendingCommand.Recovery request = asked(task, CommandAction.RESUME_FROM_STEP, "s2");
     tell(task, "s2", 2, StepState.RUNNING, 2, Map.of("honoured", request.updatedAt().toString()))
         .ok();
     assertThat(holdfast.queue().steps(id(task)))

@@ -1,5 +1,9 @@
 package dev.holdfast.steps;
 
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.value.RefusedException;
+
 import static dev.holdfast.steps.FailureClass.DETERMINISTIC_CONTRACT;
 import static dev.holdfast.steps.FailureClass.DETERMINISTIC_POLICY;
 import static dev.holdfast.steps.FailureClass.DETERMINISTIC_REPO;
@@ -12,9 +16,6 @@ import static dev.holdfast.steps.Strategy.SOFT_RESET;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.holdfast.model.ControlAction;
-import dev.holdfast.model.LiveControl;
-import dev.holdfast.model.RefusedException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -147,16 +148,16 @@ class DecisionTest {
   void what_operators_ask_comes_first(
       boolean paused,
       boolean takeover,
-      @Nullable ControlAction action,
+      @Nullable CommandAction action,
       @Nullable String step,
       Decision.Opening opening) {
-    LiveControl.Recovery recovery =
+    PendingCommand.Recovery recovery =
         action == null || step == null
             ? null
-            : new LiveControl.Recovery(action, step, "ada", "why not", Instant.EPOCH);
+            : new PendingCommand.Recovery(action, step, "ada", "why not", Instant.EPOCH);
     assertThat(
             Decision.before(
-                new LiveControl(paused, takeover, recovery, null), "two", "one"::equals))
+                new PendingCommand(paused, takeover, recovery, null), "two", "one"::equals))
         .isEqualTo(opening);
   }
 

@@ -7,12 +7,12 @@ import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 
 /** What something costs this thread's processor: a machine that stands still does not add to it. */
-final class Effort {
+public final class Effort {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
   private Effort() {}
 
-  static void isBelow(Duration limit, Runnable work) {
+  public static void isBelow(Duration limit, Runnable work) {
     long before = THREADS.getCurrentThreadCpuTime();
     work.run();
     assertThat(Duration.ofNanos(THREADS.getCurrentThreadCpuTime() - before)).isLessThan(limit);

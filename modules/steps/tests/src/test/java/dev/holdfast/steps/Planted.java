@@ -8,14 +8,14 @@ import java.util.regex.Pattern;
  * Text with secrets between ⟦ and ⟧. Braces stand for random characters, such as {36}, {hex32},
  * {upper16}: nothing here looks like a secret to those who search repositories for them.
  */
-record Planted(String template) {
+public record Planted(String template) {
   private static final Pattern BLANK = Pattern.compile("\\{(hex|upper|digits|)(\\d+)}");
   private static final String DIGITS = "0123456789";
   private static final String UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
   private static final String ALL =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-  static Planted of(String template) {
+  public static Planted of(String template) {
     Random random = new Random(template.hashCode());
     return new Planted(
         BLANK.matcher(template).replaceAll(blank -> fill(random, blank.group(1), blank.group(2))));
@@ -38,15 +38,15 @@ record Planted(String template) {
     return filled.toString();
   }
 
-  String text() {
+  public String text() {
     return template.replace("⟦", "").replace("⟧", "");
   }
 
-  String scrubbed() {
+  public String scrubbed() {
     return template.replaceAll("⟦[^⟧]*⟧", "***");
   }
 
-  static final List<String> SECRETS =
+  public static final List<String> SECRETS =
       List.of(
           // Clouds
           "found ⟦AKIA{upper16}⟧ in the log",
@@ -256,7 +256,7 @@ record Planted(String template) {
           "tailscale ⟦tskey-auth-{12}-{20}⟧",
           "x.ai ⟦xai-{60}⟧");
 
-  static final List<String> ORDINARY =
+  public static final List<String> ORDINARY =
       List.of(
           "",
           "   ",

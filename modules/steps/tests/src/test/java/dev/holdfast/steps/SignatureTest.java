@@ -1,5 +1,7 @@
 package dev.holdfast.steps;
 
+import dev.holdfast.redaction.Scrubber;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;

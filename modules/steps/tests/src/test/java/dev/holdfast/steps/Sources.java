@@ -9,11 +9,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Runs scripts in folders, as the people and programs do that work there. */
-final class Sources {
+public final class Sources {
   private Sources() {}
 
   /** What the script printed. It finds a user's configuration, as programs do. */
-  static String sh(Path folder, String script) throws IOException, InterruptedException {
+  public static String sh(Path folder, String script) throws IOException, InterruptedException {
     ProcessBuilder builder =
         new ProcessBuilder("sh", "-e", "-c", script)
             .directory(folder.toFile())
@@ -34,7 +34,7 @@ final class Sources {
   }
 
   /** A repository with a few files on branch main. */
-  static Path repository(Path folder) throws IOException, InterruptedException {
+  public static Path repository(Path folder) throws IOException, InterruptedException {
     Files.createDirectories(folder);
     sh(
         folder,

@@ -13,15 +13,15 @@ import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 
 /** Serves a bare repository as plain files, which git can clone; silent while the gate is shut. */
-final class StaticServer implements AutoCloseable {
-  final CountDownLatch asked = new CountDownLatch(1);
-  final CountDownLatch gate;
+public final class StaticServer implements AutoCloseable {
+  public final CountDownLatch asked = new CountDownLatch(1);
+  public final CountDownLatch gate;
   private final Path folder;
   private final @Nullable String authorization;
   private final HttpServer server;
   private final ExecutorService threads = Executors.newCachedThreadPool();
 
-  StaticServer(Path folder, boolean silent, @Nullable String authorization) throws IOException {
+  public StaticServer(Path folder, boolean silent, @Nullable String authorization) throws IOException {
     this.folder = folder;
     this.gate = new CountDownLatch(silent ? 1 : 0);
     this.authorization = authorization;
@@ -31,7 +31,7 @@ final class StaticServer implements AutoCloseable {
     server.start();
   }
 
-  String address() {
+  public String address() {
     return "127.0.0.1:" + server.getAddress().getPort();
   }
 

@@ -1,16 +1,19 @@
 package dev.holdfast.steps;
 
+import dev.holdfast.model.attempt.StepState;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.FailedException;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.redaction.Line;
+import dev.holdfast.workspace.Checkpoint;
+
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.holdfast.model.ControlAction;
-import dev.holdfast.model.EventType;
-import dev.holdfast.model.FailedException;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.LiveControl;
-import dev.holdfast.model.StepState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -130,20 +133,20 @@ class StepLoopTest {
     };
   }
 
-  private static LiveControl asked(ControlAction action, String step) {
-    return new LiveControl(
+  private static PendingCommand asked(CommandAction action, String step) {
+    return new PendingCommand(
         false,
         false,
-        new LiveControl.Recovery(action, step, "ada", "why not", Instant.EPOCH),
+        new PendingCommand.Recovery(action, step, "ada", "why not", Instant.EPOCH),
         null);
   }
 
-  private static LiveControl held(ControlAction action, String reason) {
-    return new LiveControl(
-        action == ControlAction.PAUSE,
-        action == ControlAction.TAKEOVER,
+  private static PendingCommand held(CommandAction action, String reason) {
+    return new PendingCommand(
+        action == CommandAction.PAUSE,
+        action == CommandAction.TAKEOVER,
         null,
-        new LiveControl.HeldBy("bob", reason));
+        new PendingCommand.HeldBy("bob", reason));
   }
 
   @Test
@@ -338,47 +341,47 @@ class StepLoopTest {
                   return "made";
                 }));
     begun.await();
-    interventions.heard(held(ControlAction.PAUSE, "the API is down"));
+    interventions.heard(held(CommandAction.PAUSE, "the API is down"));
     goOn.countDown();
     await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("pause")));
     assertThat(journal.events()).endsWith("self_heal.triggered");
     assertThat(tries).hasValue(1);
-    interventions.heard(LiveControl.NONE);
+    interventions.heard(PendingCommand.NONE);
     assertThat(result.get()).isEqualTo("made");
     assertThat(retries.getFirst().operators()).isEqualTo(Step.Operators.NONE);
     assertThat(retries.getLast().operators().requests())
-        .containsExactly(new Step.Request(ControlAction.PAUSE, "bob", "the API is down"));
+        .containsExactly(new Step.Request(CommandAction.PAUSE, "bob", "the API is down"));
   }
 
   @Test
   void what_holds_a_job_up_is_acknowledged_once_whatever_else_is_asked_meanwhile()
       throws Exception {
-    interventions.heard(held(ControlAction.PAUSE, "one thing"));
+    interventions.heard(held(CommandAction.PAUSE, "one thing"));
     CompletableFuture<String> result = running(step(() -> "made"));
     await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("pause")));
     interventions.heard(
-        new LiveControl(true, false, asked(ControlAction.RETRY_STEP, "embed").recovery(), null));
-    interventions.heard(held(ControlAction.TAKEOVER, "another"));
+        new PendingCommand(true, false, asked(CommandAction.RETRY_STEP, "embed").recovery(), null));
+    interventions.heard(held(CommandAction.TAKEOVER, "another"));
     await().atMost(SOON).until(() -> journal.acknowledged().size() > 1);
     assertThat(journal.acknowledged()).containsExactly("pause", "takeover");
     assertThat(journal.lines).isEmpty();
-    interventions.heard(asked(ControlAction.RETRY_STEP, "embed"));
+    interventions.heard(asked(CommandAction.RETRY_STEP, "embed"));
     assertThat(result.get()).isEqualTo("made");
     assertThat(retries.getLast().operators().requests())
         .as("all that was said, in order, for the attempt that begins then")
         .containsExactly(
-            new Step.Request(ControlAction.PAUSE, "bob", "one thing"),
-            new Step.Request(ControlAction.TAKEOVER, "bob", "another"),
-            new Step.Request(ControlAction.RETRY_STEP, "ada", "why not"));
+            new Step.Request(CommandAction.PAUSE, "bob", "one thing"),
+            new Step.Request(CommandAction.TAKEOVER, "bob", "another"),
+            new Step.Request(CommandAction.RETRY_STEP, "ada", "why not"));
   }
 
   @Test
   void a_takeover_stops_the_attempt_and_costs_no_budget() throws Exception {
     CompletableFuture<String> result = hangingOnce();
-    interventions.heard(held(ControlAction.TAKEOVER, "by hand"));
+    interventions.heard(held(CommandAction.TAKEOVER, "by hand"));
     await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("takeover")));
     assertThat(journal.events()).containsExactly("started", "failed");
-    interventions.heard(LiveControl.NONE);
+    interventions.heard(PendingCommand.NONE);
     assertThat(result.get()).isEqualTo("made");
     assertThat(retries.getLast().last()).isNull();
   }
@@ -386,7 +389,7 @@ class StepLoopTest {
   @Test
   void a_hard_reset_that_an_operator_wants_is_done_at_once_and_acknowledged() throws Exception {
     CompletableFuture<String> result = hangingOnce();
-    interventions.heard(asked(ControlAction.HARD_RESET_STEP, "embed"));
+    interventions.heard(asked(CommandAction.HARD_RESET_STEP, "embed"));
     assertThat(result.get()).isEqualTo("made");
     assertThat(resets).hasValue(1);
     assertThat(journal.events())
@@ -395,24 +398,24 @@ class StepLoopTest {
     assertThat(journal.lines.get(2).honoured()).isEqualTo(Instant.EPOCH);
     assertThat(journal.data(EventType.RECOVERY_ACK)).containsEntry("requestedBy", "ada");
     assertThat(retries.getLast().operators().requests())
-        .containsExactly(new Step.Request(ControlAction.HARD_RESET_STEP, "ada", "why not"));
+        .containsExactly(new Step.Request(CommandAction.HARD_RESET_STEP, "ada", "why not"));
   }
 
   @Test
   void a_request_for_another_step_leads_there_with_all_that_was_said() {
-    interventions.heard(held(ControlAction.PAUSE, "the file was cut off"));
-    interventions.heard(asked(ControlAction.RESUME_FROM_STEP, "download"));
+    interventions.heard(held(CommandAction.PAUSE, "the file was cut off"));
+    interventions.heard(asked(CommandAction.RESUME_FROM_STEP, "download"));
     assertThatThrownBy(() -> loop().run(step(() -> "made"), budgets))
         .isInstanceOf(RedirectException.class)
         .hasMessage("resume_from_step download");
     assertThat(tries).hasValue(0);
     assertThat(interventions.said())
-        .containsExactly(new Step.Request(ControlAction.PAUSE, "bob", "the file was cut off"));
+        .containsExactly(new Step.Request(CommandAction.PAUSE, "bob", "the file was cut off"));
   }
 
   @Test
   void a_request_for_a_later_step_waits_for_it() throws Exception {
-    interventions.heard(asked(ControlAction.RETRY_STEP, "upload"));
+    interventions.heard(asked(CommandAction.RETRY_STEP, "upload"));
     assertThat(loop().run(step(() -> "made"), budgets)).isEqualTo("made");
     assertThat(interventions.pending()).isPresent();
   }

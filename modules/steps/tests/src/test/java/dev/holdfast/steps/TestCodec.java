@@ -1,18 +1,19 @@
 package dev.holdfast.steps;
 
+import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
-import dev.holdfast.model.Codec;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Refusal;
-import dev.holdfast.model.RefusedException;
 
 /** As the library has it. */
-final class TestCodec {
-  static final Codec CODEC =
+public final class TestCodec {
+  public static final Codec CODEC =
       new Codec() {
         private final ObjectMapper mapper =
             JsonMapper.builder()

@@ -1,12 +1,13 @@
 package dev.holdfast.supervisor;
 
-import dev.holdfast.model.Codec;
-import dev.holdfast.model.HealthStatus;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.Machine;
-import dev.holdfast.model.WorkerHealth;
-import dev.holdfast.queue.Health;
+import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.model.ops.Machine;
+import dev.holdfast.model.ops.WorkerHealth;
+import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.health.WorkerRegistry;
+
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
@@ -46,8 +47,8 @@ final class ActingWorker {
   public static void main(String[] arguments) throws Exception {
     List<String> given = Arrays.asList(arguments);
     String component = after(given, "--component");
-    Health.Place place =
-        new Health.Place(
+    WorkerRegistry.Place place =
+        new WorkerRegistry.Place(
             after(given, "--supervisor"),
             component,
             Integer.parseInt(after(given, "--incarnation")));
@@ -59,7 +60,7 @@ final class ActingWorker {
     PGSimpleDataSource database = new PGSimpleDataSource();
     database.setUrl(System.getenv(URL));
     Queue queue = new Queue(database, new NoCodec(), Queue.Options.DEFAULT);
-    Health health = queue.health();
+    WorkerRegistry health = queue.health();
     long pid = ProcessHandle.current().pid();
     queue.claim(
         WorkerHealth.queueOf(component),
@@ -95,7 +96,7 @@ final class ActingWorker {
     }
   }
 
-  private static void beat(Health health, Health.Place place, long pid, @Nullable String trouble) {
+  private static void beat(WorkerRegistry health, WorkerRegistry.Place place, long pid, @Nullable String trouble) {
     try {
       while (true) {
         Thread.sleep(200);

@@ -1,24 +1,25 @@
 package dev.holdfast.supervisor;
 
+import dev.holdfast.model.command.WorkerCommand;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.model.ops.Machine;
+import dev.holdfast.model.ops.WorkerExit;
+import dev.holdfast.model.ops.WorkerHealth;
+import dev.holdfast.process.Companion;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.health.WorkerRegistry;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.Living;
+import dev.holdfast.testkit.TestDatabase;
+
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.holdfast.model.HealthStatus;
-import dev.holdfast.model.Job;
-import dev.holdfast.model.JobId;
-import dev.holdfast.model.JobState;
-import dev.holdfast.model.Machine;
-import dev.holdfast.model.WorkerExit;
-import dev.holdfast.model.WorkerHealth;
-import dev.holdfast.model.WorkerOrder;
-import dev.holdfast.process.Companion;
-import dev.holdfast.queue.Health;
-import dev.holdfast.queue.Queue;
-import dev.holdfast.testkit.DatabaseExtension;
-import dev.holdfast.testkit.Living;
-import dev.holdfast.testkit.TestDatabase;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -78,7 +79,7 @@ class SupervisorTest {
 
   private TestDatabase db;
   private Queue queue;
-  private Health health;
+  private WorkerRegistry health;
   private final List<Supervisor> supervisors = new ArrayList<>();
 
   private Duration boot = LONG;
@@ -124,10 +125,10 @@ class SupervisorTest {
   }
 
   private Supervisor supervise(String name, String... parts) {
-    List<WorkerCommand> commands = new ArrayList<>();
+    List<WorkerCommandLine> commands = new ArrayList<>();
     for (int i = 0; i < parts.length; i++) {
       commands.add(
-          new WorkerCommand(
+          new WorkerCommandLine(
               WorkerHealth.component("tag", i),
               List.of(
                   Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -222,7 +223,7 @@ class SupervisorTest {
     return queue.find(job).orElseThrow().state();
   }
 
-  private void order(WorkerOrder.Action action) {
+  private void order(WorkerCommand.Action action) {
     assertThat(health.order(TAG, null, action, "ada", "to see")).hasSize(1);
   }
 
@@ -284,8 +285,8 @@ class SupervisorTest {
     assertThat(failed.pid()).isNull();
     assertThat(failed.nextRestart()).isNull();
     // A pause and a resume do not talk it down: it may try once, and has failed again.
-    order(WorkerOrder.Action.PAUSE);
-    order(WorkerOrder.Action.RESUME);
+    order(WorkerCommand.Action.PAUSE);
+    order(WorkerCommand.Action.RESUME);
     WorkerHealth again =
         until(row -> row.status() == HealthStatus.FAILED && row.incarnation() == 5);
     assertThat(again.restarts()).isEqualTo(3);
@@ -439,14 +440,14 @@ class SupervisorTest {
   void a_pause_is_told_and_lasts_over_a_crash_until_it_is_resumed() throws Exception {
     supervise(NAME, "good");
     WorkerHealth first = untilHealthy(1);
-    order(WorkerOrder.Action.PAUSE);
+    order(WorkerCommand.Action.PAUSE);
     until(WorkerHealth::paused);
     until(() -> log().contains("heard pause"));
     assertThat(health.open(NAME)).isEmpty();
     signal("KILL", pid(first));
     assertThat(untilHealthy(2).paused()).isTrue();
     assertThat(log()).contains("plays good, paused");
-    order(WorkerOrder.Action.RESUME);
+    order(WorkerCommand.Action.RESUME);
     until(row -> !row.paused());
     until(() -> log().contains("heard resume"));
     assertThat(row().restarts()).isEqualTo(1);
@@ -456,12 +457,12 @@ class SupervisorTest {
   void a_stop_ends_the_process_for_good_and_a_resume_starts_another() {
     supervise(NAME, "good");
     long pid = pid(untilHealthy(1));
-    order(WorkerOrder.Action.STOP);
+    order(WorkerCommand.Action.STOP);
     WorkerHealth stopped = until(WorkerHealth::isStopped);
     assertThat(Living.is(pid)).isFalse();
     assertThat(stopped.reason()).isEqualTo("stopped by ada: to see");
     assertThat(stopped.exitCode()).isZero();
-    order(WorkerOrder.Action.RESUME);
+    order(WorkerCommand.Action.RESUME);
     assertThat(untilHealthy(2).restarts()).isZero();
   }
 
@@ -469,7 +470,7 @@ class SupervisorTest {
   void one_that_does_not_hear_that_it_is_to_end_is_shown_as_stopping_and_why() throws Exception {
     supervise(NAME, "deaf");
     long pid = pid(untilHealthy(1));
-    order(WorkerOrder.Action.STOP);
+    order(WorkerCommand.Action.STOP);
     WorkerHealth stopping = until(row -> row.status() == HealthStatus.STOPPING);
     assertThat(stopping.pid()).isEqualTo(pid);
     assertThat(stopping.isStopped()).isFalse();
@@ -494,7 +495,7 @@ class SupervisorTest {
         CREATE TRIGGER note_health AFTER UPDATE ON holdfast.health
           FOR EACH ROW EXECUTE FUNCTION public.note_health();
         """);
-    order(WorkerOrder.Action.RESTART);
+    order(WorkerCommand.Action.RESTART);
     untilHealthy(2);
     String ended = "SELECT count(*) FROM public.said WHERE status = 'stopping' AND pid IS NULL";
     assertThat(db.count(ended)).isEqualTo(1);
@@ -505,7 +506,7 @@ class SupervisorTest {
   void a_restart_replaces_the_process_and_counts_as_none() {
     supervise(NAME, "good");
     long pid = pid(untilHealthy(1));
-    order(WorkerOrder.Action.RESTART);
+    order(WorkerCommand.Action.RESTART);
     assertThat(untilHealthy(2).restarts()).isZero();
     assertThat(Living.is(pid)).isFalse();
   }
@@ -541,8 +542,8 @@ class SupervisorTest {
   void orders_outlast_the_supervisor() throws Exception {
     Supervisor supervisor = supervise(NAME, "good", "good");
     untilHealthy(1);
-    order(WorkerOrder.Action.PAUSE);
-    assertThat(health.order("worker:tag:1", null, WorkerOrder.Action.STOP, "ada", "to see"))
+    order(WorkerCommand.Action.PAUSE);
+    assertThat(health.order("worker:tag:1", null, WorkerCommand.Action.STOP, "ada", "to see"))
         .hasSize(1);
     until(() -> health.open(NAME).isEmpty());
     supervisor.close();
@@ -597,14 +598,14 @@ class SupervisorTest {
     JobId job = add();
     Process left = new ProcessBuilder("/bin/sleep", "600").redirectErrorStream(true).start();
     try {
-      Health.Supervising dead =
-          new Health.Supervising(NAME, Machine.name(), Long.MAX_VALUE, Instant.EPOCH);
+      WorkerRegistry.Supervising dead =
+          new WorkerRegistry.Supervising(NAME, Machine.name(), Long.MAX_VALUE, Instant.EPOCH);
       assertThat(health.appear(dead)).isTrue();
-      Health.Place place = new Health.Place(NAME, TAG, 7);
+      WorkerRegistry.Place place = new WorkerRegistry.Place(NAME, TAG, 7);
       health.starting(place, 2, false);
       health.spawned(place, left.pid(), left.info().startInstant().orElseThrow());
       // A pid that is in use again, by somebody else.
-      Health.Place reused = new Health.Place(NAME, "worker:tag:1", 1);
+      WorkerRegistry.Place reused = new WorkerRegistry.Place(NAME, "worker:tag:1", 1);
       health.starting(reused, 0, false);
       health.spawned(reused, ProcessHandle.current().pid(), Instant.EPOCH);
       queue.claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), left.pid()) + "x", LONG);
@@ -624,8 +625,8 @@ class SupervisorTest {
   void one_whose_name_was_taken_stops_its_workers() throws Exception {
     Supervisor supervisor = supervise(NAME, "good");
     long pid = pid(untilHealthy(1));
-    Health.Supervising self = health.supervisor(NAME).orElseThrow().supervising();
-    assertThat(health.replace(self, new Health.Supervising(NAME, "elsewhere", 1, Instant.EPOCH)))
+    WorkerRegistry.Supervising self = health.supervisor(NAME).orElseThrow().supervising();
+    assertThat(health.replace(self, new WorkerRegistry.Supervising(NAME, "elsewhere", 1, Instant.EPOCH)))
         .isTrue();
     until(supervisor::isReplaced);
     assertThat(Living.is(pid)).isFalse();

@@ -5,10 +5,10 @@ import java.util.concurrent.Callable;
 import org.awaitility.Awaitility;
 
 /** Waits for a condition, looking often, and for long: the machine may be busy. */
-final class Eventually {
+public final class Eventually {
   private Eventually() {}
 
-  static void until(Callable<Boolean> condition) {
+  public static void until(Callable<Boolean> condition) {
     Awaitility.await()
         .pollDelay(Duration.ZERO)
         .pollInterval(Duration.ofMillis(5))

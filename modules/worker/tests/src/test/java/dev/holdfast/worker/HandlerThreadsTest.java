@@ -1,5 +1,7 @@
 package dev.holdfast.worker;
 
+import dev.holdfast.worker.handler.Threads;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.concurrent.CompletableFuture;

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /** A monotonic clock that moves when told to. Begins just before its overflow, as any may. */
-final class ManualNanos implements LongSupplier {
+public final class ManualNanos implements LongSupplier {
   private final AtomicLong now = new AtomicLong(Long.MAX_VALUE - 1_000_000);
 
   @Override
@@ -13,7 +13,7 @@ final class ManualNanos implements LongSupplier {
     return now.get();
   }
 
-  void advance(Duration time) {
+  public void advance(Duration time) {
     now.addAndGet(time.toNanos());
   }
 }

@@ -1,20 +1,32 @@
 package dev.holdfast.worker;
 
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.job.FailedException;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.JobAttributes;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.testkit.CapturedLog;
+import dev.holdfast.worker.attempt.Samples;
+import dev.holdfast.worker.config.Backpressure;
+import dev.holdfast.worker.config.Healing;
+import dev.holdfast.worker.config.WorkerOptions;
+import dev.holdfast.worker.handler.Handler;
+import dev.holdfast.worker.handler.JobContext;
+import dev.holdfast.worker.handler.Kind;
+import dev.holdfast.worker.handler.LeaseLostException;
+import dev.holdfast.worker.source.MemorySource;
+import dev.holdfast.worker.source.Metrics;
+import dev.holdfast.worker.source.SourceUnavailableException;
+
 import static dev.holdfast.worker.Eventually.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
-import dev.holdfast.model.Ack;
-import dev.holdfast.model.FailedException;
-import dev.holdfast.model.Failure;
-import dev.holdfast.model.FailureCategory;
-import dev.holdfast.model.JobAttributes;
-import dev.holdfast.model.Json;
-import dev.holdfast.model.LeasedJob;
-import dev.holdfast.model.Settlement;
-import dev.holdfast.model.Timings;
-import dev.holdfast.testkit.CapturedLog;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

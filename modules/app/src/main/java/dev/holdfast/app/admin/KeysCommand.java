@@ -1,0 +1,225 @@
+package dev.holdfast.app.admin;
+
+import dev.holdfast.app.cli.Input;
+import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.Shown;
+import dev.holdfast.app.cli.Table;
+import dev.holdfast.app.config.Durations;
+import dev.holdfast.app.error.CommandException;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.error.Failures;
+import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.Role;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** API keys: create, list, revoke, rotate. */
+@Command(
+    name = "keys",
+    description = "Make, list and revoke the API keys that open a server.",
+    mixinStandardHelpOptions = true,
+    subcommands = {
+      KeysCommand.CreateCommand.class,
+      KeysCommand.ListCommand.class,
+      KeysCommand.RevokeCommand.class,
+      KeysCommand.RotateCommand.class
+    },
+    synopsisSubcommandLabel = "COMMAND")
+public final class KeysCommand {
+  private static final Duration LONGEST_LIFE = Duration.ofDays(3_650);
+  private static final Duration LONGEST_OVERLAP = Duration.ofDays(30);
+
+  /** The only time a key is shown. */
+  @Command(
+      name = "create",
+      description = {
+        "Make an API key and print it.",
+        "It is shown this once and kept nowhere: the database has a digest of it."
+      },
+      footer = {"", "Example:", "  holdfast keys create --role worker --name builder > worker.key"})
+  static final class CreateCommand implements Callable<Integer> {
+    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+    @Mixin final JsonOption output = new JsonOption();
+
+    @Option(
+        names = "--role",
+        required = true,
+        paramLabel = "ROLE",
+        description = "${COMPLETION-CANDIDATES}, in either case")
+    Role role = Role.VIEWER;
+
+    @Option(
+        names = "--tenant",
+        paramLabel = "TENANT",
+        description = "whose jobs it sees; default: everybody's")
+    String tenant = ApiKey.EVERY_TENANT;
+
+    @Option(names = "--name", paramLabel = "NAME", description = "to tell it from others")
+    @Nullable String name;
+
+    @Option(
+        names = "--expires-in",
+        paramLabel = "TIME",
+        description = "opens nothing after that, such as 90d; default: for ever")
+    @Nullable String expiresIn;
+
+    @Override
+    public Integer call() {
+      Duration lifetime = expiresIn == null ? null : lifetime(expiresIn);
+      try (Operator control = reach.open()) {
+        show(
+            control.createKey(name == null ? role.word() : name, role, tenant, lifetime),
+            output.json);
+        return ExitCode.OK;
+      }
+    }
+
+    private static Duration lifetime(String text) {
+      Duration lifetime = Input.duration("--expires-in", text);
+      if (lifetime.isNegative() || lifetime.isZero() || lifetime.compareTo(LONGEST_LIFE) > 0) {
+        throw new CommandException(ExitCode.USAGE, "--expires-in must lie between 1ms and 3650d");
+      }
+      return lifetime;
+    }
+  }
+
+  /** Without what opens anything. */
+  @Command(name = "list", description = "List API keys, without their secrets.")
+  static final class ListCommand implements Callable<Integer> {
+    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+    @Mixin final JsonOption output = new JsonOption();
+
+    @Override
+    public Integer call() {
+      try (Operator control = reach.open()) {
+        List<ApiKey> keys = control.keys();
+        if (output.json) {
+          Shown.print(keys.stream().map(Shape::key).toList());
+          return ExitCode.OK;
+        }
+        Table table = new Table("ID", "NAME", "ROLE", "TENANT", "CREATED", "EXPIRES", "STATE");
+        Instant now = Instant.now();
+        for (ApiKey key : keys) {
+          table.row(
+              key.id(),
+              key.name(),
+              key.role().word(),
+              key.tenant(),
+              key.createdAt(),
+              key.expiresAt() == null ? "" : key.expiresAt(),
+              state(key, now));
+        }
+        System.out.print(table.isEmpty() ? "no API keys\n" : table.toString());
+        return ExitCode.OK;
+      }
+    }
+
+    private static String state(ApiKey key, Instant now) {
+      Instant revoked = key.revokedAt();
+      if (revoked != null) {
+        return revoked.isAfter(now) ? "good until " + revoked : "revoked";
+      }
+      Instant expires = key.expiresAt();
+      return expires != null && !expires.isAfter(now) ? "expired" : "good";
+    }
+  }
+
+  /** Opens nothing any more. */
+  @Command(name = "revoke", description = "Have a key open nothing any more.")
+  static final class RevokeCommand implements Callable<Integer> {
+    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+
+    @Parameters(paramLabel = "ID", description = "the key's id, as 'keys list' shows it")
+    String id = "";
+
+    @Override
+    public Integer call() {
+      try (Operator control = reach.open()) {
+        if (!control.revokeKey(id)) {
+          throw unknown(id);
+        }
+        System.out.println(id + " is revoked; servers believe it for a few more seconds");
+        return ExitCode.OK;
+      }
+    }
+  }
+
+  /** A new secret for the old rights. */
+  @Command(
+      name = "rotate",
+      description = {
+        "Make a new key with the rights of an old one, and revoke that after a while.",
+        "With --signing, the key that task tokens are signed with."
+      })
+  static final class RotateCommand implements Callable<Integer> {
+    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+    @Mixin final JsonOption output = new JsonOption();
+
+    @Parameters(arity = "0..1", paramLabel = "ID", description = "the key's id")
+    @Nullable String id;
+
+    @Option(
+        names = "--overlap",
+        paramLabel = "TIME",
+        description = "how long the old one is still good; default: 1h")
+    @Nullable String overlap;
+
+    @Option(names = "--signing", description = "rotate what task tokens are signed with")
+    boolean signing;
+
+    @Override
+    public Integer call() {
+      if (signing == (id != null) || (signing && overlap != null)) {
+        throw new CommandException(
+            ExitCode.USAGE, "name a key by its id, or say --signing and nothing else");
+      }
+      Duration during =
+          overlap == null ? Duration.ofHours(1) : Input.duration("--overlap", overlap);
+      if (during.isNegative() || during.compareTo(LONGEST_OVERLAP) > 0) {
+        throw new CommandException(ExitCode.USAGE, "--overlap must lie between 0s and 30d");
+      }
+      try (Operator control = reach.open()) {
+        if (id == null) {
+          control.rotateSigningKey();
+          System.out.println(
+              "task tokens are signed with a new key; those signed before stay good until they"
+                  + " expire");
+        } else {
+          String old = id;
+          show(control.rotateKey(old, during).orElseThrow(() -> unknown(old)), output.json);
+          System.err.println(
+              "holdfast: the old key, " + old + ", is good for " + Durations.text(during));
+        }
+        return ExitCode.OK;
+      }
+    }
+  }
+
+  /** The key alone on standard output, so that it can go straight into a file. */
+  private static void show(Operator.NewKey key, boolean json) {
+    if (json) {
+      ObjectNode node = Shown.object().put("id", key.id()).put("key", key.text());
+      Shown.print(node);
+    } else {
+      System.out.println(key.text());
+      System.err.println("made key " + key.id() + "; it is not shown again");
+    }
+  }
+
+  private static CommandException unknown(String id) {
+    return new CommandException(
+        ExitCode.NOT_FOUND, "there is no key " + Failures.oneLine(id) + " that opens anything");
+  }
+}

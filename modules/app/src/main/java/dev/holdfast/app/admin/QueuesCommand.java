@@ -1,0 +1,228 @@
+package dev.holdfast.app.admin;
+
+import dev.holdfast.app.cli.Input;
+import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.Shown;
+import dev.holdfast.app.cli.Table;
+import dev.holdfast.app.config.Durations;
+import dev.holdfast.app.config.Settings;
+import dev.holdfast.app.error.CommandException;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.operate.KnownQueues;
+import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.value.Plural;
+
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Queues: list, pause, resume, limit, rate. */
+@Command(
+    name = "queues",
+    description = "List queues, pause and resume them, limit how many jobs run or start.",
+    mixinStandardHelpOptions = true,
+    subcommands = {
+      QueuesCommand.ListCommand.class,
+      QueuesCommand.PauseCommand.class,
+      QueuesCommand.ResumeCommand.class,
+      QueuesCommand.LimitCommand.class,
+      QueuesCommand.RateCommand.class
+    },
+    synopsisSubcommandLabel = "COMMAND")
+public final class QueuesCommand {
+  /** Queues that have work or settings. */
+  @Command(name = "list", description = "List queues that have unfinished jobs or settings.")
+  static final class ListCommand implements Callable<Integer> {
+    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+    @Mixin final JsonOption output = new JsonOption();
+
+    @Override
+    public Integer call() {
+      try (Operator control = reach.open()) {
+        List<QueueStatus> queues = control.queues();
+        if (output.json) {
+          Shown.print(queues.stream().map(Shape::queue).toList());
+        } else {
+          print(queues);
+        }
+        return ExitCode.OK;
+      }
+    }
+
+    private static void print(List<QueueStatus> queues) {
+      Table table =
+          new Table(
+              "QUEUE",
+              "DUE",
+              "DELAYED",
+              "RETRYING",
+              "WAITING",
+              "RUNNING",
+              "LIMIT",
+              "RATE",
+              "OLDEST",
+              "STATE");
+      for (QueueStatus queue : queues) {
+        table.row(
+            queue.name(),
+            queue.due(),
+            queue.delayed(),
+            queue.retrying(),
+            queue.waiting(),
+            queue.running(),
+            queue.maxRunning() == null ? "" : queue.maxRunning(),
+            queue.rateSpan() == null
+                ? ""
+                : queue.rateLimit() + " per " + Durations.text(queue.rateSpan()),
+            queue.oldest() == null ? "" : Durations.text(queue.oldest()),
+            queue.pausedAt() == null ? "open" : "paused");
+      }
+      System.out.print(table.isEmpty() ? "no queue has unfinished jobs\n" : table.toString());
+    }
+  }
+
+  /** A queue that nobody has used yet may be set up only by who says so. */
+  static final class NewOption {
+    @Option(names = "--new", description = "also if nobody has used the queue yet")
+    boolean isNew;
+
+    void require(String queue, Operator control, Settings settings) {
+      if (!isNew) {
+        KnownQueues.require(queue, control, settings, " (--new if nobody has used it yet)");
+      }
+    }
+  }
+
+  /** Stops claims. */
+  @Command(name = "pause", description = "Claim nothing more from a queue; running jobs go on.")
+  static final class PauseCommand implements Callable<Integer> {
+    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+
+    @Mixin final NewOption may = new NewOption();
+
+    @Parameters(paramLabel = "QUEUE", description = "the queue's name")
+    String queue = "";
+
+    @Override
+    public Integer call() {
+      Settings settings = reach.settings();
+      try (Operator control = reach.open(settings)) {
+        may.require(queue, control, settings);
+        control.pause(queue);
+        System.out.println(queue + " is paused");
+        return ExitCode.OK;
+      }
+    }
+  }
+
+  /** Lets claims go on. */
+  @Command(name = "resume", description = "Claim from a paused queue again.")
+  static final class ResumeCommand implements Callable<Integer> {
+    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+
+    @Parameters(paramLabel = "QUEUE", description = "the queue's name")
+    String queue = "";
+
+    @Override
+    public Integer call() {
+      Settings settings = reach.settings();
+      try (Operator control = reach.open(settings)) {
+        KnownQueues.require(queue, control, settings, "");
+        boolean resumed = control.resume(queue);
+        System.out.println(queue + (resumed ? " is open again" : " was not paused"));
+        return ExitCode.OK;
+      }
+    }
+  }
+
+  /** Limits running jobs. */
+  @Command(
+      name = "limit",
+      description = "Run at most N jobs of a queue at once over all workers; without N, no limit.")
+  static final class LimitCommand implements Callable<Integer> {
+    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+    @Mixin final NewOption may = new NewOption();
+
+    @Parameters(index = "0", paramLabel = "QUEUE", description = "the queue's name")
+    String queue = "";
+
+    @Parameters(
+        index = "1",
+        arity = "0..1",
+        paramLabel = "N",
+        description = "how many; none lifts the limit")
+    @Nullable Integer limit;
+
+    @Override
+    public Integer call() {
+      if (limit != null && limit < 1) {
+        throw new CommandException(
+            ExitCode.USAGE, "a limit of " + limit + " would stop the queue: use 'queues pause'");
+      }
+      Settings settings = reach.settings();
+      try (Operator control = reach.open(settings)) {
+        may.require(queue, control, settings);
+        control.limit(queue, limit);
+        System.out.println(
+            queue
+                + (limit == null
+                    ? " has no limit"
+                    : " runs at most " + Plural.of(limit, "job") + " at once"));
+        return ExitCode.OK;
+      }
+    }
+  }
+
+  /** Limits starts over time. */
+  @Command(
+      name = "rate",
+      description =
+          "Start at most N jobs of a queue per span of time over all workers; without N, no limit.")
+  static final class RateCommand implements Callable<Integer> {
+    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+    @Mixin final NewOption may = new NewOption();
+
+    @Parameters(index = "0", paramLabel = "QUEUE", description = "the queue's name")
+    String queue = "";
+
+    @Parameters(
+        index = "1",
+        arity = "0..1",
+        paramLabel = "N",
+        description = "how many; none lifts the limit")
+    @Nullable Integer starts;
+
+    @Option(names = "--per", paramLabel = "TIME", description = "span of time; default: 1s")
+    String span = "1s";
+
+    @Override
+    public Integer call() {
+      if (starts != null && starts < 1) {
+        throw new CommandException(
+            ExitCode.USAGE, "a rate of " + starts + " would stop the queue: use 'queues pause'");
+      }
+      Settings settings = reach.settings();
+      try (Operator control = reach.open(settings)) {
+        may.require(queue, control, settings);
+        if (starts == null) {
+          control.liftRate(queue);
+        } else {
+          control.rate(queue, starts, Input.duration("--per", span));
+        }
+        System.out.println(
+            queue
+                + (starts == null
+                    ? " has no rate limit"
+                    : " starts at most " + Plural.of(starts, "job") + " per " + span));
+        return ExitCode.OK;
+      }
+    }
+  }
+}

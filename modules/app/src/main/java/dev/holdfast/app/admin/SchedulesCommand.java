@@ -1,0 +1,200 @@
+package dev.holdfast.app.admin;
+
+import dev.holdfast.app.cli.Input;
+import dev.holdfast.app.cli.JobOptions;
+import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.Shown;
+import dev.holdfast.app.cli.Table;
+import dev.holdfast.app.config.Settings;
+import dev.holdfast.app.error.CommandException;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.error.Failures;
+import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.schedule.Schedule;
+import dev.holdfast.model.schedule.ScheduleStatus;
+import dev.holdfast.model.schedule.WhenMissed;
+import dev.holdfast.model.value.Json;
+
+import java.time.DateTimeException;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.function.BiPredicate;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Schedules: list, set, pause, resume, remove. */
+@Command(
+    name = "schedules",
+    description = "Enqueue jobs by the clock.",
+    mixinStandardHelpOptions = true,
+    subcommands = {
+      SchedulesCommand.ListCommand.class,
+      SchedulesCommand.SetCommand.class,
+      SchedulesCommand.PauseCommand.class,
+      SchedulesCommand.ResumeCommand.class,
+      SchedulesCommand.RemoveCommand.class
+    },
+    synopsisSubcommandLabel = "COMMAND")
+public final class SchedulesCommand {
+
+  /** What there is. */
+  @Command(name = "list", description = "List schedules and when they fire next.")
+  static final class ListCommand implements Callable<Integer> {
+    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+    @Mixin final JsonOption output = new JsonOption();
+
+    @Override
+    public Integer call() {
+      try (Operator control = reach.open()) {
+        List<ScheduleStatus> schedules = control.schedules();
+        if (output.json) {
+          Shown.print(schedules.stream().map(Shape::schedule).toList());
+          return ExitCode.OK;
+        }
+        Table table = new Table("NAME", "CRON", "ZONE", "KIND", "QUEUE", "NEXT", "LAST", "STATE");
+        for (ScheduleStatus each : schedules) {
+          table.row(
+              each.name(),
+              each.cron(),
+              each.zone(),
+              each.kind(),
+              each.queue(),
+              each.nextAt(),
+              each.lastAt() == null ? "" : each.lastAt(),
+              state(each));
+        }
+        System.out.print(table.isEmpty() ? "no schedules\n" : table.toString());
+        return ExitCode.OK;
+      }
+    }
+
+    private static String state(ScheduleStatus each) {
+      if (each.broken() != null) {
+        return "broken: " + each.broken();
+      }
+      return each.pausedAt() == null ? "active" : "paused";
+    }
+  }
+
+  /** Makes or changes one. */
+  @Command(
+      name = "set",
+      description = "Make a schedule, or change the one of that name.",
+      footer = {
+        "",
+        "Example:",
+        "  holdfast schedules set nightly '0 3 * * *' report '{\"days\": 1}' --zone Europe/Berlin"
+      })
+  static final class SetCommand implements Callable<Integer> {
+    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+
+    @Parameters(index = "0", paramLabel = "NAME", description = "its name")
+    String name = "";
+
+    @Parameters(
+        index = "1",
+        paramLabel = "CRON",
+        description = "minute hour day month weekday, or @daily and the like")
+    String cron = "";
+
+    @Parameters(index = "2", paramLabel = "KIND", description = "the kind of job")
+    String kind = "";
+
+    @Parameters(
+        index = "3",
+        arity = "0..1",
+        paramLabel = "PAYLOAD",
+        description = "JSON, @FILE, or - for standard input (default: {})")
+    @Nullable String payload;
+
+    @Option(names = "--zone", paramLabel = "ZONE", description = "time zone; default: UTC")
+    String zone = "UTC";
+
+    @Mixin final JobOptions shape = new JobOptions();
+
+    @Option(
+        names = "--missed",
+        paramLabel = "WHAT",
+        description = "times at which no worker ran: ${COMPLETION-CANDIDATES}; default: ONCE")
+    WhenMissed missed = WhenMissed.ONCE;
+
+    @Option(names = "--no-overlap", description = "no new job while the last one has not ended")
+    boolean noOverlap;
+
+    @Override
+    public Integer call() {
+      Settings settings = reach.settings();
+      Job job = shape.job(kind, payload == null ? Json.EMPTY : Input.json(payload));
+      Schedule schedule = Schedule.of(name, cron, zone(), job).missed(missed);
+      try (Operator control = reach.open(settings)) {
+        control.schedule(noOverlap ? schedule.withoutOverlap() : schedule);
+        control.schedules().stream()
+            .filter(each -> each.name().equals(name))
+            .forEach(each -> System.out.println(name + " fires next at " + each.nextAt()));
+        return ExitCode.OK;
+      }
+    }
+
+    private ZoneId zone() {
+      try {
+        return ZoneId.of(zone);
+      } catch (DateTimeException unknown) {
+        throw new CommandException(
+            ExitCode.USAGE, "--zone: '" + zone + "' is unknown; write for example Europe/Berlin");
+      }
+    }
+  }
+
+  /** What is done to one that must be there. */
+  abstract static class NamedCommand implements Callable<Integer> {
+    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+
+    @Parameters(paramLabel = "NAME", description = "the schedule's name")
+    String name = "";
+
+    int change(BiPredicate<Operator, String> verb, String done, String notDone) {
+      try (Operator control = reach.open()) {
+        if (control.schedules().stream().noneMatch(each -> each.name().equals(name))) {
+          throw new CommandException(
+              ExitCode.NOT_FOUND, "there is no schedule " + Failures.oneLine(name));
+        }
+        System.out.println(name + (verb.test(control, name) ? done : notDone));
+        return ExitCode.OK;
+      }
+    }
+  }
+
+  /** Fires nothing for a while. */
+  @Command(name = "pause", description = "Fire nothing until it is resumed.")
+  static final class PauseCommand extends NamedCommand {
+    @Override
+    public Integer call() {
+      return change(Operator::pauseSchedule, " is paused", " was paused already");
+    }
+  }
+
+  /** Goes on from the next time. */
+  @Command(name = "resume", description = "Go on from the next time; nothing is made up for.")
+  static final class ResumeCommand extends NamedCommand {
+    @Override
+    public Integer call() {
+      return change(Operator::resumeSchedule, " is active again", " was not paused");
+    }
+  }
+
+  /** Forgets it. */
+  @Command(name = "remove", description = "Forget a schedule; jobs it made stay.")
+  static final class RemoveCommand extends NamedCommand {
+    @Override
+    public Integer call() {
+      return change(Operator::removeSchedule, " is removed", " was removed already");
+    }
+  }
+}

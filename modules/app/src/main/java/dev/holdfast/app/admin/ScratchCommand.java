@@ -1,0 +1,139 @@
+package dev.holdfast.app.admin;
+
+import dev.holdfast.app.cli.CommonOptions;
+import dev.holdfast.app.cli.Input;
+import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.Shown;
+import dev.holdfast.app.cli.Table;
+import dev.holdfast.app.config.WorkerSettings;
+import dev.holdfast.app.error.CommandException;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.model.value.Plural;
+import dev.holdfast.worker.artifact.Scratch;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** What attempts have left on this machine. */
+@Command(
+    name = "scratch",
+    description = "Look at and clean up what failed attempts have left on this machine.",
+    mixinStandardHelpOptions = true,
+    subcommands = {ScratchCommand.ListCommand.class, ScratchCommand.CleanCommand.class},
+    synopsisSubcommandLabel = "COMMAND")
+public final class ScratchCommand {
+
+  /** What there is. */
+  @Command(name = "list", description = "List scratch folders, those left alone longest first.")
+  static final class ListCommand implements Callable<Integer> {
+    @Mixin final CommonOptions common = new CommonOptions();
+    @Mixin final JsonOption output = new JsonOption();
+
+    @Override
+    public Integer call() {
+      show(all(WorkerSettings.scratch(common.settings())), output.json, "no scratch folders");
+      return ExitCode.OK;
+    }
+  }
+
+  /** Deletes the old ones. */
+  @Command(
+      name = "clean",
+      description = "Delete scratch folders that nothing has changed for a while.",
+      footer = {"", "Folders of attempts that are running are left alone."})
+  static final class CleanCommand implements Callable<Integer> {
+    @Mixin final CommonOptions common = new CommonOptions();
+    @Mixin final JsonOption output = new JsonOption();
+
+    @Option(
+        names = "--older-than",
+        paramLabel = "AGE",
+        required = true,
+        description = "for how long nothing must have changed: 12h, 7d")
+    String olderThan = "";
+
+    @Option(names = "--dry-run", description = "only say what would be deleted")
+    boolean dryRun;
+
+    @Override
+    public Integer call() {
+      Scratch scratch = WorkerSettings.scratch(common.settings());
+      Duration age = Input.duration("--older-than", olderThan);
+      if (age.isNegative()) {
+        throw new CommandException(ExitCode.USAGE, "--older-than: an age cannot be negative");
+      }
+      Instant before = Instant.now().minus(age);
+      List<Scratch.Kept> chosen = new ArrayList<>();
+      for (Scratch.Kept kept : all(scratch)) {
+        if (kept.changedAt().isBefore(before)
+            && !kept.inUse()
+            && (dryRun || deleted(scratch, kept))) {
+          chosen.add(kept);
+        }
+      }
+      show(chosen, output.json, "nothing to delete");
+      if (!output.json && !chosen.isEmpty()) {
+        System.out.printf(
+            "%s %s, %s%n",
+            dryRun ? "would delete" : "deleted",
+            Plural.of(chosen.size(), "folder"),
+            Shown.bytes(chosen.stream().mapToLong(Scratch.Kept::bytes).sum()));
+      }
+      return ExitCode.OK;
+    }
+
+    private static boolean deleted(Scratch scratch, Scratch.Kept kept) {
+      try {
+        return scratch.delete(kept);
+      } catch (IOException trouble) {
+        throw new CommandException(
+            ExitCode.LOCAL_TROUBLE, kept.folder() + " cannot be deleted: " + trouble.getMessage());
+      }
+    }
+  }
+
+  private static List<Scratch.Kept> all(Scratch scratch) {
+    try {
+      return scratch.list();
+    } catch (IOException trouble) {
+      throw new CommandException(
+          ExitCode.LOCAL_TROUBLE, "the scratch folder cannot be read: " + trouble.getMessage());
+    }
+  }
+
+  private static void show(List<Scratch.Kept> folders, boolean json, String none) {
+    if (json) {
+      Shown.print(folders.stream().map(ScratchCommand::node).toList());
+      return;
+    }
+    Table table = new Table("JOB", "ATTEMPT", "SIZE", "CHANGED", "STATE", "FOLDER");
+    for (Scratch.Kept kept : folders) {
+      table.row(
+          kept.lease().job(),
+          kept.lease().attempt(),
+          Shown.bytes(kept.bytes()),
+          kept.changedAt(),
+          kept.inUse() ? "in use" : "kept",
+          kept.folder());
+    }
+    System.out.print(table.isEmpty() ? none + "\n" : table.toString());
+  }
+
+  private static ObjectNode node(Scratch.Kept kept) {
+    return Shown.object()
+        .put("job", kept.lease().job().toString())
+        .put("attempt", kept.lease().attempt())
+        .put("bytes", kept.bytes())
+        .put("changedAt", kept.changedAt().toString())
+        .put("inUse", kept.inUse())
+        .put("folder", kept.folder().toString());
+  }
+}

@@ -1,0 +1,74 @@
+package dev.holdfast.app.cli;
+
+import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.Settings;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options every command has: where the settings and the database are. */
+public final class CommonOptions {
+  private static final Path FILE = Path.of("holdfast.yaml");
+
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description = "settings file (default: holdfast.yaml, when there is one)")
+  @Nullable Path config;
+
+  @Option(
+      names = "--database",
+      paramLabel = "URL",
+      description = "PostgreSQL to use instead of the one the settings name")
+  public @Nullable String database;
+
+  @Option(
+      names = "--folder",
+      paramLabel = "DIR",
+      description = "folder of the embedded PostgreSQL (default: .holdfast)")
+  public @Nullable Path folder;
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "show this help")
+  boolean help;
+
+  Map<String, String> environment = System.getenv();
+  private final Map<Setting, String> options = new EnumMap<>(Setting.class);
+
+  /** What a command's own option says about a setting. */
+  public CommonOptions with(Setting setting, @Nullable Object value) {
+    if (value != null) {
+      options.put(setting, value.toString());
+    }
+    return this;
+  }
+
+  public Settings settings() {
+    Settings settings = unchecked();
+    Logs.configure(settings);
+    return settings;
+  }
+
+  /** Not even that logs can be written as they say. */
+  public Settings unchecked() {
+    with(Setting.DATABASE_URL, database).with(Setting.FOLDER, folder);
+    return Settings.load(options, environment, file());
+  }
+
+  private @Nullable Path file() {
+    if (config != null) {
+      return config;
+    }
+    String named = environment.get("HOLDFAST_CONFIG");
+    if (named != null && !named.isBlank()) {
+      return Path.of(named);
+    }
+    return Files.exists(FILE) ? FILE : null;
+  }
+}

@@ -1,0 +1,137 @@
+package dev.holdfast.app.cli;
+
+import dev.holdfast.app.error.CommandException;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.error.Failures;
+import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Follows one job until it ends: its timeline as it grows, and a progress bar where there is one.
+ */
+public final class Watch {
+  private static final Duration LOOK = Duration.ofMillis(250);
+  private static final Duration UNTIL_HINT = Duration.ofSeconds(5);
+  private static final int BAR = 30;
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("HH:mm:ss.SSS").withZone(ZoneId.systemDefault());
+
+  private final Operator control;
+  private final boolean json;
+  // A bar is drawn over itself, which only a terminal can show. The launcher knows whether standard
+  // output is one; what System.console() means differs between versions of Java.
+  private final boolean terminal = Boolean.getBoolean("holdfast.terminal");
+  private int seen;
+  private int looks;
+  private String drawn = "";
+
+  public Watch(Operator control, boolean json) {
+    this.control = control;
+    this.json = json;
+  }
+
+  public int follow(JobId id) throws InterruptedException {
+    while (true) {
+      JobStatus job =
+          control
+              .find(id)
+              .orElseThrow(() -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + id));
+      tell(id);
+      if (job.state().isTerminal()) {
+        return end(job);
+      }
+      bar(job);
+      hint(job);
+      Thread.sleep(LOOK);
+    }
+  }
+
+  /** A job that nobody takes would otherwise be watched in silence for ever. */
+  private void hint(JobStatus job) {
+    boolean waits =
+        job.state() == JobState.PENDING
+            && job.attempt() == 0
+            && job.runAt().isBefore(Instant.now());
+    if (waits && ++looks == UNTIL_HINT.dividedBy(LOOK)) {
+      System.err.println(
+          "holdfast: nobody has taken the job yet: does a worker serve queue '"
+              + job.queue()
+              + "', and is it open? ('holdfast queues list' tells)");
+    }
+  }
+
+  private void tell(JobId id) {
+    for (JobEvent event : control.timeline(id)) {
+      if (event.number() > seen) {
+        seen = event.number();
+        boolean onTheBar = terminal && event.type().equals("progress");
+        if (json) {
+          Shown.printLine(Shape.event(event));
+        } else if (!onTheBar) {
+          wipe();
+          System.out.println(line(event));
+        }
+      }
+    }
+  }
+
+  public static String line(JobEvent event) {
+    String data = event.data().text().equals("{}") ? "" : Failures.oneLine(event.data().text());
+    return "%s  %3d  %-16s  %s"
+        .formatted(TIME.format(event.at()), event.number(), event.type(), data)
+        .stripTrailing();
+  }
+
+  private void bar(JobStatus job) {
+    Integer percent = job.progress();
+    if (json || !terminal || job.state() != JobState.RUNNING || percent == null) {
+      return;
+    }
+    int full = percent * BAR / 100;
+    String message = job.progressMessage() == null ? "" : Failures.oneLine(job.progressMessage());
+    String text =
+        "[" + "█".repeat(full) + "·".repeat(BAR - full) + "] " + percent + " %  " + message;
+    if (text.equals(drawn)) {
+      return;
+    }
+    wipe();
+    System.out.print(text);
+    System.out.flush();
+    drawn = text;
+  }
+
+  private void wipe() {
+    if (!drawn.isEmpty()) {
+      System.out.print("\r" + " ".repeat(drawn.length()) + "\r");
+      drawn = "";
+    }
+  }
+
+  private int end(JobStatus job) {
+    wipe();
+    if (json) {
+      Shown.printLine(Shape.job(job));
+    } else {
+      System.out.println(job.id() + " " + job.state() + summary(job));
+    }
+    return job.state() == JobState.SUCCEEDED ? ExitCode.OK : ExitCode.JOB_NOT_SUCCEEDED;
+  }
+
+  private static String summary(JobStatus job) {
+    @Nullable String result = job.result() == null ? null : job.result().text();
+    if (job.failure() != null && job.state() == JobState.FAILED) {
+      return ": " + job.failure().code() + ", " + Failures.oneLine(job.failure().message());
+    }
+    return result == null ? "" : "  " + Failures.oneLine(result);
+  }
+}

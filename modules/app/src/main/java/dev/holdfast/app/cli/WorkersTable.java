@@ -1,0 +1,60 @@
+package dev.holdfast.app.cli;
+
+import dev.holdfast.app.config.Durations;
+import dev.holdfast.client.operate.Operator;
+import dev.holdfast.model.ops.WorkerExit;
+import dev.holdfast.model.ops.WorkerView;
+
+import java.time.Duration;
+import java.time.Instant;
+
+/** Workers for people, a line each. */
+public final class WorkersTable {
+  private WorkersTable() {}
+
+  /** Empty when there are none. */
+  public static String of(Operator.Workers all) {
+    Table table =
+        new Table(
+            "COMPONENT",
+            "STATUS",
+            "PID",
+            "JOBS",
+            "JOB",
+            "RESTARTS",
+            "EXIT",
+            "SEEN",
+            "SUPERVISOR",
+            "NOTE");
+    Instant now = Instant.now();
+    for (WorkerView worker : all.workers()) {
+      table.row(
+          worker.component(),
+          worker.shown(),
+          worker.pid() == null ? "" : worker.pid(),
+          worker.jobs(),
+          worker.currentJob() == null ? "" : worker.currentJob(),
+          worker.supervisor() == null ? "" : worker.restarts(),
+          WorkerExit.shown(worker.exitCode()),
+          age(worker.lastSeen(), now),
+          worker.supervisor() == null ? "none" : worker.supervisor(),
+          note(worker));
+    }
+    String paused =
+        all.pausedSince() == null
+            ? ""
+            : "all workers are paused since %s: 'holdfast workers resume --all'%n"
+                .formatted(all.pausedSince());
+    return paused + (table.isEmpty() ? "" : table);
+  }
+
+  private static String age(Instant seen, Instant now) {
+    Duration age = Duration.between(seen, now);
+    return Durations.text(age.isNegative() ? Duration.ZERO : age) + " ago";
+  }
+
+  private static String note(WorkerView worker) {
+    String reason = worker.reason() == null ? "" : worker.reason();
+    return worker.nextRestart() == null ? reason : reason + "; starts at " + worker.nextRestart();
+  }
+}

@@ -1,0 +1,173 @@
+package dev.holdfast.app.config;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.JacksonCodec;
+import dev.holdfast.app.error.CommandException;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.error.Failures;
+import dev.holdfast.embedded.EmbeddedPostgres;
+import dev.holdfast.embedded.Running;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.jdbc.DatabaseException;
+import dev.holdfast.queue.jdbc.StatementObserver;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.pool.HikariPool;
+import dev.holdfast.queue.jdbc.DatabaseException.Reason;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.Optional;
+import javax.sql.DataSource;
+
+/** The way into the database: a small pool with a time limit on everything. */
+public final class Access implements AutoCloseable {
+  private final HikariDataSource pool;
+  private final Holdfast holdfast;
+  private final boolean allowUnsafe;
+
+  private Access(HikariDataSource pool, boolean allowUnsafe, Queue.Options options) {
+    this.pool = pool;
+    this.holdfast = Holdfast.on(pool, new JacksonCodec(), options);
+    this.allowUnsafe = allowUnsafe;
+  }
+
+  /** Opens the database that the settings name, else the embedded one that runs in the folder. */
+  public static Access open(Settings settings) {
+    return open(settings, locate(settings));
+  }
+
+  public static Access open(Settings settings, DatabaseUrl url) {
+    return open(settings, url, StatementObserver.NONE);
+  }
+
+  private static Queue.Options options(Settings settings, StatementObserver observer) {
+    return new Queue.Options(
+        Queue.Options.DEFAULT.connections(), observer, RetrySettings.defaults(settings));
+  }
+
+  /**
+   * @param observer is told of all that is asked of the database
+   */
+  public static Access open(Settings settings, DatabaseUrl url, StatementObserver observer) {
+    Queue.Options options = options(settings, observer);
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(url.jdbc());
+    if (!url.user().isEmpty()) {
+      config.setUsername(url.user());
+    }
+    if (!url.password().isEmpty()) {
+      config.setPassword(url.password());
+    }
+    config.setPoolName("holdfast");
+    config.setMaximumPoolSize(poolSize(settings));
+    config.setMinimumIdle(1);
+    config.setConnectionTimeout(5_000);
+    config.setValidationTimeout(3_000);
+    config.setInitializationFailTimeout(1);
+    config.addDataSourceProperty("ApplicationName", "holdfast");
+    config.addDataSourceProperty("connectTimeout", "5");
+    config.addDataSourceProperty("socketTimeout", "60");
+    config.addDataSourceProperty("tcpKeepAlive", "true");
+    config.addDataSourceProperty(
+        "options",
+        "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=60s");
+    try {
+      return new Access(
+          new HikariDataSource(config), settings.flag(Setting.ALLOW_UNSAFE_DATABASE), options);
+    } catch (HikariPool.PoolInitializationException failed) {
+      throw cannotConnect(url, failed);
+    } catch (RuntimeException malformed) {
+      throw new CommandException(
+          ExitCode.CONFIGURATION, "the database URL is not usable: " + malformed.getMessage());
+    }
+  }
+
+  public static int poolSize(Settings settings) {
+    // A worker keeps two for itself, and needs some to work with.
+    return settings.within(Setting.DATABASE_POOL, 4, 1_000);
+  }
+
+  public static Optional<DatabaseUrl> urlOf(Settings settings) {
+    return settings.isGiven(Setting.DATABASE_URL)
+        ? Optional.of(
+            DatabaseUrl.parse(
+                settings.text(Setting.DATABASE_URL),
+                settings.text(Setting.DATABASE_USER),
+                settings.text(Setting.DATABASE_PASSWORD)))
+        : Optional.empty();
+  }
+
+  public static DatabaseUrl locate(Settings settings) {
+    Optional<DatabaseUrl> given = urlOf(settings);
+    if (given.isPresent()) {
+      return given.get();
+    }
+    Path folder = Path.of(settings.text(Setting.FOLDER));
+    Optional<Running> running = EmbeddedPostgres.find(folder);
+    if (running.isEmpty()) {
+      throw new CommandException(
+          ExitCode.DATABASE_AWAY,
+          "no database: set "
+              + Setting.DATABASE_URL.variable()
+              + ", or start 'holdfast dev' (nothing runs in "
+              + folder.toAbsolutePath().normalize()
+              + ")");
+    }
+    return new DatabaseUrl(running.get().jdbcUrl(), running.get().user(), running.get().password());
+  }
+
+  private static RuntimeException cannotConnect(DatabaseUrl url, Throwable failed) {
+    Throwable cause = failed;
+    while (cause.getCause() != null && !(cause instanceof SQLException)) {
+      cause = cause.getCause();
+    }
+    String state =
+        cause instanceof SQLException sql && sql.getSQLState() != null ? sql.getSQLState() : "";
+    String why = Failures.oneLine(String.valueOf(cause.getMessage()));
+    return switch (state) {
+      case "28P01", "28000" ->
+          new DatabaseException(
+              Reason.LOGIN_REFUSED,
+              url.shown() + " refused the login: check user and password (" + why + ")",
+              cause);
+      case "3D000" ->
+          new CommandException(
+              ExitCode.DATABASE_UNFIT,
+              url.shown() + " has no such database: create it with createdb (" + why + ")");
+      default ->
+          new CommandException(
+              ExitCode.DATABASE_AWAY,
+              "cannot reach " + url.shown() + ": is the server running there? (" + why + ")");
+    };
+  }
+
+  /** Throws unless the database is fit and its schema is ours. */
+  public Access checked() {
+    try {
+      holdfast.queue().check(allowUnsafe);
+      return this;
+    } catch (RuntimeException unfit) {
+      close();
+      throw unfit;
+    }
+  }
+
+  public Holdfast holdfast() {
+    return holdfast;
+  }
+
+  public DataSource dataSource() {
+    return pool;
+  }
+
+  public boolean allowsUnsafe() {
+    return allowUnsafe;
+  }
+
+  @Override
+  public void close() {
+    holdfast.close();
+    pool.close();
+  }
+}

@@ -1,0 +1,81 @@
+package dev.holdfast.app.error;
+
+import dev.holdfast.client.http.KeyRefusedException;
+import dev.holdfast.client.operate.OperatorException;
+import dev.holdfast.embedded.EmbeddedPostgresException;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.model.value.Text;
+import dev.holdfast.queue.jdbc.DatabaseException;
+import dev.holdfast.server.config.ServerStartException;
+import dev.holdfast.supervisor.SupervisorRunsException;
+import dev.holdfast.worker.source.SourceUnavailableException;
+
+
+/** Turns what was thrown into one line and an exit code. */
+public final class Failures {
+  private Failures() {}
+
+  /** Says it and returns what to end with. */
+  public static int report(Exception thrown) {
+    System.err.println("holdfast: " + message(thrown));
+    if (System.getenv("HOLDFAST_DEBUG") != null) {
+      thrown.printStackTrace();
+    }
+    return exitCode(thrown);
+  }
+
+  public static int exitCode(Throwable thrown) {
+    return switch (thrown) {
+      case CommandException command -> command.exitCode();
+      case RefusedException refused -> ExitCode.REFUSED;
+      case EmbeddedPostgresException embedded -> ExitCode.LOCAL_TROUBLE;
+      case SourceUnavailableException server -> ExitCode.DATABASE_AWAY;
+      case SupervisorRunsException runs -> ExitCode.REFUSED;
+      case KeyRefusedException key -> ExitCode.CONFIGURATION;
+      case OperatorException server ->
+          switch (server.reason()) {
+            case AWAY -> ExitCode.DATABASE_AWAY;
+            case NOT_ALLOWED -> ExitCode.CONFIGURATION;
+            case NOT_FOUND -> ExitCode.NOT_FOUND;
+            case REFUSED -> ExitCode.REFUSED;
+            case BROKEN -> ExitCode.UNEXPECTED;
+          };
+      case ServerStartException server ->
+          switch (server.reason()) {
+            case PORT_TAKEN -> ExitCode.LOCAL_TROUBLE;
+            case NO_KEYS, TLS, CONFIGURATION -> ExitCode.CONFIGURATION;
+          };
+      case DatabaseException database ->
+          switch (database.reason()) {
+            case UNAVAILABLE, INTERRUPTED -> ExitCode.DATABASE_AWAY;
+            case UNIQUE_KEY_HELD -> ExitCode.REFUSED;
+            case LOGIN_REFUSED,
+                NOT_ALLOWED,
+                READ_ONLY,
+                TOO_OLD,
+                NOT_DURABLE,
+                SCHEMA_MISSING,
+                SCHEMA_OLD,
+                SCHEMA_NEWER ->
+                ExitCode.DATABASE_UNFIT;
+            case POOL_TOO_SMALL -> ExitCode.CONFIGURATION;
+            case OTHER -> ExitCode.UNEXPECTED;
+          };
+      default -> ExitCode.UNEXPECTED;
+    };
+  }
+
+  static String message(Throwable thrown) {
+    String text = thrown.getMessage();
+    if (exitCode(thrown) == ExitCode.UNEXPECTED) {
+      return "unexpected: " + oneLine(String.valueOf(thrown)) + " (HOLDFAST_DEBUG=1 shows more)";
+    }
+    return text == null ? thrown.getClass().getSimpleName() : oneLine(text);
+  }
+
+  public static String oneLine(String text) {
+    // Text of jobs is hostile: an escape sequence must not reach the terminal.
+    String line = text.strip().replaceAll("\\s*\\R\\s*", " | ").replaceAll("\\p{Cntrl}", "·");
+    return Text.excerpt(line, 500);
+  }
+}

@@ -1,0 +1,86 @@
+package dev.holdfast.app.jobs;
+
+import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.Shown;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.JobId;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Cancels jobs. */
+@Command(
+    name = "cancel",
+    description = {
+      "Cancel jobs.",
+      "At once when they are not running, else by asking their worker to stop. Exit code 6 when"
+          + " one has ended already."
+    })
+final class JobsCancelCommand implements Callable<Integer> {
+  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final JsonOption output = new JsonOption();
+
+  @Parameters(arity = "1..*", paramLabel = "ID", description = "the jobs' ids")
+  List<String> ids = List.of();
+
+  @Option(names = "--cascade", description = "their children too")
+  boolean cascade;
+
+  @Option(
+      names = {"-r", "--reason"},
+      paramLabel = "TEXT",
+      description = "kept with the job")
+  String reason = "requested on the command line";
+
+  @Override
+  public Integer call() {
+    List<JobId> jobs = ids.stream().map(JobId::parse).toList();
+    List<Cancellation> all = new ArrayList<>();
+    List<JobId> unknown = new ArrayList<>();
+    try (Operator control = reach.open()) {
+      for (JobId job : jobs) {
+        List<Cancellation> cancelled = control.cancel(job, cascade, reason);
+        all.addAll(cancelled);
+        if (cancelled.isEmpty()) {
+          unknown.add(job);
+        }
+      }
+    }
+    print(all, unknown);
+    if (!unknown.isEmpty()) {
+      return ExitCode.NOT_FOUND;
+    }
+    return all.stream()
+            .anyMatch(
+                c -> jobs.contains(c.job()) && c.answer() == Cancellation.Answer.ALREADY_TERMINAL)
+        ? ExitCode.REFUSED
+        : ExitCode.OK;
+  }
+
+  private void print(List<Cancellation> all, List<JobId> unknown) {
+    if (output.json) {
+      Shown.print(all.stream().map(Shape::cancellation).toList());
+    } else {
+      all.forEach(c -> System.out.println(c.job() + "  " + text(c)));
+    }
+    unknown.forEach(job -> System.err.println("holdfast: there is no job " + job));
+  }
+
+  private static String text(Cancellation cancellation) {
+    return switch (cancellation.answer()) {
+      case CANCELLED -> "cancelled";
+      case REQUESTED -> "running: its worker was asked to stop";
+      case ALREADY_REQUESTED -> "running: its worker has been asked before";
+      case ALREADY_TERMINAL -> "refused: it has already ended, " + cancellation.was();
+    };
+  }
+}

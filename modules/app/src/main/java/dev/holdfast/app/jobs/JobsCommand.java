@@ -1,0 +1,59 @@
+package dev.holdfast.app.jobs;
+
+import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.Watch;
+import dev.holdfast.app.error.CommandException;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.client.operate.Operator;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobStatus;
+
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** Jobs: list, show, watch, cancel, retry, their steps and logs. */
+@Command(
+    name = "jobs",
+    description = "List jobs, look into one, cancel, retry and control them.",
+    mixinStandardHelpOptions = true,
+    subcommands = {
+      JobsListCommand.class,
+      JobsShowCommand.class,
+      JobsStepsCommand.class,
+      JobsLogCommand.class,
+      JobsCommand.WatchCommand.class,
+      JobsCancelCommand.class,
+      JobsRetryCommand.class,
+      JobsControlCommand.class
+    },
+    synopsisSubcommandLabel = "COMMAND")
+public final class JobsCommand {
+  static JobStatus existing(Operator control, JobId id) {
+    return control
+        .find(id)
+        .orElseThrow(() -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + id));
+  }
+
+  /** Follows one job. */
+  @Command(
+      name = "watch",
+      description = "Follow a job until it ends; exit code 8 when it did not succeed.")
+  static final class WatchCommand implements Callable<Integer> {
+    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+    @Mixin final JsonOption output = new JsonOption();
+
+    @Parameters(paramLabel = "ID", description = "the job's id")
+    String id = "";
+
+    @Override
+    public Integer call() throws InterruptedException {
+      JobId job = JobId.parse(id);
+      try (Operator control = reach.open()) {
+        return new Watch(control, output.json).follow(job);
+      }
+    }
+  }
+}

@@ -1,0 +1,256 @@
+package dev.holdfast.app.jobs;
+
+import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.Shown;
+import dev.holdfast.app.error.CommandException;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.error.Failures;
+import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.workspace.WorkspaceJob;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Asks something of a job that runs in steps. */
+@Command(
+    name = "control",
+    description = {
+      "Ask something of a job that runs in steps; its worker hears it with the next heartbeat.",
+      "pause lets no further attempt of a step begin, takeover stops the work at once; both last"
+          + " until resume. retry_step does a step again, hard_reset_step in a new workspace,"
+          + " resume_from_step with all after it; these put a job that has ended back into its"
+          + " queue. accept_step says that a step is done as you, who took the job over, left it."
+    })
+final class JobsControlCommand implements Callable<Integer> {
+  private static final int LOOKS = 12;
+  private static final Duration LOOK = Duration.ofMillis(250);
+
+  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final JsonOption output = new JsonOption();
+
+  @Parameters(index = "0", paramLabel = "ID", description = "the job's id")
+  String id = "";
+
+  @Parameters(
+      index = "1",
+      paramLabel = "ACTION",
+      completionCandidates = Actions.class,
+      description = "one of ${COMPLETION-CANDIDATES}")
+  String action = "";
+
+  @Option(names = "--step", paramLabel = "ID", description = "the step, for actions on one")
+  @Nullable String step;
+
+  @Option(
+      names = {"-r", "--reason"},
+      paramLabel = "TEXT",
+      description = "kept in the timeline")
+  String reason = "requested on the command line";
+
+  /** The names of the actions, for help and completion. */
+  static final class Actions extends ArrayList<String> {
+    private static final long serialVersionUID = 1L;
+
+    Actions() {
+      super(Stream.of(CommandAction.values()).map(CommandAction::text).toList());
+    }
+  }
+
+  @Override
+  public Integer call() throws InterruptedException {
+    JobId job = JobId.parse(id);
+    JobCommand command = command();
+    try (Operator control = reach.open()) {
+      JobCommand.Answer answer = control.control(job, command);
+      if (answer != JobCommand.Answer.ACCEPTED) {
+        throw refused(control, job, answer);
+      }
+      PendingCommand now = control.control(job);
+      List<String> drops =
+          command.action().dropsCheckpoints()
+              ? drops(control.timeline(job), command.action())
+              : List.of();
+      if (output.json) {
+        Shown.print(Shape.control(now, drops));
+      } else {
+        System.out.println(job + "  " + String.join("; ", lines(now)));
+        if (!drops.isEmpty()) {
+          System.out.println("these are done, and will be done again: " + String.join(", ", drops));
+        }
+        if (command.action() == CommandAction.TAKEOVER) {
+          System.out.println(handedOver(control, job));
+        }
+        if ((now.paused() || now.takeover()) && !inSteps(control, job)) {
+          System.out.println(
+              "no step of it has begun: a job that does not run in steps goes on all the same");
+        }
+      }
+      return ExitCode.OK;
+    }
+  }
+
+  /** Whether it is known to: of a handler's steps nobody knows before they begin. */
+  private static boolean inSteps(Operator control, JobId job) {
+    return JobsCommand.existing(control, job).kind().equals(WorkspaceJob.KIND)
+        || !control.steps(job).isEmpty();
+  }
+
+  /** What the request that was just made will drop. */
+  private static List<String> drops(List<JobEvent> timeline, CommandAction action) {
+    return timeline.reversed().stream()
+        .filter(event -> event.type().equals(EventType.CONTROL + action.text()))
+        .limit(1)
+        .map(event -> Wire.tree(event.data()))
+        .filter(Objects::nonNull)
+        .flatMap(data -> data.path("drops").valueStream())
+        .map(JsonNode::asText)
+        .toList();
+  }
+
+  private JobCommand command() {
+    if (!new Actions().contains(action)) {
+      throw new CommandException(
+          ExitCode.USAGE, "ACTION must be one of " + String.join(", ", new Actions()));
+    }
+    CommandAction wanted = CommandAction.of(action);
+    if (wanted.isRecovery() != (step != null)) {
+      throw new CommandException(
+          ExitCode.USAGE,
+          step == null
+              ? action + " needs --step"
+              : action + " is for a whole job: leave --step out");
+    }
+    if (step != null) {
+      Limits.stepId(step);
+    }
+    return new JobCommand(wanted, step, System.getProperty("user.name", "unknown"), reason);
+  }
+
+  /** Workers hear within a second; one that cannot answer is not waited for much longer. */
+  private static String handedOver(Operator control, JobId job) throws InterruptedException {
+    for (int looks = 0; looks < LOOKS; looks++) {
+      JsonNode answer = answer(control.timeline(job));
+      if (answer != null) {
+        return place(answer).orElse("nothing runs any more");
+      }
+      Thread.sleep(LOOK);
+    }
+    return "its worker has not answered yet: 'holdfast jobs show %s' tells when it has"
+        .formatted(job);
+  }
+
+  /** Where whoever has taken the job over finds it. */
+  static Optional<String> place(List<JobEvent> timeline) {
+    JsonNode answer = answer(timeline);
+    return answer == null ? Optional.empty() : place(answer);
+  }
+
+  private static Optional<String> place(JsonNode answer) {
+    return answer.hasNonNull("workspace")
+        ? Optional.of("its workspace is " + answer.get("workspace").asText())
+        : Optional.empty();
+  }
+
+  /** What its worker has said to the takeover that lasts. */
+  private static @Nullable JsonNode answer(List<JobEvent> timeline) {
+    for (JobEvent event : timeline.reversed()) {
+      if (event.type().equals(EventType.PROCESSING)
+          || event.type().equals(EventType.CONTROL + CommandAction.RESUME.text())) {
+        return null;
+      }
+      JsonNode data = Wire.tree(event.data());
+      if (event.type().equals(EventType.RECOVERY_ACK)
+          && data != null
+          && data.path("action").asText().equals(CommandAction.TAKEOVER.text())) {
+        return data;
+      }
+    }
+    return null;
+  }
+
+  private CommandException refused(Operator control, JobId job, JobCommand.Answer answer) {
+    return switch (answer) {
+      case ACCEPTED -> throw new IllegalArgumentException("accepted");
+      case NO_SUCH_JOB -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + job);
+      case ALREADY_TERMINAL ->
+          new CommandException(
+              ExitCode.REFUSED,
+              JobsCommand.existing(control, job).state() == JobState.SUCCEEDED
+                  ? "the job has ended well: resume_from_step sends it back to one of its steps"
+                  : "the job has already ended: put it back with 'holdfast jobs retry %s', or send it back to one of its steps with resume_from_step"
+                      .formatted(job));
+      case NOT_RUNNING ->
+          new CommandException(
+              ExitCode.REFUSED,
+              "nobody runs the job, so there is nothing to take over: pause it instead");
+      case NO_SUCH_STEP ->
+          new CommandException(
+              ExitCode.NOT_FOUND,
+              "the job has no step '%s': 'holdfast jobs steps %s' shows those that have begun"
+                  .formatted(step, job));
+      case STEP_NOT_REACHED ->
+          new CommandException(
+              ExitCode.REFUSED,
+              "step '%s' has steps before it that are not done: name the first of those"
+                  .formatted(step));
+      case STEP_DONE ->
+          new CommandException(
+              ExitCode.REFUSED,
+              "step '%s' is done: to do it and all after it again, use resume_from_step"
+                  .formatted(step));
+      case NOT_TAKEN_OVER ->
+          new CommandException(
+              ExitCode.REFUSED,
+              "nobody has taken the job over, so its worker decides whether step '%s' is done: use takeover first"
+                  .formatted(step));
+      case NO_WORKSPACE ->
+          new CommandException(
+              ExitCode.REFUSED,
+              "step '%s' is code: what it leaves is its result, which nobody else can make"
+                  .formatted(step));
+    };
+  }
+
+  /** What is asked of a job, for people. */
+  static List<String> lines(PendingCommand control) {
+    List<String> lines = new ArrayList<>();
+    if (control.takeover()) {
+      lines.add("taken over: its worker leaves it alone until resume");
+    } else if (control.paused()) {
+      lines.add("paused: no further attempt of a step begins until resume");
+    }
+    PendingCommand.Recovery recovery = control.recovery();
+    if (recovery != null) {
+      lines.add(
+          "%s of '%s' is asked for by %s: %s"
+              .formatted(
+                  recovery.action().text(),
+                  recovery.stepId(),
+                  recovery.requestedBy(),
+                  Failures.oneLine(recovery.reason())));
+    }
+    return lines.isEmpty() ? List.of("nothing is asked of it") : lines;
+  }
+}

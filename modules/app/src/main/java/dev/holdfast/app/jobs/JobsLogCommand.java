@@ -1,0 +1,77 @@
+package dev.holdfast.app.jobs;
+
+import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.Shown;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.model.attempt.LogCursor;
+import dev.holdfast.model.attempt.LogTail;
+import dev.holdfast.model.job.JobId;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** What the programs of one job print. */
+@Command(
+    name = "log",
+    description = "Show what the programs of a job printed last, or its worker sent.")
+final class JobsLogCommand implements Callable<Integer> {
+  private static final Duration LOOK = Duration.ofSeconds(1);
+
+  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final JsonOption output = new JsonOption();
+
+  @Parameters(paramLabel = "ID", description = "the job's id")
+  String id = "";
+
+  @Option(
+      names = {"-f", "--follow"},
+      description = "go on as they print, until the job has ended")
+  boolean follow;
+
+  private int attempt;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    JobId job = JobId.parse(id);
+    try (Operator control = reach.open()) {
+      // Asked before the log is read: what was printed before the end is there at the end.
+      boolean ended = JobsCommand.existing(control, job).state().isTerminal();
+      LogTail tail = control.log(job, LogCursor.START);
+      print(tail);
+      while (follow && !ended) {
+        Thread.sleep(LOOK);
+        ended = JobsCommand.existing(control, job).state().isTerminal();
+        tail = control.log(job, tail.next());
+        print(tail);
+      }
+      return ExitCode.OK;
+    }
+  }
+
+  private void print(LogTail tail) {
+    if (output.json) {
+      if (!follow || !tail.parts().isEmpty()) {
+        Shown.printLine(Shape.log(tail));
+      }
+      return;
+    }
+    if (tail.skipped()) {
+      System.out.println("… what came before is not kept");
+    }
+    for (LogTail.Part part : tail.parts()) {
+      if (part.attempt() != attempt && (attempt > 0 || part.attempt() > 1)) {
+        System.out.println("── attempt " + part.attempt());
+      }
+      attempt = part.attempt();
+      System.out.print(part.text());
+    }
+    System.out.flush();
+  }
+}

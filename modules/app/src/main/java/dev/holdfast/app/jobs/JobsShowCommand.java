@@ -1,0 +1,183 @@
+package dev.holdfast.app.jobs;
+
+import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.Shown;
+import dev.holdfast.app.cli.Table;
+import dev.holdfast.app.cli.Watch;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.error.Failures;
+import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.model.attempt.Artifact;
+import dev.holdfast.model.attempt.Attempt;
+import dev.holdfast.model.attempt.PublishedArtifact;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.JobAttributes;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Plural;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** Everything about one job. */
+@Command(name = "show", description = "Show a job with its attempts, artifacts and timeline.")
+final class JobsShowCommand implements Callable<Integer> {
+  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final JsonOption output = new JsonOption();
+
+  @Parameters(paramLabel = "ID", description = "the job's id")
+  String id = "";
+
+  @Override
+  public Integer call() {
+    JobId wanted = JobId.parse(id);
+    try (Operator control = reach.open()) {
+      JobStatus job = JobsCommand.existing(control, wanted);
+      List<JobEvent> timeline = control.timeline(wanted);
+      List<Attempt> attempts = control.attempts(wanted);
+      List<PublishedArtifact> artifacts = control.artifacts(wanted);
+      PendingCommand asked = job.state().isTerminal() ? PendingCommand.NONE : control.control(wanted);
+      if (output.json) {
+        ObjectNode node = Shape.job(job);
+        if (!asked.equals(PendingCommand.NONE)) {
+          node.set("liveControl", Shape.control(asked));
+        }
+        node.putArray("attempts").addAll(attempts.stream().map(Shape::attempt).toList());
+        node.putArray("artifacts").addAll(artifacts.stream().map(Shape::artifact).toList());
+        node.putArray("timeline").addAll(timeline.stream().map(Shape::event).toList());
+        Shown.print(node);
+      } else {
+        print(job, asked, attempts, artifacts, timeline);
+      }
+      return ExitCode.OK;
+    }
+  }
+
+  private static void print(
+      JobStatus job,
+      PendingCommand asked,
+      List<Attempt> attempts,
+      List<PublishedArtifact> artifacts,
+      List<JobEvent> timeline) {
+    System.out.println(job.kind() + " " + job.id() + "  " + job.state());
+    line("queue", job.queue() + ", priority " + job.priority());
+    line("progress", job.progress() == null ? null : job.progress() + " %");
+    line("message", job.progressMessage());
+    line("worker", job.worker());
+    line("heartbeat", job.heartbeatAt());
+    line("lease ends", job.leaseExpiresAt());
+    line("created", job.createdAt());
+    line("run at", job.finishedAt() == null && job.startedAt() == null ? job.runAt() : null);
+    line("started", job.startedAt());
+    line("finished", job.finishedAt());
+    line("deadline", job.deadline());
+    line(
+        "budget",
+        "%d of %s failed, %s (%d allowed)"
+            .formatted(
+                job.failures(),
+                Plural.of(job.maxAttempts(), "attempt"),
+                Plural.of(job.crashes(), "crash", "crashes"),
+                job.maxCrashes()));
+    line("cancel", job.cancelReason());
+    if (!asked.equals(PendingCommand.NONE)) {
+      JobsControlCommand.lines(asked).forEach(each -> line("control", each));
+      JobsControlCommand.place(timeline).ifPresent(place -> line("", place));
+    }
+    line("unique", job.uniqueKey());
+    lines(job.attributes());
+    line("payload", readable(job, JobStatus.PAYLOAD, job.payload()));
+    line("result", readable(job, JobStatus.RESULT, job.result()));
+    if (job.failure() != null) {
+      line(
+          job.state() == JobState.FAILED ? "failure" : "last failure",
+          job.failure().code() + " (" + job.failure().category() + ")");
+      line("", job.failure().message());
+    }
+    if (!attempts.isEmpty()) {
+      Table table = new Table("ATTEMPT", "OUTCOME", "STARTED", "ENDED", "WORKER", "FAILURE");
+      for (Attempt attempt : attempts) {
+        table.row(
+            attempt.number(),
+            attempt.outcome(),
+            attempt.startedAt(),
+            attempt.endedAt() == null ? "" : attempt.endedAt(),
+            attempt.worker(),
+            attempt.failure() == null ? "" : attempt.failure().code());
+      }
+      System.out.println();
+      System.out.print(table);
+    }
+    if (!artifacts.isEmpty()) {
+      Table table = new Table("ARTIFACT", "SIZE", "SHA256", "PUBLISHED");
+      for (PublishedArtifact published : artifacts) {
+        Artifact artifact = published.artifact();
+        table.row(
+            "results/" + job.id() + "/" + artifact.name(),
+            Shown.bytes(artifact.size()),
+            artifact.sha256().substring(0, 12),
+            published.publishedAt());
+      }
+      System.out.println();
+      System.out.print(table);
+    }
+    System.out.println();
+    brief(timeline).forEach(System.out::println);
+  }
+
+  private static void lines(JobAttributes attributes) {
+    line("asset", attributes.assetId());
+    line("partition", attributes.partitionKey());
+    line("resources", attributes.resources().equals(Json.EMPTY) ? null : attributes.resources());
+    line("trace", attributes.traceparent());
+  }
+
+  /** The timeline without the middle of long progress. */
+  private static List<String> brief(List<JobEvent> timeline) {
+    List<String> lines = new ArrayList<>();
+    int hidden = 0;
+    for (int i = 0; i < timeline.size(); i++) {
+      boolean inside =
+          i > 0
+              && i + 1 < timeline.size()
+              && isProgress(timeline, i - 1)
+              && isProgress(timeline, i + 1);
+      if (inside && isProgress(timeline, i)) {
+        hidden++;
+        continue;
+      }
+      if (hidden > 0) {
+        lines.add("              … " + hidden + " more");
+        hidden = 0;
+      }
+      lines.add(Watch.line(timeline.get(i)));
+    }
+    return lines;
+  }
+
+  private static boolean isProgress(List<JobEvent> timeline, int index) {
+    return timeline.get(index).type().equals(EventType.PROGRESS);
+  }
+
+  private static @Nullable Object readable(JobStatus job, String part, @Nullable Object value) {
+    return job.omitted().contains(part) ? "(the database cannot write it out)" : value;
+  }
+
+  private static void line(String name, @Nullable Object value) {
+    if (value != null) {
+      System.out.printf("  %-12s  %s%n", name, Failures.oneLine(value.toString()));
+    }
+  }
+}

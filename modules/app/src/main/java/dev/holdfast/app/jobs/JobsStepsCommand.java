@@ -1,0 +1,94 @@
+package dev.holdfast.app.jobs;
+
+import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.Shown;
+import dev.holdfast.app.cli.Table;
+import dev.holdfast.app.config.Durations;
+import dev.holdfast.app.error.CommandException;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Limits;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The steps of one job. */
+@Command(name = "steps", description = "Show the steps of a job that have begun.")
+final class JobsStepsCommand implements Callable<Integer> {
+  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final JsonOption output = new JsonOption();
+
+  @Parameters(paramLabel = "ID", description = "the job's id")
+  String id = "";
+
+  @Option(
+      names = "--step",
+      paramLabel = "ID",
+      description = "only this one, with what it left: its result, or which files it changed")
+  @Nullable String step;
+
+  @Override
+  public Integer call() {
+    JobId job = JobId.parse(id);
+    try (Operator control = reach.open()) {
+      JobsCommand.existing(control, job);
+      if (step != null) {
+        show(control, job, Limits.stepId(step));
+      } else if (output.json) {
+        Shown.print(control.steps(job).stream().map(Shape::listed).toList());
+      } else {
+        print(control.steps(job));
+      }
+      return ExitCode.OK;
+    }
+  }
+
+  private void show(Operator control, JobId job, String wanted) {
+    StepStatus found =
+        control
+            .step(job, wanted)
+            .orElseThrow(
+                () ->
+                    new CommandException(
+                        ExitCode.NOT_FOUND, "step '%s' has not begun".formatted(wanted)));
+    if (output.json) {
+      Shown.print(Shape.step(found));
+    } else {
+      print(List.of(found));
+      JsonNode left = Wire.tree(found.checkpoint());
+      if (left != null) {
+        System.out.println();
+        Shown.print(left);
+      }
+    }
+  }
+
+  private static void print(List<StepStatus> steps) {
+    Table table = new Table("INDEX", "STEP", "STATE", "ATTEMPTS", "RESETS", "TOOK", "PATCH");
+    for (StepStatus step : steps) {
+      table.row(
+          step.index(),
+          step.id(),
+          step.state(),
+          step.attempt(),
+          step.resets(),
+          step.finishedAt() == null
+              ? ""
+              : Durations.text(Duration.between(step.startedAt(), step.finishedAt())),
+          step.patchBytes() == null ? "" : Shown.bytes(step.patchBytes()));
+    }
+    System.out.print(table.isEmpty() ? "no step has begun\n" : table.toString());
+  }
+}

@@ -1,0 +1,5 @@
+/** Commands on jobs. */
+@NullMarked
+package dev.holdfast.app.jobs;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,94 @@
+package dev.holdfast.app.operate;
+
+import dev.holdfast.app.cli.CommonOptions;
+import dev.holdfast.app.config.Access;
+import dev.holdfast.app.config.ServerSettings;
+import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.Settings;
+import dev.holdfast.app.config.WorkerSettings;
+import dev.holdfast.app.error.CommandException;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.client.operate.HttpOperator;
+import dev.holdfast.client.operate.Operator;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** How a command reaches the jobs: in the database itself, or through a server. */
+public final class ConnectionOptions {
+  private static final int MOST_KEY_BYTES = 1_000;
+
+  public @Mixin final CommonOptions common = new CommonOptions();
+
+  @Option(
+      names = "--server",
+      paramLabel = "URL",
+      description = "server to go through instead of the database")
+  @Nullable String server;
+
+  @Option(
+      names = "--api-key-file",
+      paramLabel = "FILE",
+      description = "file with the API key (default: HOLDFAST_API_KEY)")
+  @Nullable Path apiKeyFile;
+
+  public Settings settings() {
+    if (server != null && (common.database != null || common.folder != null)) {
+      throw new CommandException(
+          ExitCode.USAGE, "--server goes through a server, --database and --folder do not: choose");
+    }
+    return common.with(Setting.SERVER_URL, server).settings();
+  }
+
+  public Operator open() {
+    return open(settings());
+  }
+
+  public Operator open(Settings settings) {
+    if (isRemote(settings)) {
+      return new HttpOperator(ServerSettings.url(settings, Setting.SERVER_URL), apiKey(settings));
+    }
+    return new DatabaseOperator(Access.open(settings).checked(), WorkerSettings.timings(settings));
+  }
+
+  /** What an option says wins over the environment and the file. */
+  public boolean isRemote(Settings settings) {
+    return server != null
+        || (common.database == null
+            && common.folder == null
+            && settings.isGiven(Setting.SERVER_URL));
+  }
+
+  /** Never an option by itself: others can see the arguments of a process. */
+  public @Nullable String apiKey(Settings settings) {
+    String key = apiKeyFile == null ? settings.text(Setting.API_KEY).strip() : fromFile(apiKeyFile);
+    if (key.isEmpty()) {
+      return null;
+    }
+    // It becomes part of a header.
+    if (key.chars().anyMatch(c -> c <= ' ' || c > '~')) {
+      throw new CommandException(
+          ExitCode.CONFIGURATION,
+          (apiKeyFile == null ? Setting.API_KEY.variable() : apiKeyFile)
+              + " holds no API key: one looks like hf_0123456789ab_...");
+    }
+    return key;
+  }
+
+  private static String fromFile(Path file) {
+    try {
+      if (Files.size(file) <= MOST_KEY_BYTES) {
+        return Files.readString(file).strip();
+      }
+      throw new CommandException(
+          ExitCode.CONFIGURATION, "--api-key-file: " + file + " is too large to be an API key");
+    } catch (IOException unreadable) {
+      throw new CommandException(
+          ExitCode.CONFIGURATION, "--api-key-file: " + file + " cannot be read");
+    }
+  }
+}

@@ -1,0 +1,55 @@
+package dev.holdfast.app.operate;
+
+import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.Settings;
+import dev.holdfast.app.error.CommandException;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.client.operate.Operator;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.ops.Statistics;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Spelling;
+
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Tells a queue from a typing error. A queue comes into being with its first job, so a setting of a
+ * queue with a wrong name would be kept, and do nothing.
+ */
+public final class KnownQueues {
+  private KnownQueues() {}
+
+  /**
+   * Throws unless the queue has jobs or settings, or is named by a worker, schedule or setting.
+   *
+   * @param otherwise what else to do, for the message
+   */
+  public static void require(String queue, Operator control, Settings settings, String otherwise) {
+    Limits.queue(queue);
+    Set<String> known = new TreeSet<>(settings.list(Setting.QUEUES));
+    known.add(Job.DEFAULT_QUEUE);
+    settings.queues().forEach(each -> known.add(each.queue()));
+    control.queues().stream().map(QueueStatus::name).forEach(known::add);
+    if (known.contains(queue)) {
+      return;
+    }
+    control.workers().workers().forEach(worker -> known.addAll(worker.queues()));
+    control.schedules().forEach(each -> known.add(each.queue()));
+    // Last, since it counts: jobs that have ended.
+    control.statistics().rows().stream().map(Statistics.Row::queue).forEach(known::add);
+    if (!known.contains(queue)) {
+      Optional<String> near = Spelling.nearest(queue, known);
+      throw new CommandException(
+          ExitCode.NOT_FOUND,
+          "no queue '%s' is known: %s%s"
+              .formatted(
+                  queue,
+                  near.map(name -> "did you mean '" + name + "'?")
+                      .orElse("'holdfast queues list' shows those in use"),
+                  otherwise));
+    }
+  }
+}

@@ -1,0 +1,128 @@
+package dev.holdfast.app.run;
+
+import dev.holdfast.app.cli.CommonOptions;
+import dev.holdfast.app.cli.Logs;
+import dev.holdfast.app.cli.Signals;
+import dev.holdfast.app.config.Access;
+import dev.holdfast.app.config.DatabaseUrl;
+import dev.holdfast.app.config.ServerSettings;
+import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.Settings;
+import dev.holdfast.app.demo.BundledKinds;
+import dev.holdfast.app.demo.Demo;
+import dev.holdfast.app.demo.DemoStage;
+import dev.holdfast.app.error.CommandException;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.embedded.EmbeddedPostgres;
+import dev.holdfast.queue.schema.Migrations;
+import dev.holdfast.server.HoldfastServer;
+import dev.holdfast.server.metrics.ServerMetrics;
+import dev.holdfast.supervisor.Supervisor;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** A minute of trouble, and how it heals. */
+@Command(
+    name = "demo",
+    description = {
+      "Show what Holdfast does: jobs run, break and heal before your eyes.",
+      "On a running 'holdfast dev', or on a database of its own in the same folder. Its workers,"
+          + " queues and jobs are called demo; nothing else is touched."
+    })
+public final class DemoCommand implements Callable<Integer> {
+  private static final Duration PATIENCE = Duration.ofMinutes(3);
+
+  @Mixin final CommonOptions common = new CommonOptions();
+
+  @Override
+  public Integer call() throws InterruptedException {
+    Signals signals = Signals.install();
+    Settings given = common.settings();
+    Path folder = Path.of(given.text(Setting.FOLDER));
+    if (given.isGiven(Setting.DATABASE_URL) || EmbeddedPostgres.find(folder).isPresent()) {
+      int code = play(given, Access.locate(given), signals);
+      say("next", "./holdfast jobs list --queue demo", "what became of them");
+      say("", "", "the page of your own server shows them as well");
+      return code;
+    }
+    int code;
+    try (EmbeddedPostgres postgres = DevCommand.embedded(given)) {
+      DatabaseUrl url = new DatabaseUrl(postgres.jdbcUrl(), postgres.user(), postgres.password());
+      code = play(given, url, signals);
+    }
+    say("next", "./holdfast dev", "a page that stays, with these jobs and workers for yours");
+    return code;
+  }
+
+  private static void say(String what, String command, String words) {
+    System.out.printf(Locale.ROOT, "%-5s %-34s %s%n", what, command, words);
+  }
+
+  private int play(Settings given, DatabaseUrl url, Signals signals) throws InterruptedException {
+    try (DemoStage stage = DemoStage.in(Path.of(given.text(Setting.FOLDER)))) {
+      return play(given, url, stage, signals);
+    }
+  }
+
+  private int play(Settings given, DatabaseUrl url, DemoStage stage, Signals signals)
+      throws InterruptedException {
+    Path file = stage.settings();
+    Settings settings = settings(given, file);
+    Logs.configure(settings);
+    ServerMetrics metrics = new ServerMetrics(ServerSettings.statsd(settings));
+    try (Access access = Access.open(settings, url, metrics)) {
+      Migrations.apply(access.dataSource(), access.allowsUnsafe());
+      // A server of its own, at any port: whether another one runs, and where, need not be known.
+      try (HoldfastServer server =
+              HoldfastServer.start(access.holdfast(), ServerSettings.options(settings), metrics);
+          Supervisor supervisor =
+              Supervision.start(
+                  settings, access, url, List.of(BundledKinds.DEMO), DemoCommand::ignore)) {
+        System.out.println("starting workers ...");
+        if (!SuperviseCommand.awaitHealthy(
+            supervisor, signals, settings.seconds(Setting.BOOT_TIMEOUT_SEC))) {
+          throw new CommandException(
+              ExitCode.HANDLERS,
+              "the workers of the demo do not become healthy: see 'holdfast logs'");
+        }
+        boolean stays = Boolean.getBoolean("holdfast.terminal");
+        boolean fine =
+            new Demo(access.holdfast(), settings.text(Setting.SUPERVISOR), server.url(), stays)
+                .play(stage, signals, PATIENCE);
+        if (signals.await(0)) {
+          System.out.println("stopped before its end");
+        } else if (stays) {
+          System.out.println("the page is still there, until you press Ctrl-C: " + server.url());
+          signals.await();
+        }
+        System.out.println("stopping workers; the page ends with them, and the jobs are kept");
+        return fine ? ExitCode.OK : ExitCode.JOB_NOT_SUCCEEDED;
+      }
+    }
+  }
+
+  private static Settings settings(Settings given, Path file) {
+    Map<Setting, String> options = new EnumMap<>(Setting.class);
+    options.put(Setting.QUEUES, String.join(",", Demo.QUEUE, Demo.AGENT, Demo.RISKY));
+    // Room for all at once, so that none waits for another.
+    options.put(Setting.MAX_CONCURRENCY, "16");
+    options.put(Setting.WORKER_PROCESSES, "1");
+    options.put(Setting.SUPERVISOR, "demo-" + ProcessHandle.current().pid());
+    options.put(Setting.FOLDER, given.text(Setting.FOLDER));
+    options.put(Setting.SERVER_PORT, "0");
+    options.put(Setting.STOP_TIMEOUT_SEC, "2");
+    options.put(Setting.LOG_LEVEL, "error");
+    return Settings.load(options, System.getenv(), file);
+  }
+
+  /** What the workers say is in their logs; here it would stand between the lines of the play. */
+  private static void ignore(String line) {}
+}

@@ -1,0 +1,181 @@
+package dev.holdfast.app.run;
+
+import dev.holdfast.app.cli.CommonOptions;
+import dev.holdfast.app.cli.Signals;
+import dev.holdfast.app.cli.Version;
+import dev.holdfast.app.config.Access;
+import dev.holdfast.app.config.DatabaseUrl;
+import dev.holdfast.app.config.ServerSettings;
+import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.Settings;
+import dev.holdfast.app.config.WorkerSettings;
+import dev.holdfast.app.demo.BundledKinds;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.embedded.EmbeddedPostgres;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.queue.schema.Migrations;
+import dev.holdfast.server.HoldfastServer;
+import dev.holdfast.server.metrics.ServerMetrics;
+import dev.holdfast.supervisor.Supervisor;
+
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Everything on one machine: database, schema, API, workers under a supervisor. */
+@Command(
+    name = "dev",
+    description = {
+      "Run everything on this machine: PostgreSQL, schema, API and worker processes.",
+      "The database is an embedded PostgreSQL, or the one of HOLDFAST_DATABASE_URL. The workers"
+          + " have the example kinds and those on HOLDFAST_CLASSPATH."
+    })
+public final class DevCommand implements Callable<Integer> {
+  /** The system property that says where to unpack the embedded server. */
+  private static final String CACHE = "holdfast.cache";
+
+  @Mixin final CommonOptions common = new CommonOptions();
+
+  @Mixin final WorkerChoice choice = new WorkerChoice();
+
+  @Option(names = "--port", paramLabel = "PORT", description = "port of the embedded PostgreSQL")
+  @Nullable Integer port;
+
+  @Option(
+      names = "--http-port",
+      paramLabel = "PORT",
+      description = "port of the HTTP API; 0 is any")
+  @Nullable Integer httpPort;
+
+  @Option(
+      names = "--rehearse",
+      hidden = true,
+      description = "also run one job in this very process: for the cache of classes")
+  boolean rehearse;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    Signals signals = Signals.install();
+    Settings settings =
+        choice
+            .over(common)
+            .with(Setting.DATABASE_PORT, port)
+            .with(Setting.SERVER_PORT, httpPort)
+            .settings();
+    WorkerSettings.check(settings);
+    Supervision.check(settings);
+    Ports.check(ServerSettings.options(settings), "--http-port");
+    if (settings.isGiven(Setting.DATABASE_URL)) {
+      DatabaseUrl url = Access.locate(settings);
+      run(settings, url, List.of("database  " + url.shown()), signals);
+    } else {
+      try (EmbeddedPostgres postgres = embedded(settings)) {
+        DatabaseUrl url = new DatabaseUrl(postgres.jdbcUrl(), postgres.user(), postgres.password());
+        run(settings, url, about(postgres, url), signals);
+      }
+    }
+    System.out.println("stopped");
+    return ExitCode.OK;
+  }
+
+  static EmbeddedPostgres embedded(Settings settings) {
+    Path folder = Path.of(settings.text(Setting.FOLDER));
+    if (!Files.exists(folder)) {
+      System.out.println("making a database in " + folder + " (once, a few seconds) ...");
+    }
+    // The launcher names a folder beside the program, so that the server is unpacked once for all.
+    String unpacked = System.getProperty(CACHE);
+    return EmbeddedPostgres.start(
+        EmbeddedPostgres.Options.in(folder)
+            .cache(unpacked == null ? null : Path.of(unpacked))
+            .port(settings.whole(Setting.DATABASE_PORT))
+            .revive(true));
+  }
+
+  private static List<String> about(EmbeddedPostgres postgres, DatabaseUrl url) {
+    return List.of(
+        "database  %s (embedded PostgreSQL %s in %s)"
+            .formatted(url.shown(), postgres.version(), postgres.folder()),
+        "psql      PGSERVICEFILE='%s' psql service=holdfast".formatted(postgres.serviceFile()));
+  }
+
+  private void run(Settings settings, DatabaseUrl url, List<String> database, Signals signals)
+      throws InterruptedException {
+    ServerMetrics metrics = new ServerMetrics(ServerSettings.statsd(settings));
+    try (Access access = Access.open(settings, url, metrics);
+        RetentionTask retention = RetentionTask.of(settings, access.holdfast())) {
+      Migrations.apply(access.dataSource(), access.allowsUnsafe());
+      retention.start();
+      try (HoldfastServer server =
+          HoldfastServer.start(access.holdfast(), ServerSettings.options(settings), metrics)) {
+        // Before the workers are started: what they write comes after it.
+        introduce(settings, database, server.url().toString());
+        work(settings, access, url, signals);
+      }
+    }
+  }
+
+  private static void introduce(Settings settings, List<String> database, String server) {
+    System.out.println("holdfast " + Version.text());
+    database.forEach(line -> System.out.println("  " + line));
+    System.out.println("  page      " + server);
+    System.out.println("  api       " + server + "/v1");
+    System.out.println("  workers   " + Supervision.describe(settings));
+    System.out.println("  try       ./holdfast enqueue sleep '{\"seconds\": 5}' --watch");
+    System.out.println("            ./holdfast jobs list");
+    System.out.println("            ./holdfast demo");
+  }
+
+  private void work(Settings settings, Access access, DatabaseUrl url, Signals signals)
+      throws InterruptedException {
+    try (Supervisor supervisor =
+        Supervision.start(settings, access, url, List.of(BundledKinds.EXAMPLES), DevCommand::echo)) {
+      SuperviseCommand.awaitHealthy(
+          supervisor, signals, settings.seconds(Setting.BOOT_TIMEOUT_SEC));
+      if (rehearse) {
+        rehearse(settings, access, signals);
+      }
+      System.out.printf(
+          Locale.ROOT,
+          "ready in %.1f s%s; Ctrl-C stops everything%n",
+          sinceStart().toMillis() / 1000.0,
+          SuperviseCommand.missing(supervisor.standing()));
+      signals.await();
+      System.out.println("stopping; a second Ctrl-C ends it at once");
+    }
+  }
+
+  /** Loads what a worker needs, as a worker does. */
+  private static void rehearse(Settings settings, Access access, Signals signals)
+      throws InterruptedException {
+    try (WorkerProcess worker =
+        WorkerProcess.start(settings, access, "worker:rehearsal:0", List.of(BundledKinds.EXAMPLES))) {
+      JobId job = access.holdfast().enqueue(Job.of("echo")).id();
+      while (!signals.await(1)
+          && access.holdfast().find(job).filter(it -> !it.state().isTerminal()).isPresent()) {
+        // It takes a moment.
+      }
+      System.out.println("rehearsed with " + worker.describe());
+    }
+  }
+
+  /** Of Java itself: the launcher may have built everything before, in the same process. */
+  private static Duration sinceStart() {
+    Instant start = Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
+    return Duration.between(start, Instant.now());
+  }
+
+  private static void echo(String line) {
+    System.err.println(line);
+  }
+}

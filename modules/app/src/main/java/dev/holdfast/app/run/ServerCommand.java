@@ -1,0 +1,70 @@
+package dev.holdfast.app.run;
+
+import dev.holdfast.app.cli.CommonOptions;
+import dev.holdfast.app.cli.Signals;
+import dev.holdfast.app.cli.Version;
+import dev.holdfast.app.config.Access;
+import dev.holdfast.app.config.ServerSettings;
+import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.Settings;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.queue.schema.Migrations;
+import dev.holdfast.server.HoldfastServer;
+import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.server.metrics.ServerMetrics;
+
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** The API, for as long as nobody says stop. */
+@Command(
+    name = "server",
+    description = {
+      "Serve the HTTP API until a signal says stop.",
+      "Any number of servers may run on one database. Without API keys a server listens on this"
+          + " machine only: 'holdfast keys create' makes one."
+    })
+public final class ServerCommand implements Callable<Integer> {
+  @Mixin final CommonOptions common = new CommonOptions();
+
+  @Option(names = "--host", paramLabel = "ADDRESS", description = "where to listen")
+  @Nullable String host;
+
+  @Option(names = "--port", paramLabel = "PORT", description = "port to listen on; 0 is any")
+  @Nullable Integer port;
+
+  @Option(names = "--migrate", description = "bring the schema up to date first")
+  boolean migrate;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    Signals signals = Signals.install();
+    Settings settings =
+        common.with(Setting.SERVER_HOST, host).with(Setting.SERVER_PORT, port).settings();
+    ServerOptions options = ServerSettings.options(settings);
+    Ports.check(options, "--port");
+    ServerMetrics metrics = new ServerMetrics(options.statsd());
+    try (Access access = Access.open(settings, Access.locate(settings), metrics);
+        RetentionTask retention = RetentionTask.of(settings, access.holdfast())) {
+      if (migrate) {
+        Migrations.apply(access.dataSource(), access.allowsUnsafe());
+      }
+      access.checked();
+      try (HoldfastServer server = HoldfastServer.start(access.holdfast(), options, metrics)) {
+        retention.start();
+        System.out.println("ready: holdfast " + Version.text() + " at " + server.url());
+        if (!access.holdfast().queue().hasKeys()) {
+          System.out.println(
+              "there are no API keys: everybody on this machine may do everything"
+                  + " ('holdfast keys create' makes one)");
+        }
+        signals.await();
+      }
+    }
+    System.out.println("stopped");
+    return ExitCode.OK;
+  }
+}

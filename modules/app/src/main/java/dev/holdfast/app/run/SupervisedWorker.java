@@ -1,0 +1,83 @@
+package dev.holdfast.app.run;
+
+import dev.holdfast.app.cli.CommonOptions;
+import dev.holdfast.app.cli.Logs;
+import dev.holdfast.app.cli.Signals;
+import dev.holdfast.app.config.Access;
+import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.Settings;
+import dev.holdfast.app.config.WorkerSettings;
+import dev.holdfast.app.demo.BundledKinds;
+import dev.holdfast.app.error.CommandException;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.error.Failures;
+import dev.holdfast.queue.health.WorkerRegistry;
+import dev.holdfast.queue.jdbc.DatabaseException;
+
+import java.util.List;
+
+/**
+ * A worker process that a supervisor starts. Its settings are in its environment and what tells it
+ * apart in its arguments; a command line for people would take a quarter of its start.
+ */
+public final class SupervisedWorker {
+  private SupervisedWorker() {}
+
+  /**
+   * @param arguments which of the bundled kinds it has, and what {@link
+   *     dev.holdfast.supervisor.WorkerCommandLine} adds
+   */
+  public static void main(String[] arguments) {
+    Logs.quiet();
+    System.exit(run(List.of(arguments)));
+  }
+
+  private static int run(List<String> arguments) {
+    try {
+      Signals signals = Signals.install();
+      WorkerRegistry.Place place =
+          new WorkerRegistry.Place(
+              after(arguments, "--supervisor"),
+              after(arguments, "--component"),
+              Integer.parseInt(after(arguments, "--incarnation")));
+      Settings settings =
+          new CommonOptions().settings().with(Setting.SHUTDOWN_TIMEOUT_SEC, Setting.STOP_TIMEOUT_SEC);
+      boolean paused = arguments.contains("--paused");
+      try (UnderSupervision side = UnderSupervision.begin(signals, place, paused, settings)) {
+        serve(side, place, settings, signals, BundledKinds.named(arguments));
+      }
+      return ExitCode.OK;
+    } catch (Exception thrown) {
+      return Failures.report(thrown);
+    }
+  }
+
+  private static String after(List<String> arguments, String name) {
+    return arguments.get(arguments.indexOf(name) + 1);
+  }
+
+  private static void serve(
+      UnderSupervision side,
+      WorkerRegistry.Place place,
+      Settings settings,
+      Signals signals,
+      List<BundledKinds> bundled)
+      throws InterruptedException {
+    WorkerSettings.check(settings);
+    try (Access access = Access.open(settings).checked();
+        RetentionTask retention = RetentionTask.of(settings, access.holdfast());
+        WorkerProcess worker =
+            WorkerProcess.start(settings, access, place.component(), bundled, side.isPaused())) {
+      retention.start();
+      side.serve(access.holdfast().queue().health(), worker);
+      worker.serve(settings, signals);
+      side.stopping();
+    } catch (CommandException | DatabaseException trouble) {
+      // 3 is what Java itself ends with when it is out of memory.
+      if (Failures.exitCode(trouble) == ExitCode.DATABASE_AWAY) {
+        throw new CommandException(ExitCode.DATABASE_UNFIT, String.valueOf(trouble.getMessage()));
+      }
+      throw trouble;
+    }
+  }
+}

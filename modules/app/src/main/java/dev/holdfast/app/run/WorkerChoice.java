@@ -1,0 +1,30 @@
+package dev.holdfast.app.run;
+
+import dev.holdfast.app.cli.CommonOptions;
+import dev.holdfast.app.config.Setting;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** What a worker serves, as an option: for 'dev' and for 'worker'. */
+final class WorkerChoice {
+  @Option(
+      names = {"-q", "--queue"},
+      split = ",",
+      paramLabel = "QUEUE",
+      description = "queues to serve, in turn")
+  @Nullable List<String> queues;
+
+  @Option(
+      names = {"-c", "--concurrency"},
+      paramLabel = "N",
+      description = "how many jobs at once")
+  @Nullable Integer concurrency;
+
+  CommonOptions over(CommonOptions common) {
+    return common
+        .with(Setting.QUEUES, queues == null ? null : String.join(",", queues))
+        .with(Setting.MAX_CONCURRENCY, concurrency);
+  }
+}

@@ -1,0 +1,68 @@
+package dev.holdfast.app.run;
+
+import dev.holdfast.app.cli.Signals;
+import dev.holdfast.app.config.Access;
+import dev.holdfast.app.config.ServerSettings;
+import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.Settings;
+import dev.holdfast.app.config.WorkerSettings;
+import dev.holdfast.app.demo.BundledKinds;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.client.worker.HttpSource;
+
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Runs jobs until it is told to stop. */
+@Command(
+    name = "worker",
+    description = {
+      "Run jobs until a signal says stop.",
+      "It then claims nothing more, lets running jobs finish and gives back at once those that"
+          + " take longer. A second signal ends it immediately. Handlers come from jars on"
+          + " HOLDFAST_CLASSPATH that bring a dev.holdfast.KindProvider."
+    })
+public final class WorkerCommand implements Callable<Integer> {
+  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+
+  @Mixin final WorkerChoice choice = new WorkerChoice();
+
+  @Option(
+      names = "--component",
+      paramLabel = "ID",
+      description = "component id, worker:{queue}:{n}")
+  @Nullable String component;
+
+  @Option(names = "--examples", description = "also run the example kinds of 'holdfast dev'")
+  boolean examples;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    Signals signals = Signals.install();
+    choice.over(reach.common);
+    Settings settings = reach.settings();
+    List<BundledKinds> bundled = examples ? List.of(BundledKinds.EXAMPLES) : List.of();
+    WorkerSettings.check(settings);
+    if (reach.isRemote(settings)) {
+      try (HttpSource server =
+              HttpSource.to(
+                  ServerSettings.url(settings, Setting.SERVER_URL), reach.apiKey(settings));
+          WorkerProcess worker = WorkerProcess.start(settings, server, component, bundled)) {
+        worker.serve(settings, signals);
+      }
+    } else {
+      try (Access access = Access.open(settings).checked();
+          RetentionTask retention = RetentionTask.of(settings, access.holdfast());
+          WorkerProcess worker = WorkerProcess.start(settings, access, component, bundled)) {
+        retention.start();
+        worker.serve(settings, signals);
+      }
+    }
+    return ExitCode.OK;
+  }
+}

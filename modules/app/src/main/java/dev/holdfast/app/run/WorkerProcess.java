@@ -1,0 +1,267 @@
+package dev.holdfast.app.run;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.JacksonCodec;
+import dev.holdfast.KindProvider;
+import dev.holdfast.WorkerBuilder;
+import dev.holdfast.app.cli.Signals;
+import dev.holdfast.app.config.Access;
+import dev.holdfast.app.config.RuntimeSettings;
+import dev.holdfast.app.config.ServerSettings;
+import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.Settings;
+import dev.holdfast.app.config.WorkerSettings;
+import dev.holdfast.app.demo.BundledKinds;
+import dev.holdfast.app.error.CommandException;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.error.Failures;
+import dev.holdfast.client.worker.HttpSource;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.value.Plural;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.server.metrics.ServerMetrics;
+import dev.holdfast.worker.OverdueHandler;
+import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.handler.Kind;
+import dev.holdfast.worker.source.Metrics;
+import dev.holdfast.workspace.Workspaces;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** A worker as a process runs it: made from the settings. */
+final class WorkerProcess implements AutoCloseable {
+  private static final Set<String> FOR_GIT =
+      Set.of(
+          "SSH_AUTH_SOCK",
+          "HTTPS_PROXY",
+          "https_proxy",
+          "HTTP_PROXY",
+          "http_proxy",
+          "NO_PROXY",
+          "no_proxy",
+          "SSL_CERT_FILE",
+          "GIT_SSL_CAINFO");
+
+  private final Worker worker;
+  private final int places;
+  private final String description;
+
+  private WorkerProcess(Worker worker, int places, String description) {
+    this.worker = worker;
+    this.places = places;
+    this.description = description;
+  }
+
+  /** On the database itself. */
+  static WorkerProcess start(
+      Settings settings, Access access, @Nullable String component, List<BundledKinds> bundled) {
+    return start(settings, access, component, bundled, false);
+  }
+
+  static WorkerProcess start(
+      Settings settings,
+      Access access,
+      @Nullable String component,
+      List<BundledKinds> bundled,
+      boolean paused) {
+    return start(
+        settings,
+        access.holdfast().worker(queues(settings)).paused(paused),
+        kinds(settings, provider -> provider.kinds(access.holdfast()), bundled),
+        component);
+  }
+
+  /** Through a server, which looks after the database. */
+  static WorkerProcess start(
+      Settings settings, HttpSource server, @Nullable String component, List<BundledKinds> bundled) {
+    List<Kind<?>> kinds = kinds(settings, WorkerProcess::withoutDatabase, bundled);
+    return start(settings, Holdfast.worker(server, queues(settings)), kinds, component);
+  }
+
+  private static String[] queues(Settings settings) {
+    return settings.list(Setting.QUEUES).toArray(String[]::new);
+  }
+
+  private static WorkerProcess start(
+      Settings settings, WorkerBuilder empty, List<Kind<?>> kinds, @Nullable String component) {
+    WorkerBuilder builder = configured(settings, empty, kinds);
+    if (component != null) {
+      builder.component(component);
+    }
+    Worker worker = started(builder);
+    String names = kinds.stream().map(Kind::name).sorted().collect(Collectors.joining(", "));
+    return new WorkerProcess(
+        worker,
+        settings.whole(Setting.MAX_CONCURRENCY),
+        "%s serves %s, %s; kinds: %s"
+            .formatted(
+                worker.name(),
+                String.join(", ", settings.list(Setting.QUEUES)),
+                Plural.of(settings.whole(Setting.MAX_CONCURRENCY), "place"),
+                names));
+  }
+
+  private static WorkerBuilder configured(
+      Settings settings, WorkerBuilder builder, List<Kind<?>> kinds) {
+    try {
+      builder.handle(kinds);
+    } catch (IllegalArgumentException twice) {
+      throw new CommandException(ExitCode.HANDLERS, String.valueOf(twice.getMessage()));
+    }
+    return builder
+        .concurrency(settings.whole(Setting.MAX_CONCURRENCY))
+        .timings(WorkerSettings.timings(settings))
+        .poll(WorkerSettings.poll(settings))
+        .shutdownTimeout(settings.seconds(Setting.SHUTDOWN_TIMEOUT_SEC))
+        .backpressure(WorkerSettings.backpressure(settings))
+        .scratch(WorkerSettings.scratch(settings))
+        .artifacts(WorkerSettings.artifacts(settings))
+        .healing(WorkerSettings.healing(settings))
+        .unknownKinds(settings.seconds(Setting.UNKNOWN_KIND_SEC));
+  }
+
+  private static Worker started(WorkerBuilder builder) {
+    try {
+      return builder.start();
+    } catch (RefusedException wrong) {
+      throw WorkerSettings.wrong(wrong);
+    }
+  }
+
+  private static Collection<Kind<?>> withoutDatabase(KindProvider provider) {
+    Collection<Kind<?>> kinds = provider.kinds();
+    if (kinds.isEmpty()) {
+      System.err.println(
+          "holdfast: the handlers of "
+              + provider.getClass().getName()
+              + " need the database and are left out");
+    }
+    return kinds;
+  }
+
+  private static List<Kind<?>> kinds(
+      Settings settings,
+      Function<KindProvider, Collection<Kind<?>>> provided,
+      List<BundledKinds> bundled) {
+    List<Kind<?>> kinds = new ArrayList<>();
+    Codec codec = new JacksonCodec();
+    settings.programs().forEach(program -> kinds.add(program.toKind(codec)));
+    if (!settings.runtimes().isEmpty()) {
+      kinds.add(workspaces(settings).kind(codec));
+    }
+    try {
+      for (KindProvider provider : ServiceLoader.load(KindProvider.class)) {
+        kinds.addAll(provided.apply(provider));
+      }
+    } catch (ServiceConfigurationError | RuntimeException broken) {
+      throw new CommandException(
+          ExitCode.HANDLERS,
+          "the handlers could not be loaded: " + Failures.oneLine(String.valueOf(broken)));
+    }
+    bundled.forEach(some -> kinds.addAll(some.kinds()));
+    // It would claim jobs all the same, and fail each of them for good.
+    if (kinds.isEmpty()) {
+      throw new CommandException(
+          ExitCode.HANDLERS,
+          "no handlers: name programs under 'handlers' in holdfast.yaml, put jars with a"
+              + " dev.holdfast.KindProvider on HOLDFAST_CLASSPATH, or try --examples");
+    }
+    return kinds;
+  }
+
+  /** How git reaches servers; it sees nothing else of the worker's environment. */
+  private static Map<String, String> gitEnvironment() {
+    return System.getenv().entrySet().stream()
+        .filter(variable -> FOR_GIT.contains(variable.getKey()))
+        .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+  }
+
+  static Workspaces workspaces(Settings settings) {
+    return new Workspaces(
+        settings.runtimes().stream()
+            .collect(
+                Collectors.toMap(
+                    RuntimeSettings::name, runtime -> runtime.toCommand(System::getenv))),
+        settings.folder(Setting.CACHE_FOLDER, "cache"),
+        gitEnvironment(),
+        WorkerSettings.gitTimeout(settings),
+        WorkerSettings.patchBytes(settings));
+  }
+
+  /** Until a signal comes. */
+  void serve(Settings settings, Signals signals) throws InterruptedException {
+    ServerOptions.Statsd statsd = ServerSettings.statsd(settings);
+    if (statsd == null) {
+      awaitEnd(signals);
+      return;
+    }
+    try (ServerMetrics metrics = new ServerMetrics(statsd)) {
+      metrics.addWorker(metrics());
+      awaitEnd(signals);
+    }
+  }
+
+  private void awaitEnd(Signals signals) throws InterruptedException {
+    System.out.println("ready: " + description);
+    signals.await();
+  }
+
+  Metrics metrics() {
+    return worker.metrics();
+  }
+
+  String name() {
+    return worker.name();
+  }
+
+  int places() {
+    return places;
+  }
+
+  List<JobId> running() {
+    return worker.running();
+  }
+
+  /** What is wrong although it works; null when nothing is. */
+  @Nullable String trouble() {
+    List<OverdueHandler> overdue = worker.overdue();
+    if (overdue.isEmpty()) {
+      return null;
+    }
+    OverdueHandler longest = overdue.getFirst();
+    return "a handler of kind '%s' (job %s) goes on, %d s after it was given up%s"
+        .formatted(
+            longest.kind(),
+            longest.lease(),
+            longest.since().toSeconds(),
+            overdue.size() == 1 ? "" : ", and " + (overdue.size() - 1) + " more do");
+  }
+
+  void pause() {
+    worker.pause();
+  }
+
+  void resume() {
+    worker.resume();
+  }
+
+  String describe() {
+    return description;
+  }
+
+  @Override
+  public void close() {
+    worker.close();
+  }
+}

@@ -1,0 +1,84 @@
+package dev.holdfast.app.error;
+
+import dev.holdfast.app.cli.Terminal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Words on the command line that do not exist, and no words at all. */
+class UsageErrorsTest {
+  private static Terminal.Answer run(String line) {
+    return Terminal.run(Map.of(), line.isEmpty() ? List.of() : List.of(line.split(" ", -1)));
+  }
+
+  @Test
+  void the_program_alone_prints_its_help() {
+    Terminal.Answer alone = run("");
+    assertThat(alone.code()).isZero();
+    assertThat(alone.err()).isEmpty();
+    assertThat(alone.out()).isEqualTo(run("--help").out());
+    assertThat(alone.out()).first().asString().startsWith("Usage: holdfast");
+  }
+
+  @Test
+  void a_group_alone_says_which_commands_it_has() {
+    Terminal.Answer alone = run("queues");
+    assertThat(alone.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(alone.out()).isEmpty();
+    assertThat(alone.err())
+        .containsExactly(
+            "holdfast: 'holdfast queues' needs a command: list, pause, resume, limit, rate",
+            "Try 'holdfast queues --help'.");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "hlep, unknown command 'hlep', help",
+    "enqeue echo, unknown command 'enqeue', enqueue",
+    "que, unknown command 'que', queues",
+    "help jbos, unknown command 'jbos', jobs",
+    "jobs lst, unknown command 'jobs lst', list",
+    "queues resmue mail, unknown command 'queues resmue', resume",
+    "jobs list --sate failed, unknown option '--sate', --state",
+    "jobs list --sate=failed, unknown option '--sate', --state",
+    "jobs --hlep, unknown option '--hlep', --help",
+    "--verison, unknown option '--verison', --version",
+    "worker --concurency 3, unknown option '--concurency', --concurrency"
+  })
+  void what_is_nearly_right_gets_a_suggestion(String line, String message, String suggested) {
+    Terminal.Answer answer = run(line);
+    assertThat(answer.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(answer.out()).isEmpty();
+    assertThat(answer.err()).hasSize(2);
+    assertThat(answer.err().getFirst())
+        .isEqualTo("holdfast: %s: did you mean '%s'?".formatted(message, suggested));
+  }
+
+  @Test
+  void a_hidden_option_is_not_suggested() {
+    assertThat(run("dev --rehears").err().getFirst())
+        .isEqualTo("holdfast: unknown option '--rehears'");
+  }
+
+  @Test
+  void what_is_like_nothing_gets_no_suggestion() {
+    assertThat(run("jobs delete").err().getFirst())
+        .isEqualTo(
+            "holdfast: unknown command 'jobs delete': there are list, show, steps, log, watch,"
+                + " cancel, retry, control");
+    assertThat(run("jobs list --frobnicate").err().getFirst())
+        .isEqualTo("holdfast: unknown option '--frobnicate'");
+  }
+
+  @Test
+  void an_argument_too_many_may_be_one_without_quotes() {
+    assertThat(run("enqueue sleep {seconds: 3}").err().getFirst())
+        .isEqualTo(
+            "holdfast: '3}' is one argument too many: quote an argument that has spaces in it");
+  }
+}

@@ -1,0 +1,414 @@
+package dev.holdfast.client.worker;
+
+import dev.holdfast.client.http.ServerConnection;
+import dev.holdfast.contract.Reached;
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.lease.Batch;
+import dev.holdfast.contract.lease.Envelope;
+import dev.holdfast.contract.lease.HeldLease;
+import dev.holdfast.contract.lease.Holders;
+import dev.holdfast.contract.lease.LeaseHeartbeat;
+import dev.holdfast.contract.lease.LeasePublish;
+import dev.holdfast.contract.lease.LeaseReport;
+import dev.holdfast.contract.lease.LeaseRequest;
+import dev.holdfast.contract.lease.LeaseSettle;
+import dev.holdfast.contract.lease.QueueDepth;
+import dev.holdfast.contract.task.TaskSteps;
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Claimed;
+import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Patch;
+import dev.holdfast.model.attempt.Publication;
+import dev.holdfast.model.attempt.PublishedArtifact;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.worker.source.JobSource;
+import dev.holdfast.worker.source.SourceUnavailableException;
+
+import java.net.URI;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Jobs from a server, for workers that have no business in the database.
+ *
+ * <p>Nothing but the check is tried again here: a call whose answer was lost fails, and its worker
+ * knows better when to make it again.
+ */
+public final class HttpSource implements JobSource, AutoCloseable {
+  /** Longer than the server's own patience with its database, so that it can say what is wrong. */
+  private static final Duration PATIENCE = Duration.ofSeconds(40);
+
+  private static final Duration HEARTBEAT_PATIENCE = Duration.ofSeconds(15);
+
+  private static final Duration START_PATIENCE = Duration.ofSeconds(15);
+  private static final Duration START_PAUSE = Duration.ofMillis(250);
+  private static final Duration REFUSED_PATIENCE = Duration.ofSeconds(5);
+
+  private final ServerConnection server;
+  private final Duration startPatience;
+  private final Duration refusedPatience;
+  private final Holders holders = new Holders();
+
+  private HttpSource(ServerConnection server, Duration startPatience, Duration refusedPatience) {
+    this.server = server;
+    this.startPatience = startPatience;
+    this.refusedPatience = refusedPatience;
+  }
+
+  /**
+   * @param apiKey of role worker; null for a server on this machine that has no keys yet
+   */
+  public static HttpSource to(URI server, @Nullable String apiKey) {
+    return to(server, apiKey, START_PATIENCE, REFUSED_PATIENCE);
+  }
+
+  /**
+   * @param startPatience how long a worker that starts waits for the server
+   * @param refusedPatience the same where nobody listens
+   */
+  static HttpSource to(
+      URI server, @Nullable String apiKey, Duration startPatience, Duration refusedPatience) {
+    return new HttpSource(new ServerConnection(server, apiKey), startPatience, refusedPatience);
+  }
+
+  /**
+   * A wrong address or key is found before anything runs. A server that is away for a moment is
+   * waited for, as a database is; less long where nobody listens, and not at all where the name
+   * leads nowhere: that is a mistake in the address, most likely.
+   */
+  @Override
+  public void check(List<String> queues, boolean listens) {
+    long began = System.nanoTime();
+    while (true) {
+      try {
+        var unused = depth(queues, 1);
+        return;
+      } catch (SourceUnavailableException away) {
+        if (System.nanoTime() - began > patience(away).toNanos()
+            || Thread.currentThread().isInterrupted()) {
+          throw away;
+        }
+        LockSupport.parkNanos(START_PAUSE.toNanos());
+      }
+    }
+  }
+
+  private Duration patience(SourceUnavailableException away) {
+    return switch (Reached.by(away)) {
+      case NO_SUCH_NAME -> Duration.ZERO;
+      case REFUSED -> refusedPatience;
+      case OTHER -> startPatience;
+    };
+  }
+
+  @Override
+  public Claimed claim(String queue, int most, String worker, Duration lease) {
+    LeaseRequest request =
+        new LeaseRequest(worker, Math.min(most, LeaseRequest.MOST), 0L, lease.toMillis());
+    LeaseRequest.Answer answer =
+        server.post(
+            "/v1/queues/" + encoded(queue) + "/lease",
+            Wire.write(request),
+            PATIENCE,
+            Refusal.BAD_LIMIT,
+            LeaseRequest.Answer.class);
+    List<LeasedJob> jobs = answer.tasks().stream().map(Envelope::job).toList();
+    holders.took(worker, jobs.stream().map(LeasedJob::lease).toList());
+    return new Claimed(
+        jobs, answer.nextDueMs() == null ? null : Duration.ofMillis(answer.nextDueMs()));
+  }
+
+  @Override
+  public List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease) {
+    List<HeartbeatResult> pulses = new ArrayList<>();
+    List<HeldLease> held = new ArrayList<>();
+    for (Lease each : leases) {
+      holders
+          .of(each)
+          .ifPresentOrElse(
+              worker -> held.add(HeldLease.of(each, worker)),
+              () -> pulses.add(new HeartbeatResult(each, Ack.LEASE_LOST, null)));
+    }
+    for (int from = 0; from < held.size(); from += LeaseHeartbeat.MOST) {
+      List<HeldLease> some = held.subList(from, Math.min(held.size(), from + LeaseHeartbeat.MOST));
+      LeaseHeartbeat beat = new LeaseHeartbeat(lease.toMillis(), some);
+      pulses.addAll(
+          pulses(
+              server.post(
+                  "/v1/leases/heartbeat",
+                  Wire.write(beat),
+                  HEARTBEAT_PATIENCE,
+                  Refusal.BAD_LIMIT,
+                  LeaseHeartbeat.Answer.class)));
+    }
+    return pulses;
+  }
+
+  @Override
+  public List<HeartbeatResult> signals(String worker) {
+    return pulses(
+        server.get(
+            "/v1/leases/signals?worker=" + encoded(worker),
+            HEARTBEAT_PATIENCE,
+            LeaseHeartbeat.Answer.class));
+  }
+
+  private static List<HeartbeatResult> pulses(LeaseHeartbeat.Answer answer) {
+    return answer.pulses().stream().map(LeaseHeartbeat.Beat::pulse).toList();
+  }
+
+  @Override
+  public List<Ack> report(List<Report> reports) {
+    Map<Lease, String> known = holders.of(reports.stream().map(Report::lease).toList());
+    List<Ack> acks = new ArrayList<>();
+    List<LeaseReport.Said> said = new ArrayList<>();
+    for (Report report : reports) {
+      String worker = known.get(report.lease());
+      if (worker == null) {
+        continue;
+      }
+      LeaseReport.Said one = LeaseReport.Said.of(report, worker);
+      if (report instanceof Report.Step step && step.patch() != null) {
+        acks.addAll(tell(said));
+        said.clear();
+        acks.add(tell(one, step.patch()));
+      } else {
+        said.add(one);
+      }
+    }
+    acks.addAll(tell(said));
+    return inOrder(reports, Report::lease, known, acks);
+  }
+
+  /** What was not taken here is not ours to speak for. */
+  private static <T> List<Ack> inOrder(
+      List<T> all, Function<T, Lease> lease, Map<Lease, String> known, List<Ack> acks) {
+    Iterator<Ack> next = acks.iterator();
+    return all.stream()
+        .map(each -> known.containsKey(lease.apply(each)) ? next.next() : Ack.LEASE_LOST)
+        .toList();
+  }
+
+  private List<Ack> tell(List<LeaseReport.Said> said) {
+    List<Ack> acks = new ArrayList<>();
+    for (Batch batch : Batch.of("reports", said, LeaseReport.MOST)) {
+      acks.addAll(
+          each(
+              batch.size(),
+              server
+                  .post(
+                      "/v1/leases/report",
+                      batch.json(),
+                      PATIENCE,
+                      Refusal.EVENT_NOT_JSON,
+                      LeaseReport.Answer.class)
+                  .acks()));
+    }
+    return acks;
+  }
+
+  /**
+   * What a step tells and the changes it made go in one request, and so into one transaction: none
+   * is ever done without its patch, and nothing lies about that belongs to no step. The changes
+   * follow the JSON as they are; in it they would be a third larger, and no text.
+   */
+  private Ack tell(LeaseReport.Said step, Patch patch) {
+    byte[] bytes = patch.bytes();
+    LeaseReport.Answer answer =
+        server.post(
+            "/v1/leases/step?patchBytes=" + bytes.length,
+            Wire.write(step),
+            bytes,
+            PATIENCE,
+            Refusal.RESULT_NOT_JSON,
+            LeaseReport.Answer.class);
+    return each(1, answer.acks()).getFirst();
+  }
+
+  @Override
+  public List<StepStatus> steps(Lease lease) {
+    return held(lease)
+        .map(held -> server.get("/v1/leases/steps?" + held, PATIENCE, TaskSteps.class).steps())
+        .orElse(List.of())
+        .stream()
+        .map(TaskSteps.Entry::status)
+        .toList();
+  }
+
+  /** The lease as parameters of a question, if it was taken here. */
+  private Optional<String> held(Lease lease) {
+    return holders
+        .of(lease)
+        .map(
+            worker ->
+                "task=%s&attempt=%d&worker=%s"
+                    .formatted(lease.job(), lease.attempt(), encoded(worker)));
+  }
+
+  @Override
+  public Optional<Patch> patch(Lease lease, String step) {
+    return held(lease)
+        .flatMap(
+            held ->
+                server.bytes(
+                    "/v1/leases/patch?" + held + "&step=" + encoded(step), PATIENCE, "no_patch"))
+        .map(Patch::of);
+  }
+
+  @Override
+  public Ack publish(Publication publication) {
+    return holders
+        .of(publication.lease())
+        .map(
+            worker ->
+                server
+                    .post(
+                        "/v1/leases/publish",
+                        Wire.write(LeasePublish.of(publication, worker)),
+                        PATIENCE,
+                        Refusal.RESULT_NOT_JSON,
+                        LeasePublish.Answer.class)
+                    .ack())
+        .orElse(Ack.LEASE_LOST);
+  }
+
+  @Override
+  public List<PublishedArtifact> artifacts(Lease lease) {
+    return held(lease)
+        .map(
+            held ->
+                server
+                    .get("/v1/leases/artifacts?" + held, PATIENCE, LeasePublish.Published.class)
+                    .artifacts())
+        .orElse(List.of())
+        .stream()
+        .map(LeasePublish.Entry::published)
+        .toList();
+  }
+
+  @Override
+  public List<Ack> settle(List<Settlement> settlements) {
+    Map<Lease, String> known = holders.of(settlements.stream().map(Settlement::lease).toList());
+    List<LeaseSettle.Ending> endings = new ArrayList<>();
+    for (Settlement settlement : settlements) {
+      String worker = known.get(settlement.lease());
+      if (worker != null) {
+        endings.add(LeaseSettle.Ending.of(settlement, worker));
+      }
+    }
+    List<Ack> acks = end(endings);
+    holders.forget(known.keySet());
+    return inOrder(settlements, Settlement::lease, known, acks);
+  }
+
+  private List<Ack> end(List<LeaseSettle.Ending> endings) {
+    List<Ack> acks = new ArrayList<>();
+    for (Batch batch : Batch.of("settlements", endings, LeaseSettle.MOST)) {
+      acks.addAll(
+          each(
+              batch.size(),
+              server
+                  .post(
+                      "/v1/leases/settle",
+                      batch.json(),
+                      PATIENCE,
+                      Refusal.RESULT_NOT_JSON,
+                      LeaseSettle.Answer.class)
+                  .acks()));
+    }
+    return acks;
+  }
+
+  /** Whoever is not answered must not take the answer of the next one for his own. */
+  private static List<Ack> each(int asked, List<Ack> acks) {
+    if (acks.size() != asked) {
+      throw new IllegalStateException("the server answered %d of %d".formatted(acks.size(), asked));
+    }
+    return acks;
+  }
+
+  @Override
+  public boolean succeeded(Lease lease) {
+    return holders
+        .of(lease)
+        .map(
+            worker ->
+                server
+                    .post(
+                        "/v1/leases/succeeded",
+                        Wire.write(HeldLease.of(lease, worker)),
+                        PATIENCE,
+                        Refusal.BAD_ID,
+                        HeldLease.Succeeded.class)
+                    .succeeded())
+        .orElse(false);
+  }
+
+  @Override
+  public List<Lease> heldBy(String worker) {
+    List<Lease> leases =
+        server
+            .get("/v1/leases?worker=" + encoded(worker), PATIENCE, HeldLease.Answer.class)
+            .leases()
+            .stream()
+            .map(HeldLease::lease)
+            .toList();
+    holders.took(worker, leases);
+    return leases;
+  }
+
+  @Override
+  public long depth(List<String> queues, long most) {
+    return server
+        .post(
+            "/v1/queues/depth",
+            Wire.write(QueueDepth.of(queues, most)),
+            PATIENCE,
+            Refusal.BAD_NAME,
+            QueueDepth.Answer.class)
+        .depth();
+  }
+
+  /** The server keeps the queue in order. */
+  @Override
+  public Map<String, Integer> sweep(Timings timings, boolean judge) {
+    return Map.of();
+  }
+
+  @Override
+  public AutoCloseable listen(Collection<String> queues, Consumer<String> wake) {
+    return new HttpListening(server, List.copyOf(queues), wake);
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+
+  /** Ends what is under way; after its workers, for they still have something to say. */
+  @Override
+  public void close() {
+    server.close();
+  }
+
+  @Override
+  public String toString() {
+    return server.toString();
+  }
+}

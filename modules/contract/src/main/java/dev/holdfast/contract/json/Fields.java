@@ -1,0 +1,62 @@
+package dev.holdfast.contract.json;
+
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Text;
+
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** What the fields of callbacks may hold. */
+public final class Fields {
+  private Fields() {}
+
+  public static void attempt(int attempt) {
+    if (attempt < 1) {
+      throw wrong("attempt", "must be given and be 1 or more");
+    }
+  }
+
+  public static String worker(@Nullable String worker) {
+    String given = Wire.present("workerId", worker);
+    if (given.isBlank()) {
+      throw wrong("workerId", "must not be empty");
+    }
+    text("workerId", given, Limits.KEY_CHARS);
+    return given;
+  }
+
+  public static void text(String field, @Nullable String value, int most) {
+    if (value != null
+        && (value.length() > most || value.indexOf('\0') >= 0 || !Text.isWellFormed(value))) {
+      throw wrong(field, "must have %d characters at most, and no NUL".formatted(most));
+    }
+  }
+
+  public static <T> List<T> list(String field, @Nullable List<T> values, int most) {
+    List<T> given = Wire.present(field, values);
+    if (given.isEmpty() || given.size() > most || given.stream().anyMatch(Objects::isNull)) {
+      throw wrong(field, "must hold 1 to %,d entries".formatted(most));
+    }
+    return List.copyOf(given);
+  }
+
+  /** For what is cut to its length later: half a character cannot be stored at all. */
+  public static void wellFormed(String field, @Nullable String value) {
+    if (value != null && !Text.isWellFormed(value)) {
+      throw wrong(field, "holds half of a surrogate pair");
+    }
+  }
+
+  public static void small(String field, @Nullable Json value) {
+    wellFormed(field, value == null ? null : value.text());
+    if (value != null && Limits.bytes(value) > Limits.EVENT_BYTES) {
+      throw wrong(field, "is over the limit of %,d bytes".formatted(Limits.EVENT_BYTES));
+    }
+  }
+
+  public static WireException wrong(String field, String what) {
+    return new WireException(WireException.Kind.WRONG_VALUE, "field '" + field + "' " + what);
+  }
+}

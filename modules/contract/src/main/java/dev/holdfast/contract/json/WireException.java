@@ -1,0 +1,35 @@
+package dev.holdfast.contract.json;
+
+import org.jspecify.annotations.Nullable;
+
+/** What was sent is not what was agreed on. The message is for whoever sent it. */
+public final class WireException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  /** In which way. */
+  public enum Kind {
+    /** Not JSON, or not whole. */
+    MALFORMED,
+    /** Larger or deeper than anything we would read. */
+    TOO_LARGE,
+    UNKNOWN_FIELD,
+    MISSING_FIELD,
+    /** A field is there, and its value cannot be. */
+    WRONG_VALUE
+  }
+
+  private final Kind kind;
+
+  public WireException(Kind kind, String message) {
+    this(kind, message, null);
+  }
+
+  WireException(Kind kind, String message, @Nullable Throwable cause) {
+    super(message, cause);
+    this.kind = kind;
+  }
+
+  public Kind kind() {
+    return kind;
+  }
+}

@@ -1,0 +1,56 @@
+package dev.holdfast.contract.lease;
+
+import dev.holdfast.contract.json.Fields;
+import dev.holdfast.contract.task.TaskControl;
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.job.JobId;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A worker is still at all of these.
+ *
+ * @param leaseMs how long the leases are to last from now on
+ */
+public record LeaseHeartbeat(long leaseMs, List<HeldLease> leases) {
+  public static final int MOST = 1_000;
+
+  public LeaseHeartbeat {
+    LeaseRequest.lease(leaseMs);
+    leases = Fields.list("leases", leases, MOST);
+  }
+
+  /** What is known of each lease. */
+  public record Answer(List<Beat> pulses) {}
+
+  /**
+   * What is known of one lease.
+   *
+   * @param cancelReason why it should stop, if it should
+   * @param liveControl what operators ask of it, if they do
+   */
+  public record Beat(
+      JobId taskId,
+      int attempt,
+      Ack ack,
+      @Nullable String cancelReason,
+      @Nullable TaskControl liveControl) {
+    public static Beat of(HeartbeatResult pulse) {
+      Lease lease = pulse.lease();
+      return new Beat(
+          lease.job(),
+          lease.attempt(),
+          pulse.ack(),
+          pulse.cancelReason(),
+          TaskControl.ifAsked(pulse.control()));
+    }
+
+    public HeartbeatResult pulse() {
+      return new HeartbeatResult(
+          new Lease(taskId, attempt), ack, cancelReason, TaskControl.control(liveControl));
+    }
+  }
+}

@@ -1,0 +1,58 @@
+package dev.holdfast.contract.lease;
+
+import dev.holdfast.contract.json.Fields;
+import dev.holdfast.contract.task.TaskEnvelope;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A worker asks for tasks.
+ *
+ * @param max how many it has room for; 1 unless given
+ * @param waitMs how long it waits for the first one; not at all unless given
+ * @param leaseMs how long the leases last without a heartbeat, for a worker that says the same with
+ *     each of its heartbeats; what the server gives all others unless given
+ */
+public record LeaseRequest(
+    String workerId, @Nullable Integer max, @Nullable Long waitMs, @Nullable Long leaseMs) {
+  public static final int MOST = 100;
+  public static final long LONGEST_WAIT_MS = 60_000;
+  public static final long SHORTEST_LEASE_MS = 100;
+  public static final long LONGEST_LEASE_MS = 86_400_000;
+
+  public LeaseRequest {
+    Fields.worker(workerId);
+    if (max != null && (max < 1 || max > MOST)) {
+      throw Fields.wrong("max", "must lie between 1 and " + MOST);
+    }
+    if (waitMs != null && (waitMs < 0 || waitMs > LONGEST_WAIT_MS)) {
+      throw Fields.wrong("waitMs", "must lie between 0 and " + LONGEST_WAIT_MS);
+    }
+    if (leaseMs != null) {
+      lease(leaseMs);
+    }
+  }
+
+  public int most() {
+    return max == null ? 1 : max;
+  }
+
+  public long patienceMs() {
+    return waitMs == null ? 0 : waitMs;
+  }
+
+  static void lease(long leaseMs) {
+    if (leaseMs < SHORTEST_LEASE_MS || leaseMs > LONGEST_LEASE_MS) {
+      throw Fields.wrong(
+          "leaseMs", "must lie between " + SHORTEST_LEASE_MS + " and " + LONGEST_LEASE_MS);
+    }
+  }
+
+  /**
+   * None, when the wait was in vain.
+   *
+   * @param nextDueMs when there was none: how long until one becomes due, as far as it is known
+   */
+  public record Answer(List<TaskEnvelope> tasks, @Nullable Long nextDueMs) {}
+}

@@ -1,0 +1,5 @@
+/** The worker protocol of leases in batches, for Java workers. */
+@NullMarked
+package dev.holdfast.contract.lease;
+
+import org.jspecify.annotations.NullMarked;

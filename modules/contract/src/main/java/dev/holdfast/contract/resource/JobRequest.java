@@ -1,0 +1,158 @@
+package dev.holdfast.contract.resource;
+
+import dev.holdfast.contract.json.Fields;
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.Unique;
+import dev.holdfast.model.job.WhenDependencyFails;
+import dev.holdfast.model.value.Json;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A job as it is handed in. What is not given is as the library has it. */
+public record JobRequest(
+    @Nullable JobId id,
+    String kind,
+    @Nullable Json payload,
+    @Nullable String queue,
+    @Nullable Integer priority,
+    @Nullable Long delayMs,
+    @Nullable Instant runAt,
+    @Nullable Integer maxAttempts,
+    @Nullable Integer maxCrashes,
+    @Nullable Long timeoutMs,
+    @Nullable Instant deadline,
+    @Nullable String tenant,
+    @Nullable String workspace,
+    @Nullable JobId run,
+    @Nullable String runKey,
+    @Nullable JobId parent,
+    @Nullable List<JobId> after,
+    @Nullable WhenDependencyFails whenDependencyFails,
+    @Nullable String uniqueKey,
+    @Nullable Set<JobState> uniqueStates,
+    @Nullable Long uniqueWindowMs,
+    @Nullable String concurrencyKey,
+    @Nullable Integer concurrencyLimit,
+    @Nullable String assetId,
+    @Nullable String partitionKey,
+    @Nullable Json resources,
+    @Nullable String traceparent) {
+  public JobRequest {
+    Wire.present("kind", kind);
+    after = after == null ? null : List.copyOf(after);
+    uniqueStates = uniqueStates == null ? null : Set.copyOf(uniqueStates);
+    if (delayMs != null && runAt != null) {
+      throw Fields.wrong("runAt", "and 'delayMs' cannot both be given");
+    }
+    if (after == null) {
+      useless("whenDependencyFails", whenDependencyFails, "after");
+    }
+    if (uniqueKey == null) {
+      useless("uniqueStates", uniqueStates, "uniqueKey");
+      useless("uniqueWindowMs", uniqueWindowMs, "uniqueKey");
+    }
+    if (concurrencyKey == null) {
+      useless("concurrencyLimit", concurrencyLimit, "concurrencyKey");
+    }
+  }
+
+  private static void useless(String field, @Nullable Object value, String without) {
+    if (value != null) {
+      throw Fields.wrong(field, "says nothing without '" + without + "'");
+    }
+  }
+
+  /** What the library enqueues; a job without an id gets one now. */
+  public Job job(String tenantUnlessGiven) {
+    Job job = Job.of(kind, payload == null ? Json.EMPTY : payload);
+    job = id == null ? job : job.id(id);
+    job = queue == null ? job : job.queue(queue);
+    job = priority == null ? job : job.priority(priority);
+    job =
+        job.owner(
+            tenant == null ? tenantUnlessGiven : tenant,
+            workspace == null ? Job.DEFAULT_OWNER : workspace);
+    return related(limited(timed(attributed(job))));
+  }
+
+  private Job attributed(Job given) {
+    Job job = assetId == null ? given : given.assetId(assetId);
+    job = partitionKey == null ? job : job.partitionKey(partitionKey);
+    job = resources == null ? job : job.resources(resources);
+    return traceparent == null ? job : job.traceparent(traceparent);
+  }
+
+  /** Sent again after a lost answer it is the same request, though perhaps in another span. */
+  public JobRequest withoutTraceparent() {
+    return traceparent == null
+        ? this
+        : new JobRequest(
+            id,
+            kind,
+            payload,
+            queue,
+            priority,
+            delayMs,
+            runAt,
+            maxAttempts,
+            maxCrashes,
+            timeoutMs,
+            deadline,
+            tenant,
+            workspace,
+            run,
+            runKey,
+            parent,
+            after,
+            whenDependencyFails,
+            uniqueKey,
+            uniqueStates,
+            uniqueWindowMs,
+            concurrencyKey,
+            concurrencyLimit,
+            assetId,
+            partitionKey,
+            resources,
+            null);
+  }
+
+  private Job timed(Job given) {
+    Job job = delayMs == null ? given : given.delay(Duration.ofMillis(delayMs));
+    job = runAt == null ? job : job.runAt(runAt);
+    job = timeoutMs == null ? job : job.timeout(Duration.ofMillis(timeoutMs));
+    return deadline == null ? job : job.deadline(deadline);
+  }
+
+  private Job limited(Job given) {
+    Job job = maxAttempts == null ? given : given.maxAttempts(maxAttempts);
+    job = maxCrashes == null ? job : job.maxCrashes(maxCrashes);
+    if (uniqueKey != null) {
+      Unique unique = Unique.by(uniqueKey);
+      unique = uniqueStates == null ? unique : unique.in(uniqueStates);
+      job =
+          job.unique(
+              uniqueWindowMs == null ? unique : unique.within(Duration.ofMillis(uniqueWindowMs)));
+    }
+    return concurrencyKey == null
+        ? job
+        : job.concurrencyKey(concurrencyKey, concurrencyLimit == null ? 1 : concurrencyLimit);
+  }
+
+  private Job related(Job given) {
+    Job job = parent == null ? given : given.parent(parent);
+    if (run != null || runKey != null) {
+      job = job.run(run == null ? job.id() : run, runKey == null ? kind : runKey);
+    }
+    return after == null
+        ? job
+        : job.after(
+            after, whenDependencyFails == null ? WhenDependencyFails.CANCEL : whenDependencyFails);
+  }
+}

@@ -1,0 +1,97 @@
+package dev.holdfast.contract.task;
+
+import dev.holdfast.contract.json.Fields;
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Limits;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** An attempt has ended, one way or another. */
+public record TaskCompleted(
+    int attempt,
+    @Nullable String attemptId,
+    String workerId,
+    Outcome outcome,
+    @Nullable Instant completedAt,
+    @Nullable Json output,
+    @Nullable TaskError error,
+    @Nullable Json metrics,
+    @Nullable String cancelledDuringPhase,
+    @Nullable Json partialProgress) {
+  /** How. */
+  public enum Outcome {
+    SUCCEEDED,
+    FAILED,
+    CANCELLED
+  }
+
+  /**
+   * What went wrong, for {@link Outcome#FAILED}.
+   *
+   * @param retryable as the category says, unless given
+   * @param retryAfterMs how long to wait before the next attempt, unless the queue is to decide
+   */
+  public record TaskError(
+      FailureCategory category,
+      @Nullable String code,
+      String message,
+      @Nullable String stackTrace,
+      @Nullable Boolean retryable,
+      @Nullable Long retryAfterMs) {
+    public TaskError {
+      Wire.present("error.category", category);
+      Fields.wellFormed("error.message", Wire.present("error.message", message));
+      Fields.wellFormed("error.stackTrace", stackTrace);
+      if (code != null) {
+        Limits.word("error.code", code);
+      }
+      if (retryAfterMs != null && retryAfterMs < 0) {
+        throw Fields.wrong("error.retryAfterMs", "must be zero or more");
+      }
+    }
+  }
+
+  public TaskCompleted {
+    Fields.attempt(attempt);
+    Fields.worker(workerId);
+    Wire.present("outcome", outcome);
+    if (outcome == Outcome.FAILED) {
+      Wire.present("error", error);
+    } else if (error != null) {
+      throw Fields.wrong("error", "belongs to the outcome FAILED");
+    }
+    if (output != null && outcome != Outcome.SUCCEEDED) {
+      throw Fields.wrong("output", "belongs to the outcome SUCCEEDED");
+    }
+    Fields.text("cancelledDuringPhase", cancelledDuringPhase, Limits.NAME_CHARS);
+    Fields.small("metrics", metrics);
+    Fields.small("partialProgress", partialProgress);
+  }
+
+  /** Without what only names the attempt: a completion is the same with it and without. */
+  public TaskCompleted withoutAttemptId() {
+    return new TaskCompleted(
+        attempt,
+        null,
+        workerId,
+        outcome,
+        completedAt,
+        output,
+        error,
+        metrics,
+        cancelledDuringPhase,
+        partialProgress);
+  }
+
+  /**
+   * What it is answered.
+   *
+   * @param finalState the state that the task is in because of it: RETRYING, for one, when it
+   *     failed and has budget left
+   */
+  public record Answer(boolean acknowledged, JobState finalState, Instant serverTime) {}
+}

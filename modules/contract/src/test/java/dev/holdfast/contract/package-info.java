@@ -1,4 +1,0 @@
-@NullMarked
-package dev.holdfast.contract;
-
-import org.jspecify.annotations.NullMarked;

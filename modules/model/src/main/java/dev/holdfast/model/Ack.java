@@ -1,8 +1,0 @@
-package dev.holdfast.model;
-
-/** The answer to every fenced write. Not an exception: losing a lease is an ordinary outcome. */
-public enum Ack {
-  ACCEPTED,
-  /** Another attempt, a reaper or a cancellation was first. Nothing was changed. */
-  LEASE_LOST
-}

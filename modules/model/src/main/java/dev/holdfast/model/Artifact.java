@@ -1,8 +1,0 @@
-package dev.holdfast.model;
-
-/** An output that a job has published: a whole file under a name of its own. */
-public record Artifact(String name, long size, String sha256) {
-  public Artifact {
-    Limits.artifactName(name);
-  }
-}

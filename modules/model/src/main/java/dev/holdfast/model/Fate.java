@@ -1,7 +1,0 @@
-package dev.holdfast.model;
-
-import org.jspecify.annotations.Nullable;
-
-/** Where a job stands, for an attempt that was told it does not hold it. */
-public record Fate(
-    JobId job, String tenant, JobState state, int attempt, @Nullable String failureCode) {}

@@ -1,8 +1,0 @@
-package dev.holdfast.model;
-
-/**
- * How many jobs a filter takes in.
- *
- * @param more that there are, or may be, more: it was not counted any further
- */
-public record JobCount(long jobs, boolean more) {}

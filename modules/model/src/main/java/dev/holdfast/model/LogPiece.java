@@ -1,8 +1,0 @@
-package dev.holdfast.model;
-
-/**
- * What the programs of an attempt printed: one of the last pieces, in whole lines.
- *
- * @param piece counted from 1 in its attempt
- */
-public record LogPiece(int attempt, int piece, String text) {}

@@ -1,0 +1,21 @@
+package dev.holdfast.model.attempt;
+
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answer to a claim.
+ *
+ * @param jobs in the order they should start
+ * @param nextDue when nothing could be claimed: how long until a job of the queue becomes due
+ * @param whenEmpty a job waits for this worker to have nothing else: it should claim no more, from
+ *     whatever queue, before that
+ */
+public record Claimed(List<LeasedJob> jobs, @Nullable Duration nextDue, boolean whenEmpty) {
+  public static final Claimed NOTHING = new Claimed(List.of(), null);
+
+  public Claimed(List<LeasedJob> jobs, @Nullable Duration nextDue) {
+    this(jobs, nextDue, false);
+  }
+}

@@ -1,0 +1,59 @@
+package dev.holdfast.model.attempt;
+
+import dev.holdfast.model.job.JobAttributes;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Json;
+
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job as its worker gets it. Times are spans, not instants: they were measured on the database's
+ * clock, and the worker counts them down on its own monotonic one.
+ *
+ * @param failures failed attempts that count against the budget so far
+ * @param timeout how long this attempt may take
+ * @param untilDeadline how long the job has left, from the moment of the claim
+ * @param attributes what it brings along besides the payload
+ */
+public record LeasedJob(
+    Lease lease,
+    String kind,
+    String queue,
+    Json payload,
+    String tenant,
+    String workspace,
+    JobId run,
+    String runKey,
+    Instant enqueuedAt,
+    int failures,
+    int maxAttempts,
+    Duration queueWait,
+    @Nullable Duration timeout,
+    @Nullable Duration untilDeadline,
+    JobAttributes attributes) {
+
+  public JobId id() {
+    return lease.job();
+  }
+
+  public LeasedJob payload(Json value) {
+    return new LeasedJob(
+        lease,
+        kind,
+        queue,
+        value,
+        tenant,
+        workspace,
+        run,
+        runKey,
+        enqueuedAt,
+        failures,
+        maxAttempts,
+        queueWait,
+        timeout,
+        untilDeadline,
+        attributes);
+  }
+}

@@ -1,0 +1,105 @@
+package dev.holdfast.model.attempt;
+
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.model.value.Text;
+
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What a running attempt tells about itself: an entry of the timeline, fenced like every write. */
+public sealed interface Report {
+  Lease lease();
+
+  /**
+   * How far the attempt is.
+   *
+   * @param percent null where only the message is new
+   */
+  record Progress(Lease lease, @Nullable Integer percent, @Nullable String message)
+      implements Report {
+    public Progress {
+      if (percent != null && (percent < 0 || percent > 100)) {
+        throw new RefusedException(
+            Refusal.BAD_PROGRESS, "progress " + percent + " must lie between 0 and 100");
+      }
+      message = message == null ? null : Text.excerpt(message, Limits.PROGRESS_MESSAGE_CHARS);
+    }
+  }
+
+  /** Something for the timeline: the handler's, or that its worker has heard an operator. */
+  record Event(Lease lease, String type, Json data) implements Report {
+    public Event {
+      if (!type.equals(EventType.RECOVERY_ACK)) {
+        EventType.ofHandler(type);
+      }
+      Limits.eventData(data);
+    }
+  }
+
+  /**
+   * A step began, failed or is done: its row and its entries in the timeline, written together. The
+   * same one told again is taken once.
+   *
+   * @param checkpoint what it left, when it is done
+   * @param patch the changes it made in its workspace, when it is done and has one
+   * @param forgetFrom steps from this index on are done no longer, itself included
+   * @param honoured the operator's request that this carries out, by its time
+   */
+  record Step(
+      Lease lease,
+      String stepId,
+      int index,
+      StepState state,
+      int attempt,
+      boolean reset,
+      @Nullable Json checkpoint,
+      @Nullable Patch patch,
+      @Nullable Integer forgetFrom,
+      @Nullable Instant honoured,
+      List<Entry> events)
+      implements Report {
+    public Step {
+      Limits.stepId(stepId);
+      if (index < 1 || attempt < 1) {
+        throw new RefusedException(Refusal.BAD_LIMIT, "steps and attempts are counted from 1");
+      }
+      if (checkpoint != null) {
+        Limits.result(checkpoint);
+      }
+      events = List.copyOf(events);
+    }
+  }
+
+  /**
+   * A piece of what the attempt's programs printed, as far as it goes by now. Told again with more
+   * in it, it takes the place of what was there; the same told again changes nothing.
+   *
+   * @param piece counted from 1 in this attempt
+   */
+  record Log(Lease lease, int piece, String text) implements Report {
+    public Log {
+      if (piece < 1 || text.isEmpty() || text.length() > Limits.LOG_PIECE_CHARS) {
+        throw new RefusedException(
+            Refusal.BAD_LIMIT,
+            "a piece of log is counted from 1 and has 1 to %,d characters"
+                .formatted(Limits.LOG_PIECE_CHARS));
+      }
+      text = Text.inert(text);
+    }
+  }
+
+  /** An entry of the timeline that comes with a step. */
+  record Entry(String type, Json data) {
+    public Entry {
+      if (!Limits.word("event type", type).startsWith(EventType.TASK)) {
+        throw new RefusedException(Refusal.BAD_NAME, "event type '" + type + "' is not of a step");
+      }
+      Limits.eventData(data);
+    }
+  }
+}

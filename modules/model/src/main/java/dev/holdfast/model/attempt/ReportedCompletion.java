@@ -1,0 +1,15 @@
+package dev.holdfast.model.attempt;
+
+import dev.holdfast.model.value.Json;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** What the worker of an attempt told about its end, besides how it ended. */
+public record ReportedCompletion(
+    int attempt,
+    @Nullable Instant completedAt,
+    Instant receivedAt,
+    @Nullable Json metrics,
+    @Nullable Json partialProgress,
+    @Nullable String cancelledDuringPhase) {}

@@ -1,0 +1,103 @@
+package dev.holdfast.model.attempt;
+
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * When a worker must be heard, and what follows when it is not.
+ *
+ * @param heartbeat how often a worker extends the leases it holds
+ * @param lease how long a lease lasts without a heartbeat
+ * @param reapGrace how much longer the reaper waits before it takes a job back
+ * @param cancelGrace how long a handler may take to stop once cancelled
+ */
+public record Timings(
+    Duration heartbeat, Duration lease, Duration reapGrace, Duration cancelGrace) {
+  public static final Duration DEFAULT_HEARTBEAT = Duration.ofSeconds(10);
+  public static final Duration DEFAULT_CANCEL_GRACE = Duration.ofSeconds(30);
+  public static final Timings DEFAULT = every(DEFAULT_HEARTBEAT);
+
+  private static final Map<String, Timings> PRESETS =
+      Map.of(
+          "development", preset(10, 60),
+          "production", preset(30, 300),
+          "high-reliability", preset(15, 180));
+
+  public Timings {
+    positive("HEARTBEAT_INTERVAL_SEC", heartbeat);
+    positive("LEASE_TIMEOUT_SEC", lease);
+    positive("CANCEL_GRACE_SEC", cancelGrace);
+    if (reapGrace.isNegative() || reapGrace.toDays() > 365) {
+      throw refuse(
+          "HOLDFAST_REAP_GRACE_SEC is %s: it must be zero or more, and a year at most"
+              .formatted(seconds(reapGrace)));
+    }
+    // One lost heartbeat must not cost the lease.
+    if (lease.compareTo(heartbeat.plus(heartbeat)) < 0) {
+      throw refuse(
+          "LEASE_TIMEOUT_SEC is %s: it must be at least twice HEARTBEAT_INTERVAL_SEC (%s)"
+              .formatted(seconds(lease), seconds(heartbeat)));
+    }
+  }
+
+  /** The defaults that follow from the heartbeat. */
+  public static Timings every(Duration heartbeat) {
+    return new Timings(heartbeat, leaseFor(heartbeat), Duration.ZERO, DEFAULT_CANCEL_GRACE);
+  }
+
+  /** Three heartbeats. A product would need BigDecimal, which takes a process 20 ms to set up. */
+  public static Duration leaseFor(Duration heartbeat) {
+    return heartbeat.plus(heartbeat).plus(heartbeat);
+  }
+
+  public static Timings preset(String name) {
+    Timings preset = PRESETS.get(name.toLowerCase(Locale.ROOT));
+    if (preset == null) {
+      throw refuse(
+          "timing preset '%s' is unknown: choose development, production or high-reliability"
+              .formatted(name));
+    }
+    return preset;
+  }
+
+  /** How often the reaper looks. */
+  public Duration sweep() {
+    return Duration.ofNanos(heartbeat.toNanos() / 2);
+  }
+
+  public Timings withLease(Duration value) {
+    return new Timings(heartbeat, value, reapGrace, cancelGrace);
+  }
+
+  public Timings withReapGrace(Duration value) {
+    return new Timings(heartbeat, lease, value, cancelGrace);
+  }
+
+  public Timings withCancelGrace(Duration value) {
+    return new Timings(heartbeat, lease, reapGrace, value);
+  }
+
+  private static Timings preset(int heartbeat, int lease) {
+    return every(Duration.ofSeconds(heartbeat)).withLease(Duration.ofSeconds(lease));
+  }
+
+  private static void positive(String setting, Duration value) {
+    if (value.toDays() > 365 || value.compareTo(Duration.ofMillis(1)) < 0) {
+      throw refuse(
+          "%s is %s: it must be at least 0.001 s, and a year at most"
+              .formatted(setting, seconds(value)));
+    }
+  }
+
+  private static String seconds(Duration value) {
+    return value.getSeconds() + value.getNano() / 1e9 + " s";
+  }
+
+  private static RefusedException refuse(String message) {
+    return new RefusedException(Refusal.BAD_TIMING, message);
+  }
+}

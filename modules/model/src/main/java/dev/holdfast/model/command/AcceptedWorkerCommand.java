@@ -1,0 +1,23 @@
+package dev.holdfast.model.command;
+
+import java.util.List;
+
+/** What became of a command to a worker. */
+public sealed interface AcceptedWorkerCommand {
+  /** Its supervisors will do it. */
+  record Given(List<WorkerCommand> orders) implements AcceptedWorkerCommand {
+    public Given {
+      orders = List.copyOf(orders);
+    }
+  }
+
+  /** There is no such component. */
+  record Unknown(String message) implements AcceptedWorkerCommand {}
+
+  /**
+   * It makes no sense, or nobody would do it.
+   *
+   * @param code {@code supervisor_silent}, {@code worker_stopped} or {@code worker_failed}
+   */
+  record Refused(String code, String message) implements AcceptedWorkerCommand {}
+}

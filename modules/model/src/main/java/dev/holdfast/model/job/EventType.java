@@ -1,0 +1,67 @@
+package dev.holdfast.model.job;
+
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+
+import java.util.Set;
+
+/** The events Holdfast writes itself. Handlers may add their own. */
+public final class EventType {
+  public static final String CREATED = "created";
+  public static final String PROCESSING = "processing";
+  public static final String SOURCE_READY = "source:ready";
+  public static final String PROGRESS = "progress";
+  public static final String UPLOADED = "uploaded";
+  public static final String DONE = "done";
+  public static final String REQUEUED_STALE = "requeued:stale";
+  public static final String RETRY_SCHEDULED = "retry:scheduled";
+  public static final String FAILED = "failed";
+  public static final String CANCEL_REQUESTED = "cancel:requested";
+  public static final String CANCELLED = "cancelled";
+  public static final String ABORTED_SHUTDOWN = "aborted:shutdown";
+  public static final String RELEASED = "released";
+  public static final String SNOOZED = "snoozed";
+  public static final String RETRIED = "retried";
+
+  /** What begins so tells of steps and their healing, and of what operators asked of a job. */
+  public static final String TASK = "task.";
+
+  public static final String STEP_STARTED = "task.step.attempt.started";
+  public static final String STEP_FINISHED = "task.step.attempt.finished";
+  public static final String STEP_FAILED = "task.step.attempt.failed";
+  public static final String HEAL_TRIGGERED = "task.self_heal.triggered";
+  public static final String HEAL_ESCALATED = "task.self_heal.escalated";
+  public static final String HEAL_EXHAUSTED = "task.self_heal.exhausted";
+  public static final String RESUME_FROM_STEP = "task.resume.from_step";
+  public static final String RECOVERY_ACK = "task.control.recovery.ack";
+  public static final String CONTROL = "task.control.";
+
+  // What a handler may say of its own work; the others tell what Holdfast did.
+  private static final Set<String> OURS =
+      Set.of(
+          CREATED,
+          PROCESSING,
+          PROGRESS,
+          DONE,
+          REQUEUED_STALE,
+          RETRY_SCHEDULED,
+          FAILED,
+          CANCEL_REQUESTED,
+          CANCELLED,
+          ABORTED_SHUTDOWN,
+          RELEASED,
+          SNOOZED,
+          RETRIED);
+
+  private EventType() {}
+
+  /** The name of an event that a handler adds: any word but those that would make it lie. */
+  public static String ofHandler(String type) {
+    if (OURS.contains(Limits.word("event type", type)) || type.startsWith(TASK)) {
+      throw new RefusedException(
+          Refusal.BAD_NAME, "event type '" + type + "' is written by Holdfast alone");
+    }
+    return type;
+  }
+}

@@ -1,0 +1,58 @@
+package dev.holdfast.model.job;
+
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.model.value.Text;
+import dev.holdfast.model.value.Uuid7;
+
+import java.time.Clock;
+import java.time.Instant;
+import java.util.UUID;
+
+/** Names a job. Chosen by whoever enqueues it, so that an enqueue can be tried again safely. */
+public record JobId(UUID value) implements Comparable<JobId> {
+  private static final Uuid7 NEXT = new Uuid7(Clock.systemUTC());
+
+  public static JobId next() {
+    return new JobId(NEXT.next());
+  }
+
+  /** The least id that can have been made at a moment: 48 bits of milliseconds come first. */
+  public static JobId firstOf(Instant moment) {
+    return new JobId(new UUID(moment.toEpochMilli() << 16, 0));
+  }
+
+  /** Reads the one text form an id has everywhere, in either case, and refuses every other. */
+  public static JobId parse(String text) {
+    try {
+      UUID read = UUID.fromString(text);
+      // It also takes "1-1-1-1-1" and signs, which would be an id that prints differently.
+      if (read.toString().equalsIgnoreCase(text)) {
+        return new JobId(read);
+      }
+    } catch (IllegalArgumentException malformed) {
+      // said below
+    }
+    throw new RefusedException(
+        Refusal.BAD_ID,
+        "'"
+            + Text.excerpt(text, 60)
+            + "' is not a job id: one looks like 01a1dd46-efa0-7231-88cf-925231baa463");
+  }
+
+  @Override
+  public int compareTo(JobId other) {
+    // The order PostgreSQL gives uuids: as unsigned bytes. UUID.compareTo compares signed longs.
+    int high =
+        Long.compareUnsigned(value.getMostSignificantBits(), other.value.getMostSignificantBits());
+    return high != 0
+        ? high
+        : Long.compareUnsigned(
+            value.getLeastSignificantBits(), other.value.getLeastSignificantBits());
+  }
+
+  @Override
+  public String toString() {
+    return value.toString();
+  }
+}

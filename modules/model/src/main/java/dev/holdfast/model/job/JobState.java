@@ -1,0 +1,65 @@
+package dev.holdfast.model.job;
+
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+
+/** Where a job stands. What may follow what is the table below, and nothing else. */
+public enum JobState {
+  WAITING(1),
+  PENDING(2),
+  RUNNING(4),
+  RETRYING(8),
+  SUCCEEDED(16),
+  FAILED(32),
+  CANCELLED(64);
+
+  public static final Set<JobState> TERMINAL =
+      Collections.unmodifiableSet(EnumSet.of(SUCCEEDED, FAILED, CANCELLED));
+  public static final Set<JobState> ACTIVE =
+      Collections.unmodifiableSet(EnumSet.complementOf(EnumSet.copyOf(TERMINAL)));
+
+  private static final Map<JobState, Set<JobState>> NEXT = new EnumMap<>(JobState.class);
+
+  static {
+    // FAILED without having run: the job's deadline passed, or what it depends on failed.
+    NEXT.put(WAITING, EnumSet.of(PENDING, FAILED, CANCELLED));
+    NEXT.put(PENDING, EnumSet.of(RUNNING, FAILED, CANCELLED));
+    NEXT.put(RUNNING, EnumSet.of(PENDING, RETRYING, SUCCEEDED, FAILED, CANCELLED));
+    NEXT.put(RETRYING, EnumSet.of(PENDING, FAILED, CANCELLED));
+    // Only by an operator, who sends it back to one of its steps.
+    NEXT.put(SUCCEEDED, EnumSet.of(PENDING));
+    // Only by an operator's retry, or the same.
+    NEXT.put(FAILED, EnumSet.of(PENDING));
+    NEXT.put(CANCELLED, EnumSet.of(PENDING));
+  }
+
+  private final int bit;
+
+  JobState(int bit) {
+    this.bit = bit;
+  }
+
+  public Set<JobState> next() {
+    return Set.copyOf(NEXT.getOrDefault(this, Set.of()));
+  }
+
+  public boolean mayBecome(JobState next) {
+    return NEXT.getOrDefault(this, Set.of()).contains(next);
+  }
+
+  public boolean isTerminal() {
+    return TERMINAL.contains(this);
+  }
+
+  /** This state's bit in a stored set of states; the schema knows the same numbers. */
+  public int bit() {
+    return bit;
+  }
+
+  public static int bits(Set<JobState> states) {
+    return states.stream().mapToInt(JobState::bit).reduce(0, (a, b) -> a | b);
+  }
+}

@@ -1,0 +1,4 @@
+package dev.holdfast.model.ops;
+
+/** Which PostgreSQL, and which of our schemas in it. */
+public record DatabaseVersion(String server, int schema) {}

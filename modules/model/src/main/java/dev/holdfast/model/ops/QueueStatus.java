@@ -1,0 +1,36 @@
+package dev.holdfast.model.ops;
+
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A queue that has settings or unfinished jobs.
+ *
+ * @param delayed pending jobs that are not due yet
+ * @param rateLimit how many jobs may start per {@code rateSpan}
+ * @param oldest how long the first due job has been waiting
+ * @param oldestFree the same of those that no concurrency key can hold back; for rules, not shown
+ * @param pushed whether its tasks are pushed to a worker; for rules, as is the next
+ * @param trouble why they do not reach it
+ */
+public record QueueStatus(
+    String name,
+    long due,
+    long delayed,
+    long retrying,
+    long waiting,
+    long running,
+    @Nullable Integer maxRunning,
+    @Nullable Integer rateLimit,
+    @Nullable Duration rateSpan,
+    @Nullable Instant pausedAt,
+    @Nullable Duration oldest,
+    @Nullable Duration oldestFree,
+    boolean pushed,
+    @Nullable DispatchTrouble trouble) {
+  /** One that has neither. */
+  public static QueueStatus empty(String name) {
+    return new QueueStatus(name, 0, 0, 0, 0, 0, null, null, null, null, null, null, false, null);
+  }
+}

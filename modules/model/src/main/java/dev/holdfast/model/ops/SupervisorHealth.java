@@ -1,0 +1,16 @@
+package dev.holdfast.model.ops;
+
+import java.time.Duration;
+import java.time.Instant;
+
+/**
+ * A supervisor, as it was last heard.
+ *
+ * @param silentFor since then, by the database's clock
+ */
+public record SupervisorHealth(String name, String host, Instant lastSeen, Duration silentFor) {
+  /** It says that it is there every second; one that has not for this long is not there. */
+  public boolean isSilent() {
+    return silentFor.compareTo(WorkerHealth.TIMEOUT) > 0;
+  }
+}

@@ -1,0 +1,102 @@
+package dev.holdfast.model.ops;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the exit code of a worker process means, and what to do about it.
+ *
+ * @param name how it is shown
+ */
+public record WorkerExit(int code, String name, String meaning, String doNext) {
+  /** A signal ends a process with this much more than its number. */
+  private static final int SIGNAL = 128;
+
+  /** With how many signals there are: codes beyond are no signals. */
+  private static final int SIGNALS = 64;
+
+  public static final int CLEAN = 0;
+  public static final int UNCAUGHT = 1;
+  public static final int USAGE = 2;
+  public static final int OUT_OF_MEMORY = 3;
+  public static final int DATABASE = 4;
+  public static final int LOCAL_TROUBLE = 7;
+  public static final int HANDLERS = 9;
+  public static final int CONFIGURATION = 10;
+
+  /** It was given up while it lived on, and noticed. */
+  public static final int GIVEN_UP = 12;
+
+  public static WorkerExit of(int code) {
+    return switch (code) {
+      case CLEAN -> new WorkerExit(code, "clean", "it ended as it was told to", "nothing");
+      case UNCAUGHT ->
+          new WorkerExit(
+              code, "uncaught", "an exception that nobody caught", "its log has the stack trace");
+      case USAGE ->
+          new WorkerExit(
+              code, "usage", "an option it does not know", "mend HOLDFAST_WORKER_JAVA_OPTS");
+      case OUT_OF_MEMORY ->
+          new WorkerExit(
+              code,
+              "out of memory",
+              "the Java heap was full",
+              "give it more with HOLDFAST_WORKER_JAVA_OPTS=-Xmx..., or less to do at once");
+      case DATABASE ->
+          new WorkerExit(
+              code,
+              "database",
+              "the database cannot be reached, or cannot be used",
+              "its log says why; 'holdfast migrate' brings the schema up to date");
+      case LOCAL_TROUBLE ->
+          new WorkerExit(
+              code,
+              "initialisation",
+              "a folder of this machine cannot be had",
+              "its log says which");
+      case HANDLERS ->
+          new WorkerExit(
+              code, "handlers", "its handlers could not be loaded", "its log says which and why");
+      case CONFIGURATION ->
+          new WorkerExit(
+              code,
+              "initialisation",
+              "a setting is unknown or wrong",
+              "'holdfast config' shows them all and where each came from");
+      case GIVEN_UP ->
+          new WorkerExit(
+              code,
+              "given up",
+              "another process has taken its place, so it ended",
+              "nothing, unless it happens often: then two supervisors have the same name");
+      case SIGNAL + 2 -> new WorkerExit(code, "SIGINT", "somebody pressed Ctrl-C", "nothing");
+      case SIGNAL + 6 ->
+          new WorkerExit(
+              code,
+              "SIGABRT",
+              "the Java machine itself failed",
+              "look for hs_err files near its log");
+      case SIGNAL + 9 ->
+          new WorkerExit(
+              code,
+              "SIGKILL",
+              "it was killed: by somebody, or by the system for want of memory",
+              "'dmesg' tells whether the system did it; then give it less to do at once");
+      case SIGNAL + 11 ->
+          new WorkerExit(
+              code, "SIGSEGV", "native code failed", "look for hs_err files near its log");
+      case SIGNAL + 15 ->
+          new WorkerExit(
+              code, "SIGTERM", "somebody asked it to end twice, or it took too long", "nothing");
+      default ->
+          code > SIGNAL && code <= SIGNAL + SIGNALS
+              ? new WorkerExit(
+                  code, "signal " + (code - SIGNAL), "a signal ended it", "its log may say why")
+              : new WorkerExit(code, "exit " + code, "a handler ended the process", "see its log");
+    };
+  }
+
+  /** For the screen: {@code 137 (SIGKILL)}. */
+  public static String shown(@Nullable Integer code) {
+    return code == null ? "" : code + " (" + of(code).name() + ")";
+  }
+}

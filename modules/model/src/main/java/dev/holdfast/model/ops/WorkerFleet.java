@@ -1,0 +1,165 @@
+package dev.holdfast.model.ops;
+
+import dev.holdfast.model.command.AcceptedWorkerCommand;
+import dev.holdfast.model.command.WorkerCommand;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Spelling;
+import dev.holdfast.model.value.Text;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All workers: the processes that supervisors look after, and whoever holds leases.
+ *
+ * @param now by the database's clock
+ */
+public record WorkerFleet(
+    List<WorkerHealth> processes,
+    List<SupervisorHealth> supervisors,
+    List<Holder> holders,
+    Instant now) {
+  private static final String PREFIX = "worker:";
+
+  public WorkerFleet {
+    processes = List.copyOf(processes);
+    supervisors = List.copyOf(supervisors);
+    holders = List.copyOf(holders);
+  }
+
+  /** Those that hold leases, and nothing of processes. */
+  public static WorkerFleet of(List<Holder> holders, Instant now) {
+    return new WorkerFleet(List.of(), List.of(), holders, now);
+  }
+
+  /** A worker's name is its place, and after an @ which process of which machine is in it. */
+  public static String component(String worker) {
+    int at = worker.indexOf('@');
+    String place = at < 0 ? worker : worker.substring(0, at);
+    return place.startsWith(PREFIX) ? place : PREFIX + place;
+  }
+
+  /** What each process holds; those that hold nothing are not in it. */
+  public Map<WorkerHealth, Holder> held() {
+    Map<String, String> hosts =
+        supervisors.stream().collect(Collectors.toMap(SupervisorHealth::name, s -> s.host()));
+    Map<String, WorkerHealth> named = new HashMap<>();
+    for (WorkerHealth process : processes) {
+      String host = hosts.get(process.supervisor());
+      if (host != null && process.pid() != null) {
+        named.put(WorkerHealth.namePrefix(process.component(), host, process.pid()), process);
+      }
+    }
+    Map<WorkerHealth, Holder> held = new HashMap<>();
+    for (Holder holder : holders) {
+      WorkerHealth process =
+          named.get(holder.worker().substring(0, holder.worker().lastIndexOf('.') + 1));
+      if (process != null) {
+        held.put(process, holder);
+      }
+    }
+    return held;
+  }
+
+  public List<WorkerView> all() {
+    Map<WorkerHealth, Holder> held = held();
+    List<WorkerView> all = new ArrayList<>();
+    processes.forEach(process -> all.add(WorkerView.of(process, held.get(process))));
+    alone(held).forEach(holder -> all.add(WorkerView.of(holder, now)));
+    return all;
+  }
+
+  /** Those that nobody looks after. */
+  public List<Holder> alone(Map<WorkerHealth, Holder> held) {
+    return holders.stream().filter(holder -> !held.containsValue(holder)).toList();
+  }
+
+  /** Those that have processes and are not heard of. */
+  public Set<String> silentSupervisors() {
+    Set<String> heard =
+        supervisors.stream()
+            .filter(supervisor -> !supervisor.isSilent())
+            .map(SupervisorHealth::name)
+            .collect(Collectors.toSet());
+    return processes.stream()
+        .map(WorkerHealth::supervisor)
+        .filter(name -> !heard.contains(name))
+        .collect(Collectors.toSet());
+  }
+
+  /** Which rows a command is for, or why there are none. */
+  public record Judged(List<WorkerHealth> rows, @Nullable AcceptedWorkerCommand against) {}
+
+  public Judged judge(WorkerCommand.Draft draft) {
+    List<WorkerHealth> wanted =
+        processes.stream()
+            .filter(row -> row.component().equals(draft.component()))
+            .filter(
+                row -> draft.supervisor() == null || row.supervisor().equals(draft.supervisor()))
+            .toList();
+    if (wanted.isEmpty()) {
+      return new Judged(List.of(), new AcceptedWorkerCommand.Unknown(unknown(draft)));
+    }
+    Set<String> silent = silentSupervisors();
+    List<WorkerHealth> heard =
+        wanted.stream().filter(row -> !silent.contains(row.supervisor())).toList();
+    if (heard.isEmpty()) {
+      return new Judged(
+          List.of(),
+          new AcceptedWorkerCommand.Refused(
+              "supervisor_silent",
+              "nobody would do it: supervisor '%s' is not heard of any more; start it again with 'holdfast supervise'"
+                  .formatted(wanted.getFirst().supervisor())));
+    }
+    List<WorkerHealth> sensible =
+        heard.stream().filter(row -> against(row, draft.action()) == null).toList();
+    return sensible.isEmpty()
+        ? new Judged(List.of(), against(heard.getFirst(), draft.action()))
+        : new Judged(sensible, null);
+  }
+
+  private static AcceptedWorkerCommand.@Nullable Refused against(WorkerHealth row, WorkerCommand.Action action) {
+    if (action != WorkerCommand.Action.PAUSE) {
+      return null;
+    }
+    if (row.isStopped()) {
+      return new AcceptedWorkerCommand.Refused(
+          "worker_stopped", row.component() + " is stopped and takes no jobs: resume starts it");
+    }
+    return row.status() == HealthStatus.FAILED
+        ? new AcceptedWorkerCommand.Refused(
+            "worker_failed",
+            row.component() + " has failed and takes no jobs: see its log, then resume starts it")
+        : null;
+  }
+
+  private String unknown(WorkerCommand.Draft draft) {
+    String component = Text.excerpt(draft.component(), Limits.NAME_CHARS);
+    List<WorkerHealth> elsewhere =
+        processes.stream().filter(row -> row.component().equals(draft.component())).toList();
+    if (!elsewhere.isEmpty()) {
+      return "supervisor '%s' has no %s: those that have are %s"
+          .formatted(
+              Text.excerpt(String.valueOf(draft.supervisor()), Limits.NAME_CHARS),
+              component,
+              elsewhere.stream().map(WorkerHealth::supervisor).collect(Collectors.joining(", ")));
+    }
+    if (holders.stream().anyMatch(each -> component(each.worker()).equals(draft.component()))) {
+      return "%s has no supervisor: it takes no orders; pause its queue, or end its process with SIGTERM"
+          .formatted(component);
+    }
+    return "there is no worker %s under a supervisor%s"
+        .formatted(component, nearest(component).map(near -> ": is it " + near + "?").orElse(""));
+  }
+
+  private Optional<String> nearest(String component) {
+    return Spelling.nearest(component, processes.stream().map(WorkerHealth::component).toList());
+  }
+}

@@ -1,0 +1,96 @@
+package dev.holdfast.model.ops;
+
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Json;
+
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A worker, as all that is known of it shows it: the row of its process, and the leases it holds.
+ *
+ * @param supervisor null when nobody looks after it: then only its leases tell about it
+ * @param worker the name under which it holds leases, if it does
+ * @param status one that is silent is shown as crashed
+ * @param stopped by an operator: it has no process, and gets none
+ * @param jobs how many it holds
+ * @param lastSeen when it was last heard, in whichever way
+ * @param lastHeartbeat of its leases
+ */
+public record WorkerView(
+    String component,
+    @Nullable String supervisor,
+    @Nullable String worker,
+    HealthStatus status,
+    boolean paused,
+    boolean stopped,
+    @Nullable Long pid,
+    @Nullable JobId currentJob,
+    long jobs,
+    List<String> queues,
+    int restarts,
+    @Nullable Instant lastRestart,
+    @Nullable Instant nextRestart,
+    @Nullable Integer exitCode,
+    @Nullable String reason,
+    Instant lastSeen,
+    @Nullable Instant lastHeartbeat,
+    @Nullable Instant oldestStart,
+    @Nullable Json details) {
+  public WorkerView {
+    queues = List.copyOf(queues);
+  }
+
+  /** For the screen: the status, and what else there is to it. */
+  public String shown() {
+    return stopped ? "stopped" : paused ? status.text() + ", paused" : status.text();
+  }
+
+  static WorkerView of(WorkerHealth row, @Nullable Holder leases) {
+    return new WorkerView(
+        row.component(),
+        row.supervisor(),
+        leases == null ? null : leases.worker(),
+        row.believed(),
+        row.paused(),
+        row.isStopped(),
+        row.pid(),
+        row.currentJob(),
+        leases == null ? 0 : leases.held(),
+        List.of(row.queue()),
+        row.restarts(),
+        row.lastRestart(),
+        row.nextRestart(),
+        row.exitCode(),
+        row.why(),
+        row.lastSeen(),
+        leases == null ? null : leases.heartbeatAt(),
+        leases == null ? null : leases.oldestStart(),
+        row.details());
+  }
+
+  static WorkerView of(Holder leases, Instant now) {
+    boolean expired = leases.leaseExpiresAt().isBefore(now);
+    return new WorkerView(
+        WorkerFleet.component(leases.worker()),
+        null,
+        leases.worker(),
+        expired ? HealthStatus.CRASHED : HealthStatus.HEALTHY,
+        false,
+        false,
+        null,
+        null,
+        leases.held(),
+        leases.queues(),
+        0,
+        null,
+        null,
+        null,
+        expired ? "its leases ran out at " + leases.leaseExpiresAt() : null,
+        leases.heartbeatAt(),
+        leases.heartbeatAt(),
+        leases.oldestStart(),
+        null);
+  }
+}

@@ -1,0 +1,47 @@
+package dev.holdfast.model.schedule;
+
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+
+import java.time.ZoneId;
+
+/**
+ * Enqueues a job again and again. Whichever node is up fires it, and each time only one of them.
+ *
+ * @param job what to enqueue: its kind, queue, priority, payload, budgets and timeout
+ * @param overlap whether a job may be enqueued while the one of the last time has not ended
+ */
+public record Schedule(
+    String name, Cron cron, ZoneId zone, Job job, WhenMissed missed, boolean overlap) {
+  public Schedule {
+    Limits.word("schedule", name);
+    if (!job.after().isEmpty()
+        || job.unique() != null
+        || job.concurrencyKey() != null
+        || job.parent() != null
+        || job.hasAttributes()
+        || job.deadline() != null
+        || job.runAt() != null
+        || !job.delay().isZero()) {
+      throw new RefusedException(
+          Refusal.BAD_SCHEDULE,
+          "schedule '%s': its job can have a queue, priority, budgets and a timeout, and nothing else"
+              .formatted(name));
+    }
+  }
+
+  public static Schedule of(String name, String cron, ZoneId zone, Job job) {
+    return new Schedule(name, Cron.parse(cron), zone, job, WhenMissed.ONCE, true);
+  }
+
+  public Schedule missed(WhenMissed value) {
+    return new Schedule(name, cron, zone, job, value, overlap);
+  }
+
+  /** A time at which the last job has not ended yet brings no new one. */
+  public Schedule withoutOverlap() {
+    return new Schedule(name, cron, zone, job, missed, false);
+  }
+}

@@ -1,0 +1,29 @@
+package dev.holdfast.model.value;
+
+/** Why a request was refused before anything was written. */
+public enum Refusal {
+  BAD_ID,
+  ID_TAKEN,
+  BAD_NAME,
+  BAD_KEY,
+  BAD_PRIORITY,
+  BAD_DELAY,
+  BAD_BUDGET,
+  BAD_TIMING,
+  BAD_LIMIT,
+  BAD_UNIQUE,
+  BAD_DEPENDENCY,
+  BAD_SCHEDULE,
+  BAD_PROGRESS,
+  BAD_RESOURCES,
+  BAD_TRACEPARENT,
+  TOO_MANY_JOBS,
+  PAYLOAD_NOT_JSON,
+  PAYLOAD_TOO_LARGE,
+  PAYLOAD_MISMATCH,
+  KEY_REUSED,
+  RESULT_NOT_JSON,
+  RESULT_TOO_LARGE,
+  EVENT_NOT_JSON,
+  EVENT_TOO_LARGE
+}

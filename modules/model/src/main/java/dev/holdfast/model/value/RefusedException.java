@@ -1,0 +1,23 @@
+package dev.holdfast.model.value;
+
+/** A request that cannot be taken as it is. Nothing was written; the message says what would be. */
+public final class RefusedException extends IllegalArgumentException {
+  private static final long serialVersionUID = 1L;
+
+  private final Refusal refusal;
+
+  public RefusedException(Refusal refusal, String message) {
+    super(message);
+    this.refusal = refusal;
+  }
+
+  public static RefusedException noSuchDependency() {
+    return new RefusedException(
+        Refusal.BAD_DEPENDENCY,
+        "a job depends on one that is not there: enqueue it first, or in the same call");
+  }
+
+  public Refusal refusal() {
+    return refusal;
+  }
+}

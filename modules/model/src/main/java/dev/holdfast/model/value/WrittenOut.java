@@ -1,0 +1,68 @@
+package dev.holdfast.model.value;
+
+/**
+ * How long JSON is once PostgreSQL gives it back: {@code jsonb} keeps numbers as decimals and
+ * writes them out in full, so {@code 1e131071} comes back as 131,072 digits. Nine characters of a
+ * payload would become so many in every claim and every list.
+ */
+final class WrittenOut {
+  /** More digits of an exponent than any number that PostgreSQL takes. */
+  private static final int EXPONENT_DIGITS = 9;
+
+  private WrittenOut() {}
+
+  /** By how many characters the document grows, or more; 0 for most of them. */
+  static long growth(String json) {
+    long growth = 0;
+    boolean inText = false;
+    for (int i = 0; i < json.length(); i++) {
+      char c = json.charAt(i);
+      if (inText) {
+        if (c == '\\') {
+          i++;
+        } else {
+          inText = c != '"';
+        }
+      } else if (c == '"') {
+        inText = true;
+      } else if ((c == 'e' || c == 'E') && i > 0 && isDigit(json.charAt(i - 1))) {
+        growth += growth(json, i);
+      }
+    }
+    return growth;
+  }
+
+  /**
+   * Of one number, by the place of its exponent: the zeros it stands for, less what they replace.
+   */
+  private static long growth(String json, int e) {
+    int start = e;
+    int point = -1;
+    while (start > 0 && (isDigit(json.charAt(start - 1)) || json.charAt(start - 1) == '.')) {
+      start--;
+      point = json.charAt(start) == '.' ? start : point;
+    }
+    int whole = (point < 0 ? e : point) - start;
+    int fraction = point < 0 ? 0 : e - point - 1;
+    int end = e + 1;
+    boolean negative = end < json.length() && json.charAt(end) == '-';
+    if (end < json.length() && (negative || json.charAt(end) == '+')) {
+      end++;
+    }
+    long exponent = 0;
+    int digits = 0;
+    for (; end < json.length() && isDigit(json.charAt(end)); end++) {
+      if (digits > 0 || json.charAt(end) != '0') {
+        digits++;
+        exponent = digits > EXPONENT_DIGITS ? exponent : exponent * 10 + json.charAt(end) - '0';
+      }
+    }
+    long moved = negative ? -exponent : exponent;
+    long written = Math.max(1, whole + moved) + 1 + Math.max(0, fraction - moved);
+    return Math.max(0, written - (end - start));
+  }
+
+  private static boolean isDigit(char c) {
+    return c >= '0' && c <= '9';
+  }
+}

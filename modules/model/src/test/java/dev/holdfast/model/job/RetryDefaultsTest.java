@@ -1,0 +1,62 @@
+package dev.holdfast.model.job;
+
+import dev.holdfast.model.value.Refusal;
+
+import static dev.holdfast.model.value.Refusals.assertRefused;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.job.RetryDefaults.Retries;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class RetryDefaultsTest {
+  private static final RetryPolicy OF_KIND = new RetryPolicy(Duration.ofSeconds(1), 1, ofHour());
+  private static final RetryPolicy OF_QUEUE = new RetryPolicy(Duration.ofSeconds(2), 1, ofHour());
+  private static final RetryPolicy OF_ALL = new RetryPolicy(Duration.ofSeconds(3), 1, ofHour());
+  private static final RetryDefaults DEFAULTS =
+      new RetryDefaults(
+          new Retries(4, OF_ALL),
+          Map.of("mail", new Retries(6, OF_KIND), "half", new Retries(null, OF_KIND)),
+          Map.of("slow", new Retries(5, OF_QUEUE)));
+
+  private static Duration ofHour() {
+    return Duration.ofHours(1);
+  }
+
+  @Test
+  void a_kind_wins_over_its_queue_and_that_over_what_holds_for_all() {
+    assertThat(DEFAULTS.maxAttempts("mail", "slow")).isEqualTo(6);
+    assertThat(DEFAULTS.policy("mail", "slow")).isEqualTo(OF_KIND);
+    assertThat(DEFAULTS.maxAttempts("other", "slow")).isEqualTo(5);
+    assertThat(DEFAULTS.policy("other", "slow")).isEqualTo(OF_QUEUE);
+    assertThat(DEFAULTS.maxAttempts("other", "other")).isEqualTo(4);
+    assertThat(DEFAULTS.policy("other", "other")).isEqualTo(OF_ALL);
+  }
+
+  @Test
+  void what_a_kind_does_not_say_its_queue_does() {
+    assertThat(DEFAULTS.maxAttempts("half", "slow")).isEqualTo(5);
+    assertThat(DEFAULTS.policy("half", "slow")).isEqualTo(OF_KIND);
+  }
+
+  @Test
+  void what_nobody_says_is_three_attempts_and_the_usual_waits() {
+    assertThat(RetryDefaults.NONE.maxAttempts("mail", "slow")).isEqualTo(3);
+    assertThat(RetryDefaults.NONE.policy("mail", "slow")).isEqualTo(RetryPolicy.DEFAULT);
+  }
+
+  @Test
+  void what_the_job_says_itself_wins() {
+    assertThat(DEFAULTS.applied(Job.of("mail")).maxAttempts()).isEqualTo(6);
+    assertThat(DEFAULTS.applied(Job.of("mail").maxAttempts(9)).maxAttempts()).isEqualTo(9);
+  }
+
+  @Test
+  void senseless_values_are_refused() {
+    assertRefused(Refusal.BAD_BUDGET, () -> new Retries(0, null));
+    assertRefused(
+        Refusal.BAD_NAME,
+        () -> new RetryDefaults(Retries.UNSAID, Map.of(), Map.of("a queue", Retries.UNSAID)));
+  }
+}

@@ -1,4 +1,0 @@
-@NullMarked
-package dev.holdfast.model;
-
-import org.jspecify.annotations.NullMarked;

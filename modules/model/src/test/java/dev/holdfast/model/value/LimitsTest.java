@@ -1,0 +1,147 @@
+package dev.holdfast.model.value;
+
+import dev.holdfast.model.attempt.Artifact;
+import dev.holdfast.model.attempt.Completion;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Publication;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.JobId;
+
+import static dev.holdfast.model.value.Refusals.assertRefused;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class LimitsTest {
+  @ParameterizedTest
+  @ValueSource(strings = {"mail", "Mail-2.high_prio", "0"})
+  void a_good_queue_name_is_taken(String name) {
+    assertThat(Limits.queue(name)).isEqualTo(name);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", " ", "-x", ".x", "a b", "a:b", "a\"b", "a/b", "ä", "a\n", "a\0"})
+  void a_bad_queue_name_is_refused(String name) {
+    assertRefused(Refusal.BAD_NAME, () -> Limits.queue(name));
+  }
+
+  @Test
+  void a_queue_name_fits_into_a_notification_channel() {
+    assertThat(Limits.queue("q".repeat(48))).hasSize(48);
+    assertRefused(Refusal.BAD_NAME, () -> Limits.queue("q".repeat(49)))
+        .hasMessageContaining("1 to 48 characters");
+  }
+
+  @Test
+  void kinds_and_words_may_hold_colons_and_slashes() {
+    assertThat(Limits.kind("mail/send:v2")).isEqualTo("mail/send:v2");
+    assertThat(Limits.word("event type", "source:ready")).isEqualTo("source:ready");
+    assertRefused(Refusal.BAD_NAME, () -> Limits.kind("k".repeat(101)));
+    assertRefused(Refusal.BAD_NAME, () -> Limits.word("tenant", "<script>"))
+        .hasMessageStartingWith("tenant '<script>'");
+  }
+
+  @Test
+  void a_key_may_hold_anything_that_can_be_stored() {
+    assertThat(Limits.key("uniqueKey", "Jürgen's \"order\" 😀 #1")).contains("😀");
+    assertThat(Limits.key("uniqueKey", "k".repeat(255))).hasSize(255);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "  ", "a\0b", "half \uD83D of a pair", "\uDE00 the other", "\uD83D"})
+  void a_key_that_cannot_be_stored_is_refused(String key) {
+    assertRefused(Refusal.BAD_KEY, () -> Limits.key("uniqueKey", key));
+  }
+
+  @Test
+  void a_key_of_256_characters_is_refused() {
+    assertRefused(Refusal.BAD_KEY, () -> Limits.key("uniqueKey", "k".repeat(256)));
+  }
+
+  @Test
+  void documents_are_counted_in_bytes_not_in_characters() {
+    String full = "\"" + "x".repeat(Limits.PAYLOAD_BYTES - 2) + "\"";
+    assertThat(Limits.payload(new Json(full)).text()).isSameAs(full);
+    assertRefused(Refusal.PAYLOAD_TOO_LARGE, () -> Limits.payload(new Json(full + " ")))
+        .hasMessageContaining("1,048,576 bytes");
+    String wide = "\"" + "ü".repeat(Limits.PAYLOAD_BYTES / 2) + "\"";
+    assertRefused(Refusal.PAYLOAD_TOO_LARGE, () -> Limits.payload(new Json(wide)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "1e131071",
+        "1E+131071",
+        "-1.5e131070",
+        "1e-16383",
+        "0.1e0131071",
+        "9e99999999999"
+      })
+  void numbers_count_as_they_are_written_out(String number) {
+    Json many = new Json("[" + (number + ",").repeat(99) + number + "]");
+    assertRefused(Refusal.PAYLOAD_TOO_LARGE, () -> Limits.payload(many))
+        .hasMessageContaining("written out");
+    assertRefused(Refusal.RESULT_TOO_LARGE, () -> Limits.result(many));
+    assertRefused(Refusal.EVENT_TOO_LARGE, () -> Limits.eventData(many));
+  }
+
+  @Test
+  void all_that_is_stored_is_bounded_by_what_it_becomes() {
+    Json many = new Json("[" + "1e131071,".repeat(99) + "1]");
+    Lease lease = new Lease(JobId.next(), 1);
+    Artifact artifact = new Artifact("a", 1, "0".repeat(64));
+    assertRefused(
+        Refusal.RESULT_TOO_LARGE, () -> new Publication(lease, "s", List.of(artifact), many));
+    Settlement done = new Settlement.Succeed(lease, null);
+    assertRefused(
+        Refusal.EVENT_TOO_LARGE,
+        () -> new Completion(done, "SUCCEEDED", "", "w", null, many, null, null));
+    assertRefused(
+        Refusal.EVENT_TOO_LARGE,
+        () -> new Completion(done, "SUCCEEDED", "", "w", null, null, many, null));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "1e5",
+        "6.02214076e23",
+        "1.7976931348623157E308",
+        "4.9E-324",
+        "true",
+        "false",
+        "[1e131071]",
+        "\"1e999999999\"",
+        "\"\\\"1e999999999\"",
+        "{\"1e999999999\": 1}"
+      })
+  void usual_numbers_and_texts_that_look_like_large_ones_are_taken(String json) {
+    assertThat(Limits.payload(new Json(json)).text()).isSameAs(json);
+  }
+
+  @Test
+  void each_kind_of_document_has_its_own_refusal() {
+    Json large = new Json("x".repeat(Limits.RESULT_BYTES + 1));
+    Json half = new Json("\"\uD83D\"");
+    assertRefused(Refusal.RESULT_TOO_LARGE, () -> Limits.result(large));
+    assertRefused(Refusal.EVENT_TOO_LARGE, () -> Limits.eventData(large));
+    assertRefused(Refusal.PAYLOAD_NOT_JSON, () -> Limits.payload(half));
+    assertRefused(Refusal.RESULT_NOT_JSON, () -> Limits.result(half));
+    assertRefused(Refusal.EVENT_NOT_JSON, () -> Limits.eventData(half));
+  }
+
+  @Test
+  void a_delay_lies_between_nothing_and_a_century() {
+    assertThat(Limits.delay("delay", Duration.ZERO)).isZero();
+    assertThat(Limits.delay("delay", Duration.ofDays(36_500))).isEqualTo(Duration.ofDays(36_500));
+    assertRefused(Refusal.BAD_DELAY, () -> Limits.delay("snooze", Duration.ofMillis(-1)))
+        .hasMessageStartingWith("snooze PT-0.001S");
+    assertRefused(
+        Refusal.BAD_DELAY, () -> Limits.delay("snooze", Duration.ofSeconds(Long.MAX_VALUE)));
+  }
+}

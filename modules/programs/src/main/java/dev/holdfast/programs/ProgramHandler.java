@@ -1,0 +1,167 @@
+package dev.holdfast.programs;
+
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.job.FailedException;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.JobAttributes;
+import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.process.ProcessTree;
+import dev.holdfast.process.RollingFile;
+import dev.holdfast.worker.artifact.DiskErrors;
+import dev.holdfast.worker.artifact.Scratch;
+import dev.holdfast.worker.attempt.AttemptContext;
+import dev.holdfast.worker.handler.Handler;
+import dev.holdfast.worker.handler.JobContext;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs a program for a job: write its envelope → run it, listening → publish what it left → its
+ * output is the result.
+ */
+final class ProgramHandler implements Handler<Json> {
+  /** How much of what a program prints is kept on disk. */
+  static final long LOG_BYTES = 10 << 20;
+
+  private static final int DATA_ERROR = 65;
+  private static final int TEMPORARY_FAILURE = 75;
+  private static final int CONFIGURATION_ERROR = 78;
+
+  private final Program program;
+  private final Codec codec;
+
+  ProgramHandler(Program program, Codec codec) {
+    this.program = program;
+    this.codec = codec;
+  }
+
+  /** The folders a program finds, all in its scratch folder, which is also where it starts. */
+  private record Folders(Path scratch, Path envelope, Path artifacts, Path temporary, Path log) {
+    static Folders in(Path scratch) {
+      Path ours = scratch.resolve(Scratch.OURS);
+      return new Folders(
+          scratch,
+          ours.resolve("job.json"),
+          scratch.resolve("artifacts"),
+          ours.resolve("tmp"),
+          ours.resolve("output.log"));
+    }
+  }
+
+  @Override
+  public @Nullable Object handle(Json payload, JobContext context) {
+    Folders folders = prepared(context);
+    try (RollingFile log = new RollingFile(folders.log(), LOG_BYTES)) {
+      AttemptContext running = (AttemptContext) context;
+      ProgramOutput output = new ProgramOutput(running, codec, log);
+      int exit;
+      try {
+        exit = running.run(program.command(), environment(folders), output::out, output::err);
+      } finally {
+        output.end();
+      }
+      judge(exit, output);
+      publish(context, folders, output.result());
+      return output.result();
+    }
+  }
+
+  private Folders prepared(JobContext context) {
+    Folders folders = Folders.in(context.scratch());
+    try {
+      Files.createDirectories(folders.artifacts());
+      Files.createDirectories(folders.temporary());
+      Files.writeString(folders.envelope(), codec.encode(envelope(context.job())).text());
+      return folders;
+    } catch (IOException trouble) {
+      throw DiskErrors.failed("the job's envelope could not be written", trouble);
+    }
+  }
+
+  /** The names are those of the worker contract, where a job is called a task of a run. */
+  private Map<String, Object> envelope(LeasedJob job) {
+    Map<String, Object> envelope = new LinkedHashMap<>();
+    envelope.put("taskId", job.id().toString());
+    envelope.put("runId", job.run().toString());
+    envelope.put("tenantId", job.tenant());
+    envelope.put("workspaceId", job.workspace());
+    envelope.put("attempt", job.lease().attempt());
+    envelope.put("maxAttempts", job.maxAttempts());
+    envelope.put("workerQueue", job.queue());
+    envelope.put("kind", job.kind());
+    envelope.put("payload", codec.decode(job.payload(), Object.class));
+    JobAttributes attributes = job.attributes();
+    envelope.put("resources", codec.decode(attributes.resources(), Object.class));
+    putIfThere(envelope, "assetId", attributes.assetId());
+    putIfThere(envelope, "partitionKey", attributes.partitionKey());
+    putIfThere(envelope, "traceparent", attributes.traceparent());
+    return envelope;
+  }
+
+  private static void putIfThere(
+      Map<String, Object> envelope, String field, @Nullable String value) {
+    if (value != null) {
+      envelope.put(field, value);
+    }
+  }
+
+  private Map<String, String> environment(Folders folders) {
+    Map<String, String> environment = new HashMap<>();
+    environment.put("TMPDIR", folders.temporary().toString());
+    environment.putAll(program.environment());
+    environment.put("HOLDFAST_JOB", folders.envelope().toString());
+    environment.put("HOLDFAST_SCRATCH", folders.scratch().toString());
+    environment.put("HOLDFAST_ARTIFACTS", folders.artifacts().toString());
+    return environment;
+  }
+
+  // ---- how it ended
+
+  private void judge(int exit, ProgramOutput output) {
+    Failure said = output.failure();
+    if (said != null) {
+      throw new FailedException(said.withStackTrace(output.last().all()));
+    }
+    if (exit != 0) {
+      FailureCategory category =
+          switch (exit) {
+            case DATA_ERROR -> FailureCategory.DATA_QUALITY;
+            case TEMPORARY_FAILURE -> FailureCategory.INFRASTRUCTURE;
+            case CONFIGURATION_ERROR -> FailureCategory.CONFIGURATION;
+            default -> FailureCategory.USER_CODE;
+          };
+      throw new FailedException(
+          Failure.of(category, "EXIT_" + exit, ended(exit, output.last().last()))
+              .withStackTrace(output.last().all()));
+    }
+  }
+
+  private String ended(int exit, String lastLine) {
+    String name = String.valueOf(Path.of(program.command().getFirst()).getFileName());
+    return name + " " + ProcessTree.howItEnded(exit) + (lastLine.isBlank() ? "" : ": " + lastLine);
+  }
+
+  private void publish(JobContext context, Folders folders, @Nullable Json result) {
+    Map<String, Path> files = new TreeMap<>();
+    try (DirectoryStream<Path> left = Files.newDirectoryStream(folders.artifacts())) {
+      left.forEach(file -> files.put(file.getFileName().toString(), file));
+    } catch (IOException trouble) {
+      throw DiskErrors.failed("the artifacts folder could not be read", trouble);
+    }
+    // One that was promised and is not there is found missing when it is to be published.
+    program.artifacts().forEach(name -> files.putIfAbsent(name, folders.artifacts().resolve(name)));
+    if (!files.isEmpty()) {
+      context.publish(files, result);
+    }
+  }
+}

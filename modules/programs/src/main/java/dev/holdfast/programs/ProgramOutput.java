@@ -1,0 +1,162 @@
+package dev.holdfast.programs;
+
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Text;
+import dev.holdfast.process.LastLines;
+import dev.holdfast.process.RollingFile;
+import dev.holdfast.redaction.ScrubbingStream;
+import dev.holdfast.worker.attempt.AttemptContext;
+import dev.holdfast.worker.handler.CancelledException;
+import dev.holdfast.worker.handler.LeaseLostException;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a program prints. Lines on its standard output that begin with {@code holdfast: } speak to
+ * us; every other line is log.
+ */
+final class ProgramOutput {
+  static final String PREFIX = "holdfast: ";
+  static final int MOST_EVENTS = 1_000;
+  private static final int LOG_LINE_CHARS = 8_000;
+
+  private final AttemptContext context;
+  private final Codec codec;
+  private final RollingFile log;
+  private final ScrubbingStream scrubbed;
+  private final LastLines last = new LastLines();
+  private int percent;
+  private int events;
+  private long unread;
+  private volatile @Nullable Json result;
+  private volatile @Nullable Failure failure;
+
+  ProgramOutput(AttemptContext context, Codec codec, RollingFile log) {
+    this.context = context;
+    this.codec = codec;
+    this.log = log;
+    this.scrubbed = context.scrubber().stream(this::keep);
+  }
+
+  /** One line of JSON; several of these may be said at once. */
+  record Said(
+      @Nullable Double progress,
+      @Nullable String message,
+      @Nullable Object output,
+      @Nullable SaidFailure failure,
+      @Nullable SaidEvent event) {}
+
+  record SaidFailure(
+      @Nullable FailureCategory category,
+      @Nullable String code,
+      @Nullable String message,
+      @Nullable Boolean retryable) {}
+
+  record SaidEvent(@Nullable String type, @Nullable Object data) {}
+
+  void out(String line, long cut) {
+    if (!line.startsWith(PREFIX)) {
+      log(line, cut);
+      return;
+    }
+    try {
+      if (cut > 0) {
+        throw new IllegalArgumentException("the line is too long");
+      }
+      obey(codec.decode(new Json(line.substring(PREFIX.length())), Said.class));
+    } catch (CancelledException | LeaseLostException stopping) {
+      log("not told any more: " + line, 0);
+    } catch (IllegalArgumentException wrong) {
+      log(line, cut);
+      log("holdfast does not understand the line above: " + wrong.getMessage(), 0);
+    }
+  }
+
+  void err(String line, long cut) {
+    log(line, cut);
+  }
+
+  private void obey(Said said) {
+    if (said.progress() != null) {
+      percent = (int) Math.clamp(said.progress(), 0.0, 100.0);
+    }
+    if (said.progress() != null || said.message() != null) {
+      context.progress(
+          percent, said.message() == null ? "" : context.scrubber().scrub(said.message()));
+    }
+    if (said.output() != null) {
+      result = Limits.result(codec.encode(said.output()));
+    }
+    if (said.failure() != null) {
+      failure = failure(said.failure());
+    }
+    if (said.event() != null) {
+      event(said.event());
+    }
+  }
+
+  private Failure failure(SaidFailure said) {
+    FailureCategory category =
+        said.category() == null ? FailureCategory.USER_CODE : said.category();
+    String code = said.code() == null ? Failure.HANDLER_FAILED : said.code();
+    String message = said.message() == null ? "the program said that it failed" : said.message();
+    // Before it is cut to what a failure may hold.
+    Failure failure = Failure.of(category, code, context.scrubber().scrub(message));
+    return said.retryable() == null ? failure : failure.withRetryable(said.retryable());
+  }
+
+  private void event(SaidEvent said) {
+    if (said.type() == null) {
+      throw new IllegalArgumentException("an event needs a type");
+    }
+    if (++events > MOST_EVENTS) {
+      throw new IllegalArgumentException("it has had its " + MOST_EVENTS + " events");
+    }
+    context.event(
+        said.type(), said.data() == null ? Map.of() : context.scrubber().scrubTexts(said.data()));
+  }
+
+  private synchronized void log(String line, long cut) {
+    unread = cut;
+    scrubbed.write(line + "\n");
+    unread = 0;
+  }
+
+  /** Whole lines, several perhaps. Cut only here: half a secret would not be known for one. */
+  private void keep(String lines) {
+    lines
+        .lines()
+        .forEach(
+            line -> {
+              String text = Text.excerpt(line, LOG_LINE_CHARS);
+              long dropped = unread + Math.max(0, line.length() - LOG_LINE_CHARS);
+              String kept = dropped > 0 ? text + " (" + dropped + " more)" : text;
+              log.line(kept);
+              last.add(kept);
+              context.log(kept);
+            });
+  }
+
+  /** It prints nothing more. */
+  synchronized void end() {
+    scrubbed.close();
+  }
+
+  @Nullable Json result() {
+    return result;
+  }
+
+  /** What it said was wrong, whatever its exit code. */
+  @Nullable Failure failure() {
+    return failure;
+  }
+
+  LastLines last() {
+    return last;
+  }
+}

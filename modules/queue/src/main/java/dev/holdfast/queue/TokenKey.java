@@ -1,9 +1,0 @@
-package dev.holdfast.queue;
-
-/** A secret, in base64, and its name. */
-public record TokenKey(String kid, String secret) {
-  @Override
-  public String toString() {
-    return "key " + kid;
-  }
-}

@@ -1,0 +1,55 @@
+package dev.holdfast.queue.admin;
+
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.queue.jdbc.Rows;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+
+/**
+ * Deletes jobs that ended long ago: the only thing in Holdfast that deletes a job. What they have
+ * published is left to whoever has the files.
+ */
+public final class Retention {
+  // statement_timestamp(), because no index can be searched for what changes while it is read.
+  private static final String SQL =
+      """
+      WITH old AS MATERIALIZED (
+        SELECT j.id
+          FROM holdfast.job j
+         WHERE j.finished_at < statement_timestamp() - ? * interval '1 millisecond'
+           AND j.state = ?
+         LIMIT ?
+           FOR UPDATE SKIP LOCKED
+      ), deleted AS (
+        DELETE FROM holdfast.job j USING old
+         WHERE j.id = old.id AND j.state = ?
+        RETURNING j.id
+      ), orphaned AS (
+        UPDATE holdfast.artifact a
+           SET orphaned_at = clock_timestamp()
+          FROM deleted d
+         WHERE a.job_id = d.id
+      )
+      SELECT count(*) AS deleted FROM deleted
+      """;
+
+  private Retention() {}
+
+  public static int delete(Connection connection, JobState state, Duration olderThan, int most)
+      throws SQLException {
+    if (!state.isTerminal()) {
+      throw new IllegalArgumentException("a job in " + state + " is never deleted");
+    }
+    return Rows.list(
+            connection,
+            row -> row.getInt("deleted"),
+            SQL,
+            olderThan,
+            state.name(),
+            most,
+            state.name())
+        .getFirst();
+  }
+}

@@ -1,0 +1,119 @@
+package dev.holdfast.queue.claim;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a claim begins to look, when looking from the start is slow or about to be.
+ *
+ * <p>Claimed jobs leave dead entries at the front of the claim index, and each claim walks over
+ * them until a vacuum has cleared them away: further every time while a heap of jobs is worked off,
+ * and for ever while somebody holds an old snapshot. So after a large claim, or a few slow ones,
+ * the next begins where the last one did, priority by priority. What commits late with an earlier
+ * time, or goes back to its old place in the queue, may lie before that; it is found by a look from
+ * the start, which comes again after a while, and at once when nothing else is found. While claims
+ * are small and quick nothing of this happens.
+ */
+final class ClaimCursor {
+  static final double NONE = Double.NEGATIVE_INFINITY;
+  private static final int LANES = 10;
+
+  /** More than a claim of so many rows takes by itself. */
+  private static final Duration SLOW = Duration.ofMillis(15);
+
+  /** One slow claim may be the machine's doing; so many in a row are not. */
+  static final int NO_CHANCE = 3;
+
+  private static final Duration SLOW_PER_ROW = Duration.ofNanos(60_000);
+
+  /** Who gets so many at once has a heap of them before him. */
+  static final int LARGE = 100;
+
+  /**
+   * A look from the start may take up a twentieth of the time, and half of it in an empty queue.
+   */
+  private static final int RARELY = 20;
+
+  private static final int SOMETIMES = 2;
+
+  /** Times are read as seconds with a fraction; what lies closer together is not told apart. */
+  private static final double PRECISION = 1e-5;
+
+  private final LongSupplier nanos;
+  private final double[] floors = new double[LANES];
+  private boolean raised;
+  private int slowInARow;
+  private long fullAt;
+  private long fullCost;
+
+  ClaimCursor(LongSupplier nanos) {
+    this.nanos = nanos;
+    Arrays.fill(floors, NONE);
+  }
+
+  /** Where the next claim begins, in seconds since the epoch, by priority. */
+  synchronized double[] next() {
+    if (raised && sinceFull() >= RARELY * fullCost) {
+      lower();
+    }
+    return floors.clone();
+  }
+
+  /** What a claim that began at these floors has found, and how long it took. */
+  synchronized void claimed(double[] from, List<Claim.Taken> taken, long took) {
+    boolean full = isFull(from);
+    if (full) {
+      fullAt = nanos.getAsLong();
+      fullCost = took;
+    }
+    boolean slow = took > SLOW.toNanos() + SLOW_PER_ROW.toNanos() * taken.size();
+    slowInARow = !full ? slowInARow : slow ? slowInARow + 1 : 0;
+    if (!taken.isEmpty() && (raised || slowInARow >= NO_CHANCE || taken.size() >= LARGE)) {
+      raise(taken);
+    }
+  }
+
+  private void raise(List<Claim.Taken> taken) {
+    double[] first = new double[LANES];
+    Arrays.fill(first, Double.POSITIVE_INFINITY);
+    for (Claim.Taken job : taken) {
+      first[job.priority()] = Math.min(first[job.priority()], job.due() - PRECISION);
+    }
+    for (int lane = 0; lane < LANES; lane++) {
+      if (first[lane] < Double.POSITIVE_INFINITY) {
+        floors[lane] = Math.max(floors[lane], first[lane]);
+      }
+    }
+    raised = true;
+  }
+
+  /** Whether a claim that found nothing should look again, from the start. */
+  synchronized boolean shouldLookAgain(double[] from) {
+    if (isFull(from) || sinceFull() < SOMETIMES * fullCost) {
+      return false;
+    }
+    lower();
+    return true;
+  }
+
+  private void lower() {
+    Arrays.fill(floors, NONE);
+    raised = false;
+  }
+
+  private long sinceFull() {
+    return nanos.getAsLong() - fullAt;
+  }
+
+  /** When a claim that found nothing may look from the start; null when that is what it did. */
+  synchronized @Nullable Duration nextFullLook(double[] from) {
+    return isFull(from) ? null : Duration.ofNanos(Math.max(0, SOMETIMES * fullCost - sinceFull()));
+  }
+
+  private static boolean isFull(double[] from) {
+    return Arrays.stream(from).allMatch(floor -> floor == NONE);
+  }
+}

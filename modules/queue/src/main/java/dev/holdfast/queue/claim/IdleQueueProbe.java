@@ -1,0 +1,102 @@
+package dev.holdfast.queue.claim;
+
+import dev.holdfast.queue.admin.Queues;
+import dev.holdfast.queue.jdbc.Rows;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Why a claim came back empty: asked only then, so that a busy queue never pays for it.
+ *
+ * <p>Every look is the first row in the order of an index, never EXISTS: see {@link Claim}.
+ *
+ * @param hasRules the queue has a limit or a rate, or jobs with concurrency keys
+ * @param retryDue a job in RETRYING has waited out its backoff
+ * @param hasWaiting a job waits for others, which may have ended meanwhile
+ * @param nextDue how long until the next delayed or retrying job is due, or a queue with a rate has
+ *     its next token; of more than a thousand jobs with concurrency keys not all are asked, and
+ *     polling finds the rest
+ */
+record IdleQueueProbe(
+    boolean paused,
+    boolean hasRules,
+    boolean retryDue,
+    boolean hasWaiting,
+    @Nullable Duration nextDue) {
+  private static final String SQL =
+      """
+      SELECT %s AS paused,
+             q.max_running IS NOT NULL OR q.rate_limit IS NOT NULL OR (
+               SELECT k.queue FROM holdfast.job k
+                WHERE k.queue = name.queue AND k.state = 'PENDING'
+                  AND k.concurrency_key IS NOT NULL
+                ORDER BY k.concurrency_key
+                LIMIT 1) IS NOT NULL AS has_rules,
+             (SELECT r.run_at FROM holdfast.job r
+               WHERE r.queue = name.queue AND r.state = 'RETRYING'
+               ORDER BY r.run_at
+               LIMIT 1) <= statement_timestamp() AS retry_due,
+             (SELECT w.queue FROM holdfast.job w
+               WHERE w.queue = name.queue AND w.state = 'WAITING'
+               ORDER BY w.queue
+               LIMIT 1) IS NOT NULL AS has_waiting,
+             extract(epoch FROM least(delayed.run_at, keyed.run_at, retrying.run_at, token.comes_at)
+                                - statement_timestamp()) * 1000 AS next_ms
+        FROM (SELECT ?::text AS queue) AS name
+        LEFT JOIN holdfast.queue q ON q.name = name.queue
+        LEFT JOIN LATERAL (
+          -- A millisecond more, for the fraction that is cut off on the way to the worker.
+          SELECT statement_timestamp() + interval '1 millisecond' * (
+                   1 + (1 - bucket.tokens) * q.rate_span_ms / q.rate_limit) AS comes_at
+            FROM (SELECT coalesce(q.tokens, q.rate_limit)
+                         + extract(epoch FROM statement_timestamp() - q.tokens_at)
+                           * 1000.0 * q.rate_limit / q.rate_span_ms AS tokens) AS bucket
+           WHERE bucket.tokens < 1) AS token ON true
+        LEFT JOIN LATERAL (
+          SELECT min(first.run_at) AS run_at
+            FROM generate_series(0, 9) AS lane(priority)
+           CROSS JOIN LATERAL (
+             SELECT j.run_at
+               FROM holdfast.job j
+              WHERE j.queue = name.queue AND j.priority = lane.priority
+                AND j.state = 'PENDING' AND j.concurrency_key IS NULL
+                AND j.run_at > statement_timestamp()
+              ORDER BY j.run_at
+              LIMIT 1) AS first) AS delayed ON true
+        LEFT JOIN LATERAL (
+          -- Among the first of them only: an index by time would serve this and mislead claims.
+          SELECT min(first.run_at) FILTER (WHERE first.run_at > statement_timestamp()) AS run_at
+            FROM (SELECT k.run_at
+                    FROM holdfast.job k
+                   WHERE k.queue = name.queue AND k.state = 'PENDING'
+                     AND k.concurrency_key IS NOT NULL
+                   ORDER BY k.concurrency_key
+                   LIMIT 1000) AS first) AS keyed ON true
+        LEFT JOIN LATERAL (
+          SELECT r.run_at
+            FROM holdfast.job r
+           WHERE r.queue = name.queue AND r.state = 'RETRYING'
+             AND r.run_at > statement_timestamp()
+           ORDER BY r.run_at
+           LIMIT 1) AS retrying ON true
+      """
+          .formatted(Queues.isPaused("name.queue"));
+
+  static IdleQueueProbe of(Connection connection, String queue) throws SQLException {
+    return Rows.list(
+            connection,
+            row ->
+                new IdleQueueProbe(
+                    row.getBoolean("paused"),
+                    row.getBoolean("has_rules"),
+                    row.getBoolean("retry_due"),
+                    row.getBoolean("has_waiting"),
+                    Rows.millisOrNull(row, "next_ms")),
+            SQL,
+            queue)
+        .getFirst();
+  }
+}

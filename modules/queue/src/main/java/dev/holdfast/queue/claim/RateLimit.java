@@ -1,0 +1,44 @@
+package dev.holdfast.queue.claim;
+
+import dev.holdfast.queue.jdbc.Rows;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+
+/**
+ * How many jobs of a queue may start in a span of time: a bucket of tokens that fills evenly and
+ * holds one span's worth, so a queue that was quiet may begin with a burst. Used only under the
+ * turn of {@link ClaimByRules}.
+ */
+final class RateLimit {
+  private static final String FILL =
+      """
+      UPDATE holdfast.queue
+         SET tokens = least(
+               rate_limit,
+               coalesce(tokens, rate_limit)
+                 + extract(epoch FROM statement_timestamp() - coalesce(tokens_at, statement_timestamp()))
+                   * 1000.0 * rate_limit / rate_span_ms),
+             tokens_at = statement_timestamp()
+       WHERE name = ? AND rate_limit IS NOT NULL
+      RETURNING tokens
+      """;
+
+  private static final String SPEND =
+      "UPDATE holdfast.queue SET tokens = tokens - ? WHERE name = ? AND rate_limit IS NOT NULL";
+
+  private RateLimit() {}
+
+  /** How many of {@code wanted} jobs may start now. */
+  static int allows(Connection connection, String queue, int wanted) throws SQLException {
+    List<Double> tokens = Rows.list(connection, row -> row.getDouble("tokens"), FILL, queue);
+    return tokens.isEmpty() ? wanted : (int) Math.min(wanted, Math.floor(tokens.getFirst()));
+  }
+
+  static void spend(Connection connection, String queue, int started) throws SQLException {
+    if (started > 0) {
+      Rows.update(connection, SPEND, started, queue);
+    }
+  }
+}

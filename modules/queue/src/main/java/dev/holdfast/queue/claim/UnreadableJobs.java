@@ -1,0 +1,206 @@
+package dev.holdfast.queue.claim;
+
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.DatabaseException;
+import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.SqlErrors;
+import dev.holdfast.queue.settle.Backoff;
+import dev.holdfast.queue.settle.Fail;
+import dev.holdfast.queue.settle.ReleaseAttempts;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads the payloads of claimed jobs one by one, after a claim that could not be read as a whole. A
+ * payload that the server cannot give back fails its job, and that one alone: left where it is, it
+ * would break every claim that comes upon it.
+ */
+final class UnreadableJobs {
+  private static final Logger log = LoggerFactory.getLogger(UnreadableJobs.class);
+
+  // The size is asked first, on the server: what is beyond all measure is not sent.
+  private static final String READ =
+      """
+      SELECT CASE WHEN octet_length(payload::text) <= ? THEN payload::text END AS payload
+        FROM holdfast.job
+       WHERE id = ? AND attempt = ? AND lease_expires_at IS NOT NULL
+      """;
+
+  private static final String KEEP =
+      """
+      INSERT INTO holdfast.unreadable (job_id, payload, found_at)
+      SELECT id, payload, clock_timestamp() FROM holdfast.job WHERE id = ?
+      ON CONFLICT (job_id) DO NOTHING
+      """;
+
+  private static final String NOTE =
+      """
+      INSERT INTO holdfast.unreadable (job_id, found_at) VALUES (?, clock_timestamp())
+      ON CONFLICT (job_id) DO NOTHING
+      """;
+
+  // Lists read the payload too.
+  private static final String REPLACE =
+      "UPDATE holdfast.job SET payload = '{\"unreadable\": true}' WHERE id = ? AND attempt = ?";
+
+  /** So many are claimed at once on this way: each is a statement, and their leases run. */
+  static final int MOST = 20;
+
+  /** What is not read by then goes back to the queue. */
+  private static final int PART_OF_LEASE = 3;
+
+  private final Database database;
+  private final Backoff backoff;
+
+  UnreadableJobs(Database database, Backoff backoff) {
+    this.database = database;
+    this.backoff = backoff;
+  }
+
+  /** True when it may be a payload that broke the claim, and not the way to the server. */
+  static boolean mayHelp(DatabaseException trouble) {
+    return trouble.getCause() instanceof SQLException cause
+        && (SqlErrors.isUnreadable(cause)
+            || SqlErrors.isOutOfMemory(cause)
+            || SqlErrors.isTimeLimit(cause));
+  }
+
+  /** One way to claim. */
+  interface Claiming {
+    List<LeasedJob> take(int most, String write);
+  }
+
+  /** Claims as usual, and if that cannot be read, some jobs whose payloads are read apart. */
+  List<LeasedJob> ifNeeded(int most, Duration lease, Claiming claiming) {
+    try {
+      return claiming.take(most, Claim.TAKE);
+    } catch (DatabaseException trouble) {
+      if (!mayHelp(trouble)) {
+        throw trouble;
+      }
+      log.warn("a claim failed, and its jobs are read one by one: {}", trouble.getMessage());
+    }
+    List<LeasedJob> claimed;
+    List<LeasedJob> readable;
+    do {
+      claimed = claiming.take(Math.min(most, MOST), Claim.TAKE_UNREAD);
+      readable = all(claimed, lease);
+    } while (readable.isEmpty() && !claimed.isEmpty());
+    return readable;
+  }
+
+  /** Those of them that can be run, with their payloads. */
+  private List<LeasedJob> all(List<LeasedJob> claimed, Duration lease) {
+    long until = System.nanoTime() + lease.toNanos() / PART_OF_LEASE;
+    List<LeasedJob> readable = new ArrayList<>();
+    List<Settlement.Release> left = new ArrayList<>();
+    for (LeasedJob job : claimed) {
+      if (System.nanoTime() - until > 0) {
+        left.add(new Settlement.Release(job.lease(), false));
+      } else {
+        one(job).ifPresent(readable::add);
+      }
+    }
+    if (!left.isEmpty()) {
+      database.run("release", connection -> ReleaseAttempts.released(connection, left));
+    }
+    return readable;
+  }
+
+  private Optional<LeasedJob> one(LeasedJob job) {
+    Lease lease = job.lease();
+    try {
+      List<Optional<Json>> payload =
+          database.run(
+              "read",
+              connection ->
+                  Rows.list(
+                      connection,
+                      row -> Optional.ofNullable(Rows.jsonOrNull(row, "payload")),
+                      READ,
+                      Limits.BULK_BYTES,
+                      lease.job(),
+                      lease.attempt()));
+      if (!payload.isEmpty() && payload.getFirst().isEmpty()) {
+        end(lease, "it has more than %,d bytes".formatted(Limits.BULK_BYTES));
+      }
+      return payload.stream().flatMap(Optional::stream).map(job::payload).findFirst();
+    } catch (DatabaseException trouble) {
+      if (!mayHelp(trouble)) {
+        throw trouble;
+      }
+      String why = String.valueOf(trouble.getMessage());
+      if (trouble.getCause() instanceof SQLException cause && SqlErrors.isUnreadable(cause)) {
+        end(lease, why);
+      } else {
+        putOff(lease, why);
+      }
+      return Optional.empty();
+    }
+  }
+
+  /** Fails the job for good. Its payload is kept elsewhere. */
+  private void end(Lease lease, String why) {
+    log.error("{}: its payload cannot be read, and it has failed: {}", lease, why);
+    Settlement.Fail fail =
+        new Settlement.Fail(
+            lease,
+            Failure.of(
+                FailureCategory.DATA_QUALITY,
+                Failure.PAYLOAD_UNREADABLE,
+                "the database cannot give the payload back; it lies in holdfast.unreadable: "
+                    + why),
+            Duration.ZERO);
+    database.transact(
+        "unreadable",
+        connection -> {
+          if (!Fail.all(connection, backoff, List.of(fail)).isEmpty()) {
+            setAside(connection, lease);
+          }
+          return true;
+        });
+  }
+
+  private static void setAside(Connection connection, Lease lease) throws SQLException {
+    Savepoint before = connection.setSavepoint();
+    try {
+      Rows.update(connection, KEEP, lease.job());
+    } catch (SQLException damaged) {
+      if (!SqlErrors.isUnreadable(damaged)) {
+        throw damaged;
+      }
+      connection.rollback(before);
+      Rows.update(connection, NOTE, lease.job());
+    }
+    Rows.update(connection, REPLACE, lease.job(), lease.attempt());
+  }
+
+  /** The server took too long, or had no memory: perhaps for other reasons. Its budget decides. */
+  private void putOff(Lease lease, String why) {
+    log.warn("{}: its payload could not be read: {}", lease, why);
+    Settlement.Fail fail =
+        new Settlement.Fail(
+            lease,
+            Failure.of(
+                FailureCategory.INFRASTRUCTURE,
+                Failure.PAYLOAD_UNREADABLE,
+                "the payload could not be read: " + why),
+            null);
+    database.run("fail", connection -> Fail.all(connection, backoff, List.of(fail)));
+  }
+}

@@ -1,0 +1,356 @@
+package dev.holdfast.queue.command;
+
+import dev.holdfast.model.attempt.Background;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.queue.jdbc.FailureJson;
+import dev.holdfast.queue.jdbc.Rows;
+
+import dev.holdfast.model.command.JobCommand.Answer;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** What operators ask of jobs that run in steps; their workers hear it with their heartbeats. */
+public final class Commands {
+  // The row lock orders this against the worker that honours an earlier request.
+  private static final String HOLD =
+      """
+      SELECT state FROM holdfast.job
+       WHERE id = ? AND (?::text IS NULL OR tenant = ?::text)
+         FOR NO KEY UPDATE
+      """;
+
+  // A step that was begun has a row; one that is still to come may stand in the payload.
+  private static final String STEP =
+      """
+      SELECT coalesce(s.step_index, p.place) AS place, coalesce(s.state, '') AS state,
+             p.place IS NOT NULL AS has_workspace,
+             (SELECT count(*) FROM holdfast.step d
+               WHERE d.job_id = j.id AND d.state = 'DONE'
+                 AND d.step_index < coalesce(s.step_index, p.place)) AS done_before
+        FROM holdfast.job j
+        LEFT JOIN holdfast.step s ON s.job_id = j.id AND s.step_id = ?
+        LEFT JOIN LATERAL (
+          SELECT min(e.n)::int AS place
+            FROM jsonb_array_elements(
+                   CASE jsonb_typeof(j.payload -> 'steps') WHEN 'array' THEN j.payload -> 'steps'
+                                                           ELSE '[]' END)
+                 WITH ORDINALITY AS e(step, n)
+           WHERE e.step ->> 'id' = ?) AS p ON true
+       WHERE j.id = ? AND coalesce(s.step_index, p.place) IS NOT NULL
+      """;
+
+  // Who asked for a step, and why, must not be lost before it is honoured: where a step is asked
+  // for, the row says it of that, otherwise of what holds the job up.
+  private static final String HOLD_UP =
+      """
+      INSERT INTO holdfast.control AS c (job_id, paused, takeover, requested_by, reason)
+      VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (job_id) DO UPDATE
+         SET paused = c.paused OR excluded.paused, takeover = c.takeover OR excluded.takeover,
+             requested_by = CASE WHEN c.action IS NULL THEN excluded.requested_by
+                                                       ELSE c.requested_by END,
+             reason = CASE WHEN c.action IS NULL THEN excluded.reason ELSE c.reason END
+      """;
+
+  private static final String RECOVER =
+      """
+      INSERT INTO holdfast.control (job_id, action, step_id, requested_by, reason, requested_at)
+      VALUES (?, ?, ?, ?, ?, clock_timestamp())
+      ON CONFLICT (job_id) DO UPDATE
+         SET action = excluded.action, step_id = excluded.step_id,
+             requested_by = excluded.requested_by, reason = excluded.reason,
+             requested_at = excluded.requested_at
+      """;
+
+  private static final String ACCEPT =
+      """
+      UPDATE holdfast.control
+         SET takeover = false, action = ?, step_id = ?, requested_by = ?, reason = ?,
+             requested_at = clock_timestamp()
+       WHERE job_id = ?
+      """;
+
+  private static final String DONE_FROM =
+      """
+      SELECT step_id FROM holdfast.step
+       WHERE job_id = ? AND step_index >= ? AND state = 'DONE'
+       ORDER BY step_index
+      """;
+
+  private static final String DROPS =
+      """
+      SELECT d.step_id
+        FROM holdfast.control c
+        JOIN holdfast.step s ON s.job_id = c.job_id AND s.step_id = c.step_id
+        JOIN holdfast.step d ON d.job_id = c.job_id AND d.step_index >= s.step_index
+       WHERE c.job_id = ? AND c.action = ANY (?::text[]) AND d.state = 'DONE'
+       ORDER BY d.step_index
+      """;
+
+  private static final String RESUME =
+      """
+      WITH gone AS (
+        DELETE FROM holdfast.control WHERE job_id = ? AND action IS NULL
+      )
+      UPDATE holdfast.control SET paused = false, takeover = false
+       WHERE job_id = ? AND action IS NOT NULL
+      """;
+
+  private static final String HONOURED =
+      """
+      WITH gone AS (
+        DELETE FROM holdfast.control
+         WHERE job_id = ? AND requested_at = ? AND NOT paused AND NOT takeover
+      )
+      UPDATE holdfast.control
+         SET action = NULL, step_id = NULL, requested_by = NULL, reason = NULL, requested_at = NULL
+       WHERE job_id = ? AND requested_at = ? AND (paused OR takeover)
+      """;
+
+  private static final String TELL =
+      """
+      WITH told AS (
+        INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
+        SELECT id, events + 1, ?, attempt, clock_timestamp(),
+               jsonb_strip_nulls(jsonb_build_object(
+                 'action', ?::text, 'stepId', ?::text, 'requestedBy', ?::text, 'reason', ?::text,
+                 'drops', nullif(to_jsonb(?::text[]), '[]')))
+          FROM holdfast.job WHERE id = ?
+      )
+      UPDATE holdfast.job SET events = events + 1 WHERE id = ?
+      """;
+
+  private record Step(int index, String state, int doneBefore, boolean hasWorkspace) {}
+
+  /**
+   * What became of a command.
+   *
+   * @param queue that of a job which was put back for it
+   */
+  public record Commanded(Answer answer, @Nullable String queue) {}
+
+  private Commands() {}
+
+  /**
+   * In one transaction.
+   *
+   * @param tenant whose jobs may be controlled; null is everybody's
+   */
+  public static Commanded command(
+      Connection connection, JobId job, JobCommand command, @Nullable String tenant)
+      throws SQLException {
+    Optional<JobState> state =
+        Rows.list(
+                connection,
+                row -> JobState.valueOf(row.getString("state")),
+                HOLD,
+                job,
+                tenant,
+                tenant)
+            .stream()
+            .findFirst();
+    Answer answer =
+        state.isEmpty() ? Answer.NO_SUCH_JOB : checked(connection, job, state.get(), command);
+    String queue = null;
+    if (answer == Answer.ACCEPTED && state.get().isTerminal()) {
+      List<Retry.Retried> back = Retry.toStep(connection, job);
+      if (back.isEmpty()) {
+        // Its payload could not be read, and was taken out.
+        return new Commanded(Answer.ALREADY_TERMINAL, null);
+      }
+      queue = back.getFirst().queue();
+    }
+    if (answer == Answer.ACCEPTED) {
+      List<String> drops = drops(connection, job, command);
+      carryOut(connection, job, command);
+      Rows.update(
+          connection,
+          TELL,
+          EventType.CONTROL + command.action().text(),
+          command.action().text(),
+          command.stepId(),
+          command.requestedBy(),
+          command.reason(),
+          Rows.array(connection, "text", drops, id -> id),
+          job,
+          job);
+    }
+    return new Commanded(answer, queue);
+  }
+
+  private static List<String> drops(Connection connection, JobId job, JobCommand command)
+      throws SQLException {
+    if (!command.action().dropsCheckpoints()) {
+      return List.of();
+    }
+    int from = step(connection, job, command).getFirst().index();
+    return Rows.list(connection, row -> row.getString("step_id"), DONE_FROM, job, from);
+  }
+
+  /** Steps that are done and will not be, once what is asked of the job has been honoured. */
+  public static List<String> drops(Connection connection, JobId job) throws SQLException {
+    List<String> dropping =
+        Stream.of(CommandAction.values())
+            .filter(CommandAction::dropsCheckpoints)
+            .map(CommandAction::text)
+            .toList();
+    return Rows.list(
+        connection,
+        row -> row.getString("step_id"),
+        DROPS,
+        job,
+        Rows.array(connection, "text", dropping, text -> text));
+  }
+
+  private static List<Step> step(Connection connection, JobId job, JobCommand command)
+      throws SQLException {
+    return Rows.list(
+        connection,
+        row ->
+            new Step(
+                row.getInt("place"),
+                row.getString("state"),
+                row.getInt("done_before"),
+                row.getBoolean("has_workspace")),
+        STEP,
+        command.stepId(),
+        command.stepId(),
+        job);
+  }
+
+  private static Answer checked(
+      Connection connection, JobId job, JobState state, JobCommand command)
+      throws SQLException {
+    boolean accepts = command.action() == CommandAction.ACCEPT_STEP;
+    if (state.isTerminal() && (accepts || !command.action().isRecovery())) {
+      return Answer.ALREADY_TERMINAL;
+    }
+    if (command.action() == CommandAction.TAKEOVER && state != JobState.RUNNING) {
+      return Answer.NOT_RUNNING;
+    }
+    if (!command.action().isRecovery()) {
+      return Answer.ACCEPTED;
+    }
+    List<Step> found = step(connection, job, command);
+    if (found.isEmpty()) {
+      return Answer.NO_SUCH_STEP;
+    }
+    Step step = found.getFirst();
+    if (step.doneBefore() < step.index() - 1) {
+      return Answer.STEP_NOT_REACHED;
+    }
+    if (step.state().equals("DONE") && !command.action().dropsCheckpoints()) {
+      return Answer.STEP_DONE;
+    }
+    if (accepts && !step.hasWorkspace()) {
+      return Answer.NO_WORKSPACE;
+    }
+    return accepts && !of(connection, job).takeover() ? Answer.NOT_TAKEN_OVER : Answer.ACCEPTED;
+  }
+
+  private static void carryOut(Connection connection, JobId job, JobCommand command)
+      throws SQLException {
+    switch (command.action()) {
+      case PAUSE, TAKEOVER ->
+          Rows.update(
+              connection,
+              HOLD_UP,
+              job,
+              command.action() == CommandAction.PAUSE,
+              command.action() == CommandAction.TAKEOVER,
+              command.requestedBy(),
+              command.reason());
+      case RESUME -> Rows.update(connection, RESUME, job, job);
+      case ACCEPT_STEP ->
+          Rows.update(
+              connection,
+              ACCEPT,
+              command.action().text(),
+              command.stepId(),
+              command.requestedBy(),
+              command.reason(),
+              job);
+      case RETRY_STEP, HARD_RESET_STEP, RESUME_FROM_STEP ->
+          Rows.update(
+              connection,
+              RECOVER,
+              job,
+              command.action().text(),
+              command.stepId(),
+              command.requestedBy(),
+              command.reason());
+    }
+  }
+
+  /** A request that came after the honoured one stays. */
+  public static void honoured(Connection connection, JobId job, Instant requestedAt) throws SQLException {
+    Rows.update(connection, HONOURED, job, requestedAt, job, requestedAt);
+  }
+
+  /** From columns named as in the table, all null where nothing is asked. */
+  public static PendingCommand read(ResultSet row) throws SQLException {
+    String action = row.getString("action");
+    String requestedBy = row.getString("requested_by");
+    String reason = row.getString("reason");
+    return new PendingCommand(
+        row.getBoolean("paused"),
+        row.getBoolean("takeover"),
+        action == null
+            ? null
+            : new PendingCommand.Recovery(
+                CommandAction.of(action),
+                row.getString("step_id"),
+                requestedBy,
+                reason,
+                Rows.instant(row, "requested_at")),
+        action != null || requestedBy == null ? null : new PendingCommand.HeldBy(requestedBy, reason));
+  }
+
+  /** Of those jobs that have one. */
+  public static Map<JobId, Background> backgrounds(Connection connection, List<JobId> jobs)
+      throws SQLException {
+    Map<JobId, Background> found = new HashMap<>();
+    Rows.list(
+        connection,
+        row ->
+            found.put(
+                Rows.id(row, "id"),
+                new Background(read(row), FailureJson.read(row.getString("failure")))),
+        """
+        SELECT j.id, j.failure - 'stackTrace' AS failure,
+               c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
+          FROM holdfast.job j LEFT JOIN holdfast.control c ON c.job_id = j.id
+         WHERE j.id = ANY (?::uuid[]) AND (j.failure IS NOT NULL OR c.job_id IS NOT NULL)
+        """,
+        Rows.array(connection, "uuid", jobs, id -> id));
+    return found;
+  }
+
+  public static PendingCommand of(Connection connection, JobId job) throws SQLException {
+    return Rows.list(
+            connection,
+            Commands::read,
+            """
+            SELECT paused, takeover, action, step_id, requested_by, reason, requested_at
+              FROM holdfast.control
+             WHERE job_id = ?
+            """,
+            job)
+        .stream()
+        .findFirst()
+        .orElse(PendingCommand.NONE);
+  }
+}

@@ -1,0 +1,85 @@
+package dev.holdfast.queue.enqueue;
+
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.queue.claim.Unblock;
+import dev.holdfast.queue.jdbc.Rows;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Which jobs wait for which: written with the enqueue, acted on by {@link Unblock}. */
+final class Dependencies {
+  // Twice the same enqueue, twice the same rows. The foreign key takes a lock that no settle and
+  // no heartbeat waits for, so a caller's long transaction holds up nobody.
+  private static final String SQL =
+      """
+      INSERT INTO holdfast.dependency (job_id, on_job_id)
+      SELECT * FROM unnest(?::uuid[], ?::uuid[])
+      ON CONFLICT DO NOTHING
+      """;
+
+  private static final String FOREIGN_KEY_VIOLATION = "23503";
+
+  private record Edge(JobId job, JobId on) {}
+
+  private Dependencies() {}
+
+  /** A dependency on a job for which another one stands is a dependency on that one. */
+  static void write(Connection connection, List<Job> jobs, Map<JobId, JobId> standsFor)
+      throws SQLException {
+    List<Edge> edges =
+        jobs.stream()
+            .flatMap(
+                job ->
+                    job.after().stream()
+                        .map(on -> new Edge(job.id(), standsFor.getOrDefault(on, on))))
+            .filter(edge -> !edge.job().equals(edge.on()))
+            .toList();
+    if (edges.isEmpty()) {
+      return;
+    }
+    try {
+      Rows.update(
+          connection,
+          SQL,
+          Rows.array(connection, "uuid", edges, Edge::job),
+          Rows.array(connection, "uuid", edges, Edge::on));
+    } catch (SQLException trouble) {
+      if (FOREIGN_KEY_VIOLATION.equals(trouble.getSQLState())) {
+        RefusedException refused = RefusedException.noSuchDependency();
+        refused.initCause(trouble);
+        throw refused;
+      }
+      throw trouble;
+    }
+  }
+
+  /** Only jobs of one call can wait for each other in a circle, and they would wait for ever. */
+  static void check(List<Job> jobs) {
+    Map<JobId, Set<JobId>> after = new HashMap<>();
+    for (Job job : jobs) {
+      if (!job.after().isEmpty()) {
+        after.put(job.id(), new HashSet<>(job.after()));
+      }
+    }
+    // Taking away, again and again, the jobs that wait for no other of these leaves the circles.
+    boolean taken = true;
+    while (taken && !after.isEmpty()) {
+      Set<JobId> waiting = Set.copyOf(after.keySet());
+      taken = after.values().removeIf(others -> others.stream().noneMatch(waiting::contains));
+    }
+    if (!after.isEmpty()) {
+      throw new RefusedException(
+          Refusal.BAD_DEPENDENCY,
+          "jobs that depend on each other in a circle would wait for ever: " + after.keySet());
+    }
+  }
+}

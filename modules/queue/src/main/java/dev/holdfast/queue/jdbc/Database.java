@@ -1,0 +1,208 @@
+package dev.holdfast.queue.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs each verb on a connection, in one place: turns wait in order, trouble that passes is tried
+ * again, every call is observed.
+ *
+ * <p>Every verb but the claim may be run twice. A commit whose answer was lost is therefore simply
+ * run again, and finds its own work done: by the id the client chose, or by the attempt it named.
+ */
+public final class Database implements AutoCloseable {
+  // The last try comes after more than half a second: so long a pool may take connections that were
+  // used a moment ago for good ones, though the server has restarted.
+  private static final int TRIES = 5;
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
+  private static final Duration TURN = Duration.ofSeconds(30);
+
+  // Whatever the pool's default is: in a stricter one a statement that waited for a lock would not
+  // see what the holder of that lock has done.
+  private static final String READ_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\n";
+
+  /** Work on a connection in auto-commit mode. */
+  @FunctionalInterface
+  public interface Work<T extends @Nullable Object> {
+    T on(Connection connection) throws SQLException;
+  }
+
+  private final Connections connections;
+  private final StatementObserver observer;
+  private final OutageLog outages;
+  // Fair: with many virtual threads on a small pool an unfair queue starves some for seconds.
+  private final Semaphore turns;
+
+  private Database(Connections connections, StatementObserver observer, OutageLog outages, int turns) {
+    this.connections = connections;
+    this.observer = observer;
+    this.outages = outages;
+    this.turns = new Semaphore(turns, true);
+  }
+
+  public static Database pooled(DataSource pool, StatementObserver observer, int connections) {
+    return new Database(new Connections.Pooled(pool), observer, new OutageLog(), connections);
+  }
+
+  /** One connection kept to itself, so that nothing else can starve its user. */
+  public Database dedicated(DataSource source, Duration answerWithin) {
+    return new Database(new Connections.Dedicated(source, answerWithin), observer, outages, 1);
+  }
+
+  public <T extends @Nullable Object> T run(String verb, Work<T> work) {
+    return observed(verb, work, TRIES);
+  }
+
+  /** For a verb that would do more when run again: what became of it is for the caller to find. */
+  public <T extends @Nullable Object> T runOnce(String verb, Work<T> work) {
+    return observed(verb, work, 1);
+  }
+
+  private <T extends @Nullable Object> T observed(String verb, Work<T> work, int most) {
+    long start = System.nanoTime();
+    Throwable trouble = null;
+    try {
+      T answer = tried(verb, work, most);
+      outages.answered(start);
+      return answer;
+    } catch (RuntimeException | Error thrown) {
+      trouble = thrown;
+      outages.failed(start, thrown);
+      throw thrown;
+    } finally {
+      observer.ran(verb, Duration.ofNanos(System.nanoTime() - start), trouble);
+    }
+  }
+
+  /** The same, in one transaction: for verbs of more than one statement. */
+  public <T extends @Nullable Object> T transact(String verb, Work<T> work) {
+    return run(verb, connection -> inTransaction(connection, work));
+  }
+
+  /** The same for statements that know their rows by key, planned as in {@link Rows#listByKey}. */
+  public <T extends @Nullable Object> T transactByKey(String verb, Work<T> work) {
+    return run(verb, connection -> inTransaction(connection, Rows.ONE_PLAN, work));
+  }
+
+  /** The same for what may have to wait for others, who hold a lock: not for longer than this. */
+  public <T extends @Nullable Object> T transactWithin(Duration lock, String verb, Work<T> work) {
+    return run(verb, connection -> inTransaction(connection, limitOnLocks(lock), work));
+  }
+
+  /** Gives no row where a limit is set already: it is for whoever set it to say. */
+  public static String limitOnLocks(Duration limit) {
+    return "SELECT set_config('lock_timeout', '%d', true) WHERE current_setting('lock_timeout') = '0'"
+        .formatted(limit.toMillis());
+  }
+
+  public <T extends @Nullable Object> T transactOnce(String verb, Work<T> work) {
+    return runOnce(verb, connection -> inTransaction(connection, work));
+  }
+
+  private <T extends @Nullable Object> T tried(String verb, Work<T> work, int most) {
+    long start = System.nanoTime();
+    Duration pause = FIRST_PAUSE;
+    for (int tries = 1; ; tries++) {
+      try {
+        return once(verb, work);
+      } catch (SQLException trouble) {
+        // Bounded in time as well: a pool may take half a minute to say that there is nobody. A
+        // deadlock may have taken as long to be found, and be gone the next time.
+        boolean late =
+            !SqlErrors.isConflict(trouble) && System.nanoTime() - start > PATIENCE.toNanos();
+        if (!SqlErrors.passes(trouble) || tries == most || late) {
+          throw SqlErrors.thrown(verb, trouble);
+        }
+        pauseFor(pause);
+        pause = pause.multipliedBy(4);
+      }
+    }
+  }
+
+  /** Opens the connection, if it is one that is kept, and asks on it whether the server answers. */
+  public void connect() throws SQLException {
+    once("connect", connection -> Rows.list(connection, row -> true, "SELECT 1"));
+  }
+
+  /** Gives the connection back, if it is one that is kept, unless it is in use now. */
+  public void release() {
+    if (connections instanceof Connections.Dedicated kept) {
+      kept.release(Duration.ZERO);
+    }
+  }
+
+  private <T extends @Nullable Object> T once(String verb, Work<T> work) throws SQLException {
+    takeTurn(verb);
+    try {
+      return connections.use(work);
+    } finally {
+      turns.release();
+    }
+  }
+
+  private void takeTurn(String verb) {
+    try {
+      if (!turns.tryAcquire(TURN.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new DatabaseException(
+            DatabaseException.Reason.UNAVAILABLE,
+            verb + ": no database connection became free within " + TURN.toSeconds() + " s",
+            null);
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new DatabaseException(
+          DatabaseException.Reason.INTERRUPTED,
+          verb + ": interrupted before it began",
+          interrupted);
+    }
+  }
+
+  public static <T extends @Nullable Object> T inTransaction(Connection connection, Work<T> work)
+      throws SQLException {
+    return inTransaction(connection, "", work);
+  }
+
+  /**
+   * @param settings statements, to hold in this transaction alone
+   */
+  public static <T extends @Nullable Object> T inTransaction(
+      Connection connection, String settings, Work<T> work) throws SQLException {
+    connection.setAutoCommit(false);
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(READ_COMMITTED + settings);
+      T answer = work.on(connection);
+      connection.commit();
+      return answer;
+    } catch (SQLException | RuntimeException | Error thrown) {
+      try {
+        connection.rollback();
+      } catch (SQLException gone) {
+        thrown.addSuppressed(gone);
+      }
+      throw thrown;
+    } finally {
+      if (!connection.isClosed()) {
+        connection.setAutoCommit(true);
+      }
+    }
+  }
+
+  private static void pauseFor(Duration pause) {
+    long nanos = pause.toNanos();
+    LockSupport.parkNanos(nanos / 2 + ThreadLocalRandom.current().nextLong(nanos / 2 + 1));
+  }
+
+  @Override
+  public void close() {
+    connections.close();
+  }
+}

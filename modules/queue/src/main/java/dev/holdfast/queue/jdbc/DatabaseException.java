@@ -1,0 +1,64 @@
+package dev.holdfast.queue.jdbc;
+
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/** The database could not do what was asked. The reason says whether to wait or to mend. */
+public final class DatabaseException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  /** What is wrong. */
+  public enum Reason {
+    /** Away, restarting or out of connections: try again. */
+    UNAVAILABLE,
+    /** Another transaction, not ended yet, holds the unique key: try again once it has. */
+    UNIQUE_KEY_HELD,
+    /** The calling thread was interrupted before anything was sent. */
+    INTERRUPTED,
+    LOGIN_REFUSED,
+    /** The user lacks a privilege. */
+    NOT_ALLOWED,
+    /** A standby, or one that was made read-only: nothing can be written there. */
+    READ_ONLY,
+    /** The pool has fewer connections than a worker needs. */
+    POOL_TOO_SMALL,
+    TOO_OLD,
+    NOT_DURABLE,
+    SCHEMA_MISSING,
+    SCHEMA_OLD,
+    SCHEMA_NEWER,
+    OTHER
+  }
+
+  private final Reason reason;
+
+  public DatabaseException(Reason reason, String message, @Nullable Throwable cause) {
+    super(message, cause);
+    this.reason = reason;
+  }
+
+  public Reason reason() {
+    return reason;
+  }
+
+  /**
+   * True when the database is there, but others were in the way of this call: it waited too long
+   * for what they hold, be it a connection, or lost a conflict with them.
+   */
+  public boolean isBusy() {
+    // Without a cause nothing was sent: no connection became free.
+    return mayPass()
+        && (getCause() == null
+            || (getCause() instanceof SQLException cause
+                && (SqlErrors.waited(cause) || SqlErrors.isConflict(cause))));
+  }
+
+  /** True when nobody gets an answer just now; the queue itself logs it, once for all. */
+  public boolean isOutage() {
+    return mayPass() && !isBusy();
+  }
+
+  public boolean mayPass() {
+    return reason == Reason.UNAVAILABLE || reason == Reason.UNIQUE_KEY_HELD;
+  }
+}

@@ -1,0 +1,165 @@
+package dev.holdfast.queue.jdbc;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Does in one go what several threads ask for at the same moment: one statement, one commit, one
+ * flush of the log for all. Each returns once its own is durable.
+ *
+ * <p>Who is alone waits for nobody. Whoever comes while others are at it is done next, with all
+ * that came meanwhile. Where many were done together, many are about to ask again; so the first of
+ * them waits a moment for most of the others.
+ */
+public final class GroupCommit<Q, A> {
+  private static final int BATCH = 500;
+  private static final long GATHER_NANOS = 1_000_000;
+
+  private final int most;
+  private final Function<List<Q>, List<A>> ask;
+  private final Object lock = new Object();
+  private final Queue<Waiting<Q, A>> waiting = new ArrayDeque<>();
+  private int leaders;
+  private int enough = 1;
+  private @Nullable Thread gathering;
+
+  /**
+   * @param most so many batches at once
+   * @param ask answers each question, in their order; all of them or none
+   */
+  public GroupCommit(int most, Function<List<Q>, List<A>> ask) {
+    this.most = most;
+    this.ask = ask;
+  }
+
+  /** One caller with its question. Its turn comes when it is to lead, or has been answered. */
+  private static final class Waiting<Q, A> {
+    final Q question;
+    final CompletableFuture<Boolean> turn = new CompletableFuture<>();
+    volatile @Nullable A answer;
+    volatile @Nullable RuntimeException trouble;
+
+    Waiting(Q question) {
+      this.question = question;
+    }
+
+    boolean isAnswered() {
+      return answer != null || trouble != null;
+    }
+  }
+
+  public A ask(Q question) {
+    Waiting<Q, A> mine = new Waiting<>(question);
+    if (leadsAtOnce(mine) || mine.turn.join()) {
+      lead(mine);
+    }
+    RuntimeException trouble = mine.trouble;
+    if (trouble != null) {
+      throw trouble;
+    }
+    A answer = mine.answer;
+    if (answer == null) {
+      throw new IllegalStateException(question + " has not been answered");
+    }
+    return answer;
+  }
+
+  private boolean leadsAtOnce(Waiting<Q, A> mine) {
+    synchronized (lock) {
+      if (gathering == null && leaders < most) {
+        leaders++;
+        return true;
+      }
+      waiting.add(mine);
+      if (waiting.size() + 1 >= enough) {
+        LockSupport.unpark(gathering);
+      }
+      return false;
+    }
+  }
+
+  private void lead(Waiting<Q, A> mine) {
+    List<Waiting<Q, A>> batch = gathered(mine);
+    try {
+      answer(batch);
+    } finally {
+      Waiting<Q, A> next;
+      synchronized (lock) {
+        next = waiting.poll();
+        if (next == null) {
+          leaders--;
+        }
+      }
+      if (next != null) {
+        next.turn.complete(true);
+      }
+      batch.forEach(answered -> answered.turn.complete(false));
+    }
+  }
+
+  private List<Waiting<Q, A>> gathered(Waiting<Q, A> mine) {
+    gather();
+    List<Waiting<Q, A>> batch = new ArrayList<>();
+    batch.add(mine);
+    synchronized (lock) {
+      Waiting<Q, A> next;
+      while (batch.size() < BATCH && (next = waiting.poll()) != null) {
+        batch.add(next);
+      }
+      enough = batch.size() * 3 / 4;
+    }
+    return batch;
+  }
+
+  /** One at a time: two would wait for each other's company. */
+  private void gather() {
+    synchronized (lock) {
+      if (gathering != null) {
+        return;
+      }
+      gathering = Thread.currentThread();
+    }
+    long until = System.nanoTime() + GATHER_NANOS;
+    while (!isEnough() && System.nanoTime() < until) {
+      LockSupport.parkNanos(until - System.nanoTime());
+    }
+    synchronized (lock) {
+      gathering = null;
+    }
+  }
+
+  private boolean isEnough() {
+    synchronized (lock) {
+      return waiting.size() + 1 >= enough;
+    }
+  }
+
+  private void answer(List<Waiting<Q, A>> batch) {
+    try {
+      List<A> answers = ask.apply(batch.stream().map(each -> each.question).toList());
+      for (int i = 0; i < batch.size(); i++) {
+        batch.get(i).answer = answers.get(i);
+      }
+    } catch (RuntimeException trouble) {
+      if (batch.size() == 1) {
+        batch.getFirst().trouble = trouble;
+      } else {
+        // One that cannot be done must not take the others with it.
+        batch.forEach(each -> answer(List.of(each)));
+      }
+    } catch (Throwable bug) {
+      for (Waiting<Q, A> each : batch) {
+        if (!each.isAnswered()) {
+          each.trouble = new IllegalStateException("this batch failed", bug);
+        }
+      }
+      throw bug;
+    }
+  }
+}

@@ -1,0 +1,170 @@
+package dev.holdfast.queue.jdbc;
+
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Json;
+
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The little that plain JDBC lacks: values in, rows out, a time limit on every statement. */
+public final class Rows {
+  private static final int STATEMENT_SECONDS = 30;
+  static final String ONE_PLAN =
+      "SELECT set_config('enable_seqscan', 'off', true),"
+          + " set_config('plan_cache_mode', 'force_generic_plan', true);\n";
+
+  /** Makes a value of the current row. */
+  @FunctionalInterface
+  public interface Reader<T> {
+    T read(ResultSet row) throws SQLException;
+  }
+
+  private Rows() {}
+
+  static PreparedStatement prepare(Connection connection, String sql, @Nullable Object... values)
+      throws SQLException {
+    PreparedStatement statement = connection.prepareStatement(sql);
+    statement.setQueryTimeout(STATEMENT_SECONDS);
+    for (int i = 0; i < values.length; i++) {
+      statement.setObject(i + 1, forJdbc(values[i]));
+    }
+    return statement;
+  }
+
+  public static <T> List<T> list(
+      Connection connection, Reader<T> reader, String sql, @Nullable Object... values)
+      throws SQLException {
+    try (PreparedStatement statement = prepare(connection, sql, values);
+        ResultSet rows = statement.executeQuery()) {
+      return read(rows, reader);
+    }
+  }
+
+  private static <T> List<T> read(ResultSet rows, Reader<T> reader) throws SQLException {
+    List<T> read = new ArrayList<>();
+    while (rows.next()) {
+      read.add(reader.read(rows));
+    }
+    return read;
+  }
+
+  /**
+   * The same for a statement that knows its rows by key or place and must never read the table as a
+   * whole. One plan serves for all arrays it is given: made anew for each, it would cost more than
+   * it does. But a plan may be from the days when the table was small, and then a scan looked
+   * cheap; so scans are switched off. Both settings go with the statement and end with it. In a
+   * caller's transaction they are left alone, for what it does next would go by them too.
+   */
+  public static <T> List<T> listByKey(
+      Connection connection, Reader<T> reader, String sql, @Nullable Object... values)
+      throws SQLException {
+    if (!connection.getAutoCommit()) {
+      return list(connection, reader, sql, values);
+    }
+    // Both travel together and are one transaction.
+    try (PreparedStatement statement = prepare(connection, ONE_PLAN + sql, values)) {
+      statement.execute();
+      statement.getMoreResults();
+      try (ResultSet rows = statement.getResultSet()) {
+        return read(rows, reader);
+      }
+    }
+  }
+
+  public static int update(Connection connection, String sql, @Nullable Object... values)
+      throws SQLException {
+    try (PreparedStatement statement = prepare(connection, sql, values)) {
+      return statement.executeUpdate();
+    }
+  }
+
+  private static @Nullable Object forJdbc(@Nullable Object value) {
+    return switch (value) {
+      case null -> null;
+      case JobId id -> id.value();
+      case Json json -> json.text();
+      case Instant instant -> instant.atOffset(ZoneOffset.UTC);
+      case Duration duration -> duration.toMillis();
+      default -> value;
+    };
+  }
+
+  public static <T> Array array(
+      Connection connection, String type, List<T> rows, Function<T, @Nullable Object> column)
+      throws SQLException {
+    Object[] values = new Object[rows.size()];
+    for (int i = 0; i < values.length; i++) {
+      @Nullable Object value = forJdbc(column.apply(rows.get(i)));
+      values[i] = value instanceof OffsetDateTime time ? time.toString() : value;
+    }
+    return connection.createArrayOf(type, values);
+  }
+
+  public static Array ids(Connection connection, List<Lease> leases) throws SQLException {
+    return array(connection, "uuid", leases, Lease::job);
+  }
+
+  public static Array attempts(Connection connection, List<Lease> leases) throws SQLException {
+    return array(connection, "int4", leases, Lease::attempt);
+  }
+
+  public static JobId id(ResultSet row, String column) throws SQLException {
+    return new JobId(row.getObject(column, UUID.class));
+  }
+
+  public static @Nullable JobId idOrNull(ResultSet row, String column) throws SQLException {
+    UUID value = row.getObject(column, UUID.class);
+    return value == null ? null : new JobId(value);
+  }
+
+  public static Lease lease(ResultSet row) throws SQLException {
+    return new Lease(id(row, "id"), row.getInt("attempt"));
+  }
+
+  public static Instant instant(ResultSet row, String column) throws SQLException {
+    return row.getObject(column, OffsetDateTime.class).toInstant();
+  }
+
+  /** A moment read as seconds with a fraction, which is quicker to read than a date. */
+  public static Instant epoch(double seconds) {
+    return Instant.EPOCH.plusNanos(Math.round(seconds * 1e6) * 1_000);
+  }
+
+  public static @Nullable Instant instantOrNull(ResultSet row, String column) throws SQLException {
+    OffsetDateTime value = row.getObject(column, OffsetDateTime.class);
+    return value == null ? null : value.toInstant();
+  }
+
+  public static @Nullable Json jsonOrNull(ResultSet row, String column) throws SQLException {
+    String value = row.getString(column);
+    return value == null ? null : new Json(value);
+  }
+
+  public static @Nullable Integer intOrNull(ResultSet row, String column) throws SQLException {
+    int value = row.getInt(column);
+    return row.wasNull() ? null : value;
+  }
+
+  public static @Nullable Boolean booleanOrNull(ResultSet row, String column) throws SQLException {
+    boolean value = row.getBoolean(column);
+    return row.wasNull() ? null : value;
+  }
+
+  public static @Nullable Duration millisOrNull(ResultSet row, String column) throws SQLException {
+    long value = row.getLong(column);
+    return row.wasNull() ? null : Duration.ofMillis(value);
+  }
+}

@@ -1,0 +1,142 @@
+package dev.holdfast.queue.jdbc;
+
+import dev.holdfast.queue.jdbc.DatabaseException.Reason;
+import java.sql.SQLException;
+import java.sql.SQLRecoverableException;
+import java.sql.SQLTransientException;
+import java.util.Set;
+
+/** What an SQLException means for the one who got it. */
+public final class SqlErrors {
+  private static final String SERIALIZATION = "40001";
+  private static final String DEADLOCK = "40P01";
+  // Serialization failure, deadlock; server shutting down, crashed, starting; too many connections.
+  private static final Set<String> PASSING =
+      Set.of(SERIALIZATION, DEADLOCK, "57P01", "57P02", "57P03", "53300", "25006");
+  private static final String TIME_LIMIT = "57014";
+  private static final String LOCK_NOT_FREE = "55P03";
+  // Cancelled by its time limit, a lock that did not come free: waited long enough for one call.
+  private static final Set<String> WAITED = Set.of(TIME_LIMIT, LOCK_NOT_FREE);
+  private static final Set<String> WRONG_LOGIN = Set.of("28000", "28P01");
+  private static final String NO_PRIVILEGE = "42501";
+  private static final String READ_ONLY = "25006";
+  private static final Set<String> NO_SCHEMA = Set.of("42P01", "3F000", "42703", "42883");
+
+  private SqlErrors() {}
+
+  /** True when the same call may well succeed in a moment. */
+  public static boolean passes(SQLException trouble) {
+    String state = state(trouble);
+    // A pool that could not log in calls it a transient trouble, with the server's code.
+    return !WRONG_LOGIN.contains(state)
+        && (state.startsWith("08")
+            || PASSING.contains(state)
+            || trouble instanceof SQLTransientException
+            || trouble instanceof SQLRecoverableException);
+  }
+
+  /** True when two were in each other's way: the server is there, and has undone one of them. */
+  static boolean isConflict(SQLException trouble) {
+    return state(trouble).startsWith("40");
+  }
+
+  static boolean waited(SQLException trouble) {
+    return WAITED.contains(state(trouble));
+  }
+
+  /** True when a lock did not come free within the limit on that. */
+  public static boolean isLockNotFree(SQLException trouble) {
+    return state(trouble).equals(LOCK_NOT_FREE);
+  }
+
+  /** True when what was sent cannot be stored: not JSON, or text PostgreSQL has no room for. */
+  public static boolean isBadData(SQLException trouble) {
+    String state = state(trouble);
+    return state.startsWith("22") || state.equals("54001");
+  }
+
+  /** True when the server cannot make a value of what it has stored: too large, or damaged. */
+  public static boolean isUnreadable(SQLException trouble) {
+    String state = state(trouble);
+    return state.startsWith("22") || state.startsWith("54") || state.startsWith("XX");
+  }
+
+  public static boolean isOutOfMemory(SQLException trouble) {
+    return state(trouble).equals("53200");
+  }
+
+  public static boolean isTimeLimit(SQLException trouble) {
+    return state(trouble).equals(TIME_LIMIT);
+  }
+
+  /** True when a row with the same key was there before. */
+  public static boolean isThereAlready(SQLException trouble) {
+    return state(trouble).equals("23505");
+  }
+
+  /** True when the server has no room for one more, such as for a notification nobody reads. */
+  public static boolean isOverLimit(SQLException trouble) {
+    return state(trouble).equals("54000");
+  }
+
+  public static RuntimeException thrown(String verb, SQLException trouble) {
+    return new DatabaseException(reason(trouble), verb + ": " + trouble.getMessage(), trouble);
+  }
+
+  /** That ended a migration: each is one transaction, so nothing is left half done. */
+  public static RuntimeException ofMigration(SQLException trouble) {
+    String why = " (" + trouble.getMessage() + ")";
+    return switch (state(trouble)) {
+      case NO_PRIVILEGE ->
+          new DatabaseException(
+              Reason.NOT_ALLOWED,
+              "the user may not change the schema 'holdfast': migrate as its owner, or as one who"
+                  + " may create it (GRANT CREATE ON DATABASE ... TO ...)"
+                  + why,
+              trouble);
+      case READ_ONLY ->
+          new DatabaseException(
+              Reason.READ_ONLY,
+              "the server is read-only, as a standby is: name the primary in"
+                  + " HOLDFAST_DATABASE_URL"
+                  + why,
+              trouble);
+      case DEADLOCK, SERIALIZATION ->
+          new DatabaseException(
+              Reason.UNAVAILABLE,
+              "another transaction was in the way of the migration, which is undone: run it again"
+                  + why,
+              trouble);
+      default ->
+          // What has no code is not from the server: a pool's word for a connection it has given
+          // up.
+          passes(trouble) || state(trouble).isEmpty()
+              ? new DatabaseException(
+                  Reason.UNAVAILABLE,
+                  "the connection was lost during the migration, which is undone: run it again once"
+                      + " the server is back"
+                      + why,
+                  trouble)
+              : thrown("migrate", trouble);
+    };
+  }
+
+  private static Reason reason(SQLException trouble) {
+    String state = state(trouble);
+    if (passes(trouble) || waited(trouble)) {
+      return Reason.UNAVAILABLE;
+    } else if (WRONG_LOGIN.contains(state)) {
+      return Reason.LOGIN_REFUSED;
+    } else if (state.equals(NO_PRIVILEGE)) {
+      return Reason.NOT_ALLOWED;
+    } else if (NO_SCHEMA.contains(state)) {
+      return Reason.SCHEMA_MISSING;
+    } else {
+      return Reason.OTHER;
+    }
+  }
+
+  private static String state(SQLException trouble) {
+    return trouble.getSQLState() == null ? "" : trouble.getSQLState();
+  }
+}

@@ -1,0 +1,38 @@
+package dev.holdfast.queue.read;
+
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.ops.Statistics;
+import dev.holdfast.queue.jdbc.Rows;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/** Counts jobs, all or those of one tenant, by state, kind and queue. */
+public final class Count {
+  private static final String SQL =
+      """
+      SELECT queue, kind, state, count(*) AS jobs
+        FROM holdfast.job
+       WHERE ?::text IS NULL OR tenant = ?::text
+       GROUP BY queue, kind, state
+       ORDER BY queue, kind, state
+      """;
+
+  private Count() {}
+
+  public static Statistics all(Connection connection, @Nullable String tenant) throws SQLException {
+    return new Statistics(
+        Rows.list(
+            connection,
+            row ->
+                new Statistics.Row(
+                    row.getString("queue"),
+                    row.getString("kind"),
+                    JobState.valueOf(row.getString("state")),
+                    row.getLong("jobs")),
+            SQL,
+            tenant,
+            tenant));
+  }
+}

@@ -1,0 +1,280 @@
+package dev.holdfast.queue.read;
+
+import dev.holdfast.model.attempt.Attempt;
+import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.queue.jdbc.AttributesJson;
+import dev.holdfast.queue.jdbc.FailureJson;
+import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.SqlErrors;
+import dev.holdfast.queue.jdbc.Where;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Reads jobs as people and programs want to see them. */
+public final class JobReader {
+  /** How much of the long parts of a job is read. */
+  public enum Detail {
+    // Rows from before long numbers were refused may hold more than can be written out, or sent.
+    ALL(
+        """
+        CASE WHEN %1$s THEN payload END AS payload,
+        CASE WHEN %2$s THEN result END AS result,
+        failure, NOT %1$s AS no_payload, NOT %2$s AS no_result, false AS no_trace
+        """
+            .formatted(
+                isShort("payload", Limits.BULK_BYTES), isShort("result", Limits.BULK_BYTES))),
+
+    // Whoever asks for two hundred jobs of a megabyte gets the short parts of them. By its stored
+    // size first, which is known without reading it; a payload that was compressed well is read,
+    // but only once it is known to be small there.
+    SHORT(
+        """
+        CASE WHEN %1$s THEN payload END AS payload,
+        CASE WHEN %2$s THEN result END AS result,
+        failure - 'stackTrace' AS failure,
+        NOT %1$s AS no_payload, NOT %2$s AS no_result,
+        coalesce(jsonb_exists(failure, 'stackTrace'), false) AS no_trace
+        """
+            .formatted(fits("payload"), fits("result"))),
+
+    NONE(
+        """
+        NULL AS payload, NULL AS result, failure - 'stackTrace' AS failure,
+        true AS no_payload, result IS NOT NULL AS no_result,
+        coalesce(jsonb_exists(failure, 'stackTrace'), false) AS no_trace
+        """);
+
+    private final String columns;
+
+    Detail(String columns) {
+      this.columns = columns;
+    }
+
+    private static String fits(String column) {
+      return """
+          CASE WHEN %1$s IS NULL THEN true
+               WHEN pg_column_size(%1$s) > %2$d THEN false
+               WHEN NOT %3$s THEN false
+               ELSE octet_length(%1$s::text) <= %2$d END
+          """
+          .formatted(column, Limits.LISTED_BYTES, isShort(column, Limits.LISTED_BYTES));
+    }
+
+    private String select() {
+      return "SELECT " + columns + COLUMNS;
+    }
+  }
+
+  private static final String COLUMNS =
+      """
+      , id, kind, queue, state, priority, attempt, failures,
+             max_attempts, crashes, max_crashes, progress, progress_message, worker_id, heartbeat_at,
+             lease_expires_at, created_at, run_at, started_at, finished_at, cancel_requested_at,
+             cancel_reason, deadline, tenant, workspace, run_id, run_key, parent_id, unique_key,
+             concurrency_key, attributes
+      """;
+
+  private static final String FROM_JOBS = "FROM holdfast.job";
+
+  // 'created', 'processing' and 'done' have no rows of their own; their numbers are kept where
+  // the facts are, so the timeline reads as one list without gaps.
+  private static final String TIMELINE =
+      """
+      SELECT number, type, attempt, at, data
+        FROM holdfast.event WHERE job_id = ?
+      UNION ALL
+      SELECT 1, 'created', 0, created_at, '{}'
+        FROM holdfast.job WHERE id = ?
+      UNION ALL
+      SELECT started_event, 'processing', attempt, started_at, jsonb_build_object('worker', worker_id)
+        FROM holdfast.attempt WHERE job_id = ?
+      UNION ALL
+      SELECT started_event, 'processing', attempt, started_at, jsonb_build_object('worker', worker_id)
+        FROM holdfast.job WHERE id = ? AND state IN ('RUNNING', 'SUCCEEDED')
+      UNION ALL
+      SELECT events, 'done', attempt, finished_at, '{}'
+        FROM holdfast.job WHERE id = ? AND state = 'SUCCEEDED'
+       ORDER BY number
+      """;
+
+  private static final String ATTEMPTS =
+      """
+      SELECT attempt, outcome, worker_id, started_at, ended_at, failure
+        FROM holdfast.attempt WHERE job_id = ?
+      UNION ALL
+      SELECT attempt, state, worker_id, started_at, finished_at, NULL
+        FROM holdfast.job WHERE id = ? AND state IN ('RUNNING', 'SUCCEEDED')
+      UNION ALL
+      -- Succeeded once, and was sent back.
+      SELECT d.attempt, 'SUCCEEDED', p.data ->> 'worker', p.at, d.at, NULL
+        FROM holdfast.event d
+        JOIN holdfast.event p
+          ON p.job_id = d.job_id AND p.attempt = d.attempt AND p.type = 'processing'
+       WHERE d.job_id = ? AND d.type = 'done'
+       ORDER BY attempt
+      """;
+
+  private static final Json NOTHING = new Json("null");
+
+  private JobReader() {}
+
+  /** Whether the numbers of a column are not too long, which is known without writing them out. */
+  public static String isShort(String column, int digits) {
+    return "coalesce(holdfast.long_number_digits(%s) <= %d, true)".formatted(column, digits);
+  }
+
+  public static Optional<JobStatus> find(Connection connection, JobId job) throws SQLException {
+    return read(connection, Detail.ALL, FROM_JOBS + " WHERE id = ?", job).stream().findFirst();
+  }
+
+  /** Newest first by id. */
+  static List<JobStatus> list(Connection connection, JobFilter filter, Detail detail)
+      throws SQLException {
+    Where where = Where.of(connection, filter);
+    return read(
+        connection,
+        detail,
+        FROM_JOBS + where.sql() + " ORDER BY id DESC LIMIT ?",
+        where.values(filter.limit()));
+  }
+
+  /** The same, but among the newest of their range alone: no index leads to these. */
+  static List<JobStatus> listNewest(
+      Connection connection, JobFilter filter, int newest, Detail detail) throws SQLException {
+    Where range = Where.range(connection, filter);
+    Where where = Where.of(connection, filter.from(null).before(null));
+    return read(
+        connection,
+        detail,
+        "FROM (SELECT * FROM holdfast.job"
+            + range.sql()
+            + " ORDER BY id DESC LIMIT "
+            + newest
+            + ") AS job"
+            + where.sql()
+            + " ORDER BY id DESC LIMIT ?",
+        range.values(where.values(filter.limit())));
+  }
+
+  static List<JobStatus> all(Connection connection, List<JobId> jobs, Detail detail)
+      throws SQLException {
+    return read(
+        connection,
+        detail,
+        FROM_JOBS + " WHERE id = ANY (?::uuid[]) ORDER BY id DESC",
+        Rows.array(connection, "uuid", jobs, job -> job));
+  }
+
+  /**
+   * A payload or result that the server cannot make a text of, because it is damaged, must not keep
+   * others from being seen: then all of them are left out, and the jobs say so.
+   */
+  private static List<JobStatus> read(
+      Connection connection, Detail detail, String from, Object... values) throws SQLException {
+    try {
+      return Rows.list(connection, JobReader::status, detail.select() + from, values);
+    } catch (SQLException trouble) {
+      if (!SqlErrors.isUnreadable(trouble)) {
+        throw trouble;
+      }
+      return Rows.list(connection, JobReader::status, Detail.NONE.select() + from, values);
+    }
+  }
+
+  public static List<JobEvent> timeline(Connection connection, JobId job) throws SQLException {
+    return Rows.list(
+        connection,
+        row ->
+            new JobEvent(
+                job,
+                row.getInt("number"),
+                row.getString("type"),
+                row.getInt("attempt"),
+                Rows.instant(row, "at"),
+                new Json(row.getString("data"))),
+        TIMELINE,
+        job,
+        job,
+        job,
+        job,
+        job);
+  }
+
+  public static List<Attempt> attempts(Connection connection, JobId job) throws SQLException {
+    return Rows.list(connection, JobReader::attempt, ATTEMPTS, job, job, job);
+  }
+
+  static Attempt attempt(ResultSet row) throws SQLException {
+    return new Attempt(
+        row.getInt("attempt"),
+        AttemptOutcome.valueOf(row.getString("outcome")),
+        row.getString("worker_id"),
+        Rows.instant(row, "started_at"),
+        Rows.instantOrNull(row, "ended_at"),
+        FailureJson.read(row.getString("failure")));
+  }
+
+  private static JobStatus status(ResultSet row) throws SQLException {
+    return new JobStatus(
+        Rows.id(row, "id"),
+        row.getString("kind"),
+        row.getString("queue"),
+        JobState.valueOf(row.getString("state")),
+        row.getInt("priority"),
+        row.getBoolean("no_payload") ? NOTHING : new Json(row.getString("payload")),
+        Rows.jsonOrNull(row, "result"),
+        FailureJson.read(row.getString("failure")),
+        row.getInt("attempt"),
+        row.getInt("failures"),
+        row.getInt("max_attempts"),
+        row.getInt("crashes"),
+        row.getInt("max_crashes"),
+        Rows.intOrNull(row, "progress"),
+        row.getString("progress_message"),
+        row.getString("worker_id"),
+        Rows.instantOrNull(row, "heartbeat_at"),
+        Rows.instantOrNull(row, "lease_expires_at"),
+        Rows.instant(row, "created_at"),
+        Rows.instant(row, "run_at"),
+        Rows.instantOrNull(row, "started_at"),
+        Rows.instantOrNull(row, "finished_at"),
+        Rows.instantOrNull(row, "cancel_requested_at"),
+        row.getString("cancel_reason"),
+        Rows.instantOrNull(row, "deadline"),
+        row.getString("tenant"),
+        row.getString("workspace"),
+        Rows.id(row, "run_id"),
+        row.getString("run_key"),
+        Rows.idOrNull(row, "parent_id"),
+        row.getString("unique_key"),
+        row.getString("concurrency_key"),
+        AttributesJson.read(row.getString("attributes")),
+        omitted(row));
+  }
+
+  private static List<String> omitted(ResultSet row) throws SQLException {
+    List<String> omitted = new ArrayList<>();
+    if (row.getBoolean("no_payload")) {
+      omitted.add(JobStatus.PAYLOAD);
+    }
+    if (row.getBoolean("no_result")) {
+      omitted.add(JobStatus.RESULT);
+    }
+    if (row.getBoolean("no_trace")) {
+      omitted.add(JobStatus.STACK_TRACE);
+    }
+    return omitted;
+  }
+}

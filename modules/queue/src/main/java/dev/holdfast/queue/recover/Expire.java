@@ -1,0 +1,107 @@
+package dev.holdfast.queue.recover;
+
+import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.settle.EndAttemptSql;
+import dev.holdfast.queue.settle.Fail;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Ends what has run out of time and did not end by itself: cancellations nobody acknowledged,
+ * attempts past their timeout, jobs past their deadline.
+ *
+ * <p>A worker ends its own handlers in time; this is for those that do not listen, and for jobs
+ * that never started. A running attempt is given the cancel grace period to stop before it is
+ * fenced off.
+ *
+ * <p>Both look in the order of an index, for the reason {@link Reap} has.
+ */
+public final class Expire {
+  // What is late is said of the row itself and not of a subquery beside it: when the row changed
+  // between our snapshot and our lock, only what is said of the row is checked again, and an
+  // attempt that began just now must not be ended for the one before it.
+  private static final String RUNNING =
+      EndAttemptSql.ofSome(
+          """
+          WITH late AS MATERIALIZED (
+            SELECT j.id, j.attempt, j.worker_id, j.failures, j.max_attempts, j.cancel_requested_at,
+                   j.cancel_deadline, j.deadline, j.timeout_ms,
+                   CASE WHEN j.cancel_deadline < statement_timestamp() THEN 'CANCEL_TIMEOUT'
+                        WHEN j.deadline + ? * interval '1 millisecond' < statement_timestamp()
+                          THEN 'DEADLINE_EXCEEDED'
+                        ELSE 'ATTEMPT_TIMEOUT' END AS code
+              FROM holdfast.job j
+             WHERE j.state = 'RUNNING'
+               AND (j.cancel_deadline < statement_timestamp()
+                    OR j.deadline + ? * interval '1 millisecond' < statement_timestamp()
+                    OR j.started_at + (j.timeout_ms + ?) * interval '1 millisecond'
+                       < statement_timestamp())
+             ORDER BY j.queue, j.started_at
+             LIMIT ?
+               FOR NO KEY UPDATE SKIP LOCKED
+          ), held AS MATERIALIZED (
+            SELECT l.id, l.attempt, l.worker_id, l.failures, l.max_attempts, l.cancel_requested_at,
+                   jsonb_build_object(
+                     'category', CASE l.code WHEN 'CANCEL_TIMEOUT' THEN 'CANCELLED' ELSE 'TIMEOUT' END,
+                     'code', l.code,
+                     'message', CASE l.code
+                       WHEN 'CANCEL_TIMEOUT' THEN format(
+                         'worker %s did not stop by %s', l.worker_id, l.cancel_deadline)
+                       WHEN 'DEADLINE_EXCEEDED' THEN format('the deadline was %s', l.deadline)
+                       ELSE format('the attempt was still running after its timeout of %s ms',
+                                   l.timeout_ms) END,
+                     'retryable', l.code = 'ATTEMPT_TIMEOUT') AS failed_with,
+                   l.code = 'ATTEMPT_TIMEOUT' AS retryable,
+                   0 AS delay_ms
+              FROM late l
+          )
+          """
+              + Fail.ENDING_OF_FAILED);
+
+  private static final String NOT_RUNNING =
+      """
+      WITH late AS MATERIALIZED (
+        SELECT j.id
+          FROM holdfast.job j
+         WHERE j.deadline < statement_timestamp() AND j.finished_at IS NULL
+           AND j.state IN ('WAITING', 'PENDING', 'RETRYING')
+         ORDER BY j.deadline
+         LIMIT ?
+           FOR NO KEY UPDATE SKIP LOCKED
+      ), failed AS (
+        UPDATE holdfast.job j
+           SET state = 'FAILED', finished_at = clock_timestamp(), events = j.events + 1,
+               unique_states = holdfast.unique_after(j.unique_states, 'FAILED'),
+               failure = jsonb_build_object(
+                 'category', 'TIMEOUT', 'code', 'DEADLINE_EXCEEDED',
+                 'message', format('the deadline was %s; the job was %s', j.deadline, j.state),
+                 'retryable', false)
+          FROM late
+         WHERE j.id = late.id AND j.state IN ('WAITING', 'PENDING', 'RETRYING')
+        RETURNING j.id, j.attempt, j.events, j.failure, j.queue, j.state
+      ), told AS (
+        INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
+        SELECT id, events, 'failed', attempt, clock_timestamp(),
+               jsonb_build_object('code', failure ->> 'code', 'message', failure ->> 'message')
+          FROM failed
+      )
+      SELECT id, attempt, queue, state, NULL AS worker_id FROM failed
+      """;
+
+  private Expire() {}
+
+  public static List<Reap.Reaped> late(Connection connection, Duration grace, int most)
+      throws SQLException {
+    List<Reap.Reaped> ended =
+        new ArrayList<>(
+            Reap.cutOff(
+                connection,
+                Rows.list(connection, Reap.Reaped::read, RUNNING, grace, grace, grace, most)));
+    ended.addAll(Rows.list(connection, Reap.Reaped::read, NOT_RUNNING, most));
+    return ended;
+  }
+}

@@ -1,0 +1,192 @@
+package dev.holdfast.queue.schedule;
+
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.schedule.Schedule;
+import dev.holdfast.model.schedule.WhenMissed;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.model.value.Text;
+import dev.holdfast.queue.enqueue.Enqueue;
+import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.SqlErrors;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Enqueues what schedules have come due for, on whichever node looks first.
+ *
+ * <p>The row lock gives each schedule to one node, and the job's id is made from the schedule and
+ * its time: should the transaction run twice, it still makes one job.
+ */
+public final class FireSchedules {
+  private static final Logger log = LoggerFactory.getLogger(FireSchedules.class);
+
+  // Names alone: a row that cannot be read must not keep others from being found. Broken ones come
+  // last, and not at every sweep, so that any number of them leaves room for the others.
+  private static final String DUE =
+      """
+      SELECT name, broken FROM holdfast.schedule
+       WHERE next_at <= statement_timestamp() AND paused_at IS NULL
+         AND (retry_at IS NULL OR retry_at <= statement_timestamp())
+       ORDER BY retry_at NULLS FIRST, next_at
+       LIMIT 100
+         FOR UPDATE SKIP LOCKED
+      """;
+
+  private static final String MOVE_ON =
+      """
+      UPDATE holdfast.schedule SET next_at = ?, last_at = ?, broken = NULL, retry_at = NULL
+       WHERE name = ?
+      """;
+
+  private static final String BROKEN =
+      """
+      UPDATE holdfast.schedule
+         SET broken = ?, retry_at = clock_timestamp() + ? * interval '1 millisecond'
+       WHERE name = ?
+      """;
+
+  /** How late a time may be noticed and still count as kept. */
+  private static final Duration ON_TIME = Duration.ofMinutes(1);
+
+  private static final int MOST_AT_ONCE = 100;
+
+  /** One that could not be fired may yet be: a key was held, a node of another version looks. */
+  static final Duration RETRY = Duration.ofMinutes(1);
+
+  private static final int REASON_CHARS = 500;
+
+  /**
+   * @param broken why it could not be fired the last time
+   */
+  private record Named(String name, @Nullable String broken) {}
+
+  private FireSchedules() {}
+
+  /** How many jobs were enqueued. */
+  public static int due(Connection connection, Enqueue enqueue) throws SQLException {
+    int fired = 0;
+    for (Named named :
+        Rows.list(
+            connection, row -> new Named(row.getString("name"), row.getString("broken")), DUE)) {
+      fired += unlessBroken(connection, enqueue, named);
+    }
+    return fired;
+  }
+
+  /** What is wrong with one is kept in its row, and stops no other. */
+  private static int unlessBroken(Connection connection, Enqueue enqueue, Named named)
+      throws SQLException {
+    Savepoint before = connection.setSavepoint();
+    try {
+      int fired = one(connection, enqueue, named.name());
+      connection.releaseSavepoint(before);
+      if (named.broken() != null) {
+        log.info("schedule {} fires again", named.name());
+      }
+      return fired;
+    } catch (SQLException trouble) {
+      if (SqlErrors.passes(trouble)) {
+        throw trouble;
+      }
+      breaks(connection, before, named, trouble);
+    } catch (RuntimeException trouble) {
+      breaks(connection, before, named, trouble);
+    }
+    return 0;
+  }
+
+  private static void breaks(
+      Connection connection, Savepoint before, Named named, Exception trouble) throws SQLException {
+    connection.rollback(before);
+    String message = trouble.getMessage() == null ? trouble.toString() : trouble.getMessage();
+    String reason = Text.excerpt(message, REASON_CHARS);
+    if (!reason.equals(named.broken())) {
+      log.error("schedule {} cannot be fired, and is tried again: {}", named.name(), reason);
+    }
+    Rows.update(connection, BROKEN, reason, RETRY, named.name());
+  }
+
+  private static int one(Connection connection, Enqueue enqueue, String name) throws SQLException {
+    Schedules.Due due = Schedules.due(connection, name);
+    Schedule schedule = due.schedule();
+    List<Instant> passed = passed(schedule, due.nextAt(), due.now());
+    List<Job> jobs =
+        chosen(schedule, passed, due.now()).stream().map(at -> job(schedule, at)).toList();
+    enqueue(connection, enqueue, jobs);
+    Rows.update(
+        connection, MOVE_ON, Schedules.next(schedule, passed.getLast()), passed.getLast(), name);
+    return jobs.size();
+  }
+
+  /** A time that was fired before its schedule was changed, and comes again, has its job. */
+  private static void enqueue(Connection connection, Enqueue enqueue, List<Job> jobs)
+      throws SQLException {
+    try {
+      enqueue.all(connection, jobs);
+    } catch (RefusedException refused) {
+      if (refused.refusal() != Refusal.ID_TAKEN) {
+        throw refused;
+      }
+    }
+  }
+
+  /** The times that have come since: all of them, but a bounded number at once, or the last. */
+  private static List<Instant> passed(Schedule schedule, Instant first, Instant now) {
+    List<Instant> times = new ArrayList<>();
+    for (Instant at = first; !at.isAfter(now); at = Schedules.next(schedule, at)) {
+      if (schedule.missed() != WhenMissed.ALL) {
+        times.clear();
+      }
+      times.add(at);
+      if (times.size() == MOST_AT_ONCE) {
+        break;
+      }
+    }
+    return times;
+  }
+
+  private static List<Instant> chosen(Schedule schedule, List<Instant> passed, Instant now) {
+    Instant last = passed.getLast();
+    return switch (schedule.missed()) {
+      case ALL -> passed;
+      case ONCE -> List.of(last);
+      case SKIP -> last.plus(ON_TIME).isBefore(now) ? List.of() : List.of(last);
+    };
+  }
+
+  private static Job job(Schedule schedule, Instant at) {
+    Job job =
+        schedule.job().id(id(schedule.name(), at)).run(id(schedule.name(), at), schedule.name());
+    return schedule.overlap() ? job : job.uniqueKey("schedule:" + schedule.name());
+  }
+
+  private static JobId id(String name, Instant at) {
+    try {
+      byte[] hash =
+          MessageDigest.getInstance("SHA-256")
+              .digest((name + "\n" + at.toEpochMilli()).getBytes(StandardCharsets.UTF_8));
+      ByteBuffer bits = ByteBuffer.wrap(hash);
+      long head = (at.toEpochMilli() << 16) | 0x7000 | (bits.getLong() & 0xfff);
+      long tail = (bits.getLong() & 0x3fff_ffff_ffff_ffffL) | 0x8000_0000_0000_0000L;
+      return new JobId(new UUID(head, tail));
+    } catch (NoSuchAlgorithmException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+}

@@ -1,0 +1,217 @@
+package dev.holdfast.queue.schedule;
+
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.schedule.Cron;
+import dev.holdfast.model.schedule.Schedule;
+import dev.holdfast.model.schedule.ScheduleStatus;
+import dev.holdfast.model.schedule.WhenMissed;
+import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.SqlErrors;
+import dev.holdfast.queue.read.JobReader;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Schedules, kept by name. Setting one again changes it. */
+public final class Schedules {
+  private static final String SET =
+      """
+      INSERT INTO holdfast.schedule AS schedule
+             (name, cron, zone, missed, overlap, queue, kind, priority, max_attempts, max_crashes,
+              timeout_ms, payload, next_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?)
+      ON CONFLICT (name) DO UPDATE
+         SET cron = excluded.cron, zone = excluded.zone, missed = excluded.missed,
+             overlap = excluded.overlap, queue = excluded.queue, kind = excluded.kind,
+             priority = excluded.priority, max_attempts = excluded.max_attempts,
+             max_crashes = excluded.max_crashes, timeout_ms = excluded.timeout_ms,
+             payload = excluded.payload, broken = NULL, retry_at = NULL,
+             -- A service that sets its schedules at every start must not lose a time that is due.
+             next_at = CASE WHEN schedule.cron = excluded.cron AND schedule.zone = excluded.zone
+                            THEN schedule.next_at ELSE excluded.next_at END
+      """;
+
+  // A payload from before long numbers were refused may be more than can be written out.
+  private static final String FITS = JobReader.isShort("payload", Limits.BULK_BYTES);
+
+  private static final String COLUMNS =
+      """
+      SELECT name, cron, zone, missed, overlap, queue, kind, priority, max_attempts, max_crashes,
+             timeout_ms, %s, next_at, last_at, paused_at, broken, statement_timestamp() AS now
+        FROM holdfast.schedule
+      """;
+
+  private static final String SELECT =
+      COLUMNS.formatted(
+          "CASE WHEN %1$s THEN payload END AS payload, NOT %1$s AS too_long".formatted(FITS));
+
+  private static final String WITHOUT_PAYLOADS =
+      COLUMNS.formatted("NULL AS payload, false AS too_long");
+
+  private static final String PAUSE =
+      "UPDATE holdfast.schedule SET paused_at = clock_timestamp() WHERE name = ? AND paused_at IS NULL";
+  private static final String RESUME =
+      "UPDATE holdfast.schedule SET paused_at = NULL, next_at = ? WHERE name = ? AND paused_at IS NOT NULL";
+  private static final String REMOVE = "DELETE FROM holdfast.schedule WHERE name = ?";
+
+  private Schedules() {}
+
+  public static boolean set(Connection connection, Schedule schedule, Codec codec) throws SQLException {
+    Job job = schedule.job();
+    return Rows.update(
+            connection,
+            SET,
+            schedule.name(),
+            schedule.cron().toString(),
+            schedule.zone().getId(),
+            schedule.missed().name(),
+            schedule.overlap(),
+            job.queue(),
+            job.kind(),
+            job.priority(),
+            job.maxAttempts(),
+            job.maxCrashes(),
+            job.timeout(),
+            Limits.payload(codec.encode(job.payload())),
+            next(schedule, now(connection)))
+        > 0;
+  }
+
+  public static List<ScheduleStatus> list(Connection connection) throws SQLException {
+    try {
+      return list(connection, SELECT);
+    } catch (SQLException trouble) {
+      if (SqlErrors.isUnreadable(trouble)) {
+        return list(connection, WITHOUT_PAYLOADS);
+      }
+      throw trouble;
+    }
+  }
+
+  private static List<ScheduleStatus> list(Connection connection, String select)
+      throws SQLException {
+    return Rows.list(connection, Schedules::status, select + " ORDER BY name");
+  }
+
+  /** A schedule that can be fired, with the time it is due for. */
+  record Due(Schedule schedule, Instant nextAt, Instant now) {}
+
+  /**
+   * Throws a {@link RefusedException} that says what is wrong if nothing can be made of the row.
+   */
+  static Due due(Connection connection, String name) throws SQLException {
+    return Rows.list(
+            connection,
+            row -> new Due(schedule(row), Rows.instant(row, "next_at"), Rows.instant(row, "now")),
+            SELECT + " WHERE name = ?",
+            name)
+        .getFirst();
+  }
+
+  public static boolean pause(Connection connection, String name) throws SQLException {
+    return Rows.update(connection, PAUSE, name) > 0;
+  }
+
+  /** What would have fired during the pause is not made up for: that is what a pause is. */
+  public static boolean resume(Connection connection, String name) throws SQLException {
+    List<Schedule> paused =
+        Rows.list(
+            connection,
+            Schedules::schedule,
+            SELECT + " WHERE name = ? AND paused_at IS NOT NULL",
+            name);
+    return !paused.isEmpty()
+        && Rows.update(connection, RESUME, next(paused.getFirst(), now(connection)), name) > 0;
+  }
+
+  public static boolean remove(Connection connection, String name) throws SQLException {
+    return Rows.update(connection, REMOVE, name) > 0;
+  }
+
+  static Instant next(Schedule schedule, Instant after) {
+    return schedule
+        .cron()
+        .next(after, schedule.zone())
+        .orElseThrow(
+            () ->
+                new RefusedException(
+                    Refusal.BAD_SCHEDULE, "cron '" + schedule.cron() + "' never fires again"));
+  }
+
+  private static Instant now(Connection connection) throws SQLException {
+    return Rows.list(connection, row -> Rows.instant(row, "now"), "SELECT clock_timestamp() AS now")
+        .getFirst();
+  }
+
+  private static Schedule schedule(ResultSet row) throws SQLException {
+    if (row.getBoolean("too_long")) {
+      throw new RefusedException(
+          Refusal.PAYLOAD_TOO_LARGE, "its payload has numbers that are too long to be written out");
+    }
+    Duration timeout = Rows.millisOrNull(row, "timeout_ms");
+    Json payload = Rows.jsonOrNull(row, "payload");
+    Job job =
+        Job.of(row.getString("kind"), payload == null ? Json.EMPTY : payload)
+            .queue(row.getString("queue"))
+            .priority(row.getInt("priority"))
+            .maxCrashes(row.getInt("max_crashes"));
+    Integer attempts = Rows.intOrNull(row, "max_attempts");
+    job = attempts == null ? job : job.maxAttempts(attempts);
+    return new Schedule(
+        row.getString("name"),
+        Cron.parse(row.getString("cron")),
+        zone(row.getString("zone")),
+        timeout == null ? job : job.timeout(timeout),
+        WhenMissed.valueOf(row.getString("missed")),
+        row.getBoolean("overlap"));
+  }
+
+  /** Zones come and go with the versions of Java. */
+  private static ZoneId zone(String name) {
+    try {
+      return ZoneId.of(name);
+    } catch (DateTimeException unknown) {
+      throw new RefusedException(
+          Refusal.BAD_SCHEDULE, "its time zone '" + name + "' is not known here");
+    }
+  }
+
+  private static ScheduleStatus status(ResultSet row) throws SQLException {
+    return new ScheduleStatus(
+        row.getString("name"),
+        row.getString("cron"),
+        row.getString("zone"),
+        row.getString("kind"),
+        row.getString("queue"),
+        row.getInt("priority"),
+        WhenMissed.valueOf(row.getString("missed")),
+        row.getBoolean("overlap"),
+        Rows.jsonOrNull(row, "payload"),
+        Rows.instant(row, "next_at"),
+        Rows.instantOrNull(row, "last_at"),
+        Rows.instantOrNull(row, "paused_at"),
+        broken(row));
+  }
+
+  /** What is wrong with the row itself is known before its time comes. */
+  private static @Nullable String broken(ResultSet row) throws SQLException {
+    try {
+      schedule(row);
+      return row.getString("broken");
+    } catch (RefusedException wrong) {
+      return wrong.getMessage();
+    }
+  }
+}

@@ -1,0 +1,123 @@
+package dev.holdfast.queue.schema;
+
+import dev.holdfast.model.ops.DatabaseVersion;
+import dev.holdfast.queue.jdbc.DatabaseException;
+import dev.holdfast.queue.jdbc.Rows;
+
+import dev.holdfast.queue.jdbc.DatabaseException.Reason;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.regex.Matcher;
+
+/** Is this a database Holdfast can trust its jobs to? Asked once, before anything is written. */
+public final class Schema {
+  public static final int VERSION = 11;
+  static final String NAME = "holdfast";
+  static final String HISTORY = "flyway_schema_history";
+  private static final int OLDEST_SERVER = 140_000;
+
+  private static final String SERVER =
+      """
+      SELECT current_setting('server_version_num')::int AS number,
+             current_setting('server_version') AS version,
+             current_setting('fsync')::bool AS durable,
+             to_regclass('holdfast.flyway_schema_history') IS NOT NULL AS has_schema
+      """;
+
+  private static final String CURRENT =
+      "SELECT max(version::int) AS version FROM holdfast.flyway_schema_history"
+          + " WHERE success AND version IS NOT NULL";
+
+  private Schema() {}
+
+  private record Server(int number, String version, boolean durable, boolean hasSchema) {}
+
+  /**
+   * Throws when the server is too old or would lose what it acknowledged, or the schema is newer.
+   */
+  static void checkBeforeMigration(Connection connection, boolean allowUnsafe) throws SQLException {
+    Server server = checked(connection, allowUnsafe);
+    // Flyway itself takes a newer schema for a good one.
+    checkNotNewer(server.hasSchema() ? version(connection) : 0);
+  }
+
+  public static void check(Connection connection, boolean allowUnsafe) throws SQLException {
+    Server server = checked(connection, allowUnsafe);
+    int version = server.hasSchema() ? version(connection) : 0;
+    if (version == 0) {
+      throw new DatabaseException(
+          Reason.SCHEMA_MISSING,
+          "the database has no schema 'holdfast' yet: " + migrate(connection),
+          null);
+    } else if (version < VERSION) {
+      throw new DatabaseException(
+          Reason.SCHEMA_OLD,
+          "the schema is at version %d, this Holdfast needs %d: %s"
+              .formatted(version, VERSION, migrate(connection)),
+          null);
+    }
+    checkNotNewer(version);
+  }
+
+  private static String migrate(Connection connection) throws SQLException {
+    DatabaseMetaData about = connection.getMetaData();
+    // Without the parameters, which may hold a password.
+    String url = about.getURL().replaceFirst("^jdbc:", "").replaceFirst("\\?.*", "");
+    return "run 'holdfast migrate --database %s', or call Migrations.apply(dataSource, false)"
+        .formatted(
+            url.replaceFirst("//", Matcher.quoteReplacement("//" + about.getUserName() + "@")));
+  }
+
+  public static DatabaseVersion about(Connection connection) throws SQLException {
+    Server server = server(connection);
+    return new DatabaseVersion(server.version(), server.hasSchema() ? version(connection) : 0);
+  }
+
+  private static void checkNotNewer(int version) {
+    if (version > VERSION) {
+      throw new DatabaseException(
+          Reason.SCHEMA_NEWER,
+          "the schema is at version %d, newer than the %d this Holdfast knows: upgrade Holdfast"
+              .formatted(version, VERSION),
+          null);
+    }
+  }
+
+  private static Server checked(Connection connection, boolean allowUnsafe) throws SQLException {
+    Server server = server(connection);
+    if (server.number() < OLDEST_SERVER) {
+      throw new DatabaseException(
+          Reason.TOO_OLD,
+          "PostgreSQL " + server.version() + " is too old: Holdfast needs 14 or newer",
+          null);
+    }
+    if (!server.durable() && !allowUnsafe) {
+      throw new DatabaseException(
+          Reason.NOT_DURABLE,
+          "the server runs with fsync=off and may lose acknowledged jobs: turn fsync on,"
+              + " or set HOLDFAST_ALLOW_UNSAFE_DATABASE=1 if they are not worth keeping",
+          null);
+    }
+    return server;
+  }
+
+  private static Server server(Connection connection) throws SQLException {
+    return Rows.list(
+            connection,
+            row ->
+                new Server(
+                    row.getInt("number"),
+                    row.getString("version"),
+                    row.getBoolean("durable"),
+                    row.getBoolean("has_schema")),
+            SERVER)
+        .getFirst();
+  }
+
+  private static int version(Connection connection) throws SQLException {
+    List<Integer> versions = Rows.list(connection, row -> row.getInt("version"), CURRENT);
+    return versions.isEmpty() ? 0 : versions.getFirst();
+  }
+}

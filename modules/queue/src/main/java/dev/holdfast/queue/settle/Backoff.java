@@ -1,0 +1,52 @@
+package dev.holdfast.queue.settle;
+
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.RetryDefaults;
+import dev.holdfast.model.job.RetryPolicy;
+import dev.holdfast.queue.jdbc.Rows;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** How long failed jobs wait for their next attempt, where those who failed them do not say. */
+public record Backoff(RetryDefaults defaults) {
+  // No lock: while an attempt holds its job, nobody else counts its failures.
+  private static final String SQL =
+      "SELECT id, kind, queue, failures FROM holdfast.job WHERE id = ANY (?::uuid[])";
+
+  List<Settlement.Fail> decided(Connection connection, List<Settlement.Fail> failed)
+      throws SQLException {
+    List<JobId> undecided =
+        failed.stream()
+            .filter(each -> each.retryAfter() == null && each.failure().retryable())
+            .map(each -> each.lease().job())
+            .toList();
+    if (undecided.isEmpty()) {
+      return failed;
+    }
+    Map<JobId, Duration> waits = new HashMap<>();
+    Rows.listByKey(
+        connection,
+        row -> {
+          RetryPolicy policy = defaults.policy(row.getString("kind"), row.getString("queue"));
+          return waits.put(
+              Rows.id(row, "id"), policy.next(row.getInt("failures"), ThreadLocalRandom.current()));
+        },
+        SQL,
+        Rows.array(connection, "uuid", undecided, id -> id));
+    return failed.stream()
+        .map(
+            each ->
+                each.retryAfter() == null
+                    ? new Settlement.Fail(
+                        each.lease(), each.failure(), waits.get(each.lease().job()))
+                    : each)
+        .toList();
+  }
+}

@@ -1,0 +1,124 @@
+package dev.holdfast.queue.settle;
+
+import dev.holdfast.model.attempt.Completion;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.ReportedCompletion;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.queue.jdbc.Rows;
+
+import dev.holdfast.model.attempt.Completion.Verdict;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Settles an attempt and remembers what was said, in one transaction. Said again it is answered the
+ * same, also when the job has long gone on to another attempt.
+ */
+public final class Complete {
+  private static final String BEFORE =
+      "SELECT final_state, digest FROM holdfast.completion WHERE job_id = ? AND attempt = ?";
+
+  // The state is read after the settle, under the lock the settle has taken.
+  private static final String REMEMBER =
+      """
+      INSERT INTO holdfast.completion
+             (job_id, attempt, outcome, final_state, digest, worker_id, completed_at, received_at,
+              metrics, partial_progress, cancelled_during_phase)
+      SELECT j.id, ?, ?, j.state, ?, ?, ?, clock_timestamp(), ?::jsonb, ?::jsonb, ?
+        FROM holdfast.job j
+       WHERE j.id = ?
+      ON CONFLICT (job_id, attempt) DO NOTHING
+      RETURNING final_state
+      """;
+
+  private static final String TOLD =
+      """
+      SELECT attempt, completed_at, received_at, metrics, partial_progress, cancelled_during_phase
+        FROM holdfast.completion
+       WHERE job_id = ?
+       ORDER BY attempt
+      """;
+
+  private record Before(JobState finalState, String digest) {
+    Verdict verdict(Completion completion) {
+      return digest.equals(completion.digest())
+          ? new Verdict.Accepted(finalState)
+          : new Verdict.Different();
+    }
+  }
+
+  private Complete() {}
+
+  public static Verdict one(Connection connection, Backoff backoff, Completion completion)
+      throws SQLException {
+    Lease lease = completion.lease();
+    Optional<Before> before = before(connection, lease);
+    if (before.isPresent()) {
+      return before.get().verdict(completion);
+    }
+    if (!settle(connection, backoff, completion.settlement()).contains(lease)) {
+      // Another one may have been here between our look and its lock.
+      return before(connection, lease).map(b -> b.verdict(completion)).orElseGet(Verdict.Late::new);
+    }
+    List<String> state =
+        Rows.list(
+            connection,
+            row -> row.getString("final_state"),
+            REMEMBER,
+            lease.attempt(),
+            completion.outcome(),
+            completion.digest(),
+            completion.worker(),
+            completion.completedAt(),
+            completion.metrics(),
+            completion.partialProgress(),
+            completion.cancelledDuringPhase(),
+            lease.job());
+    return state.isEmpty()
+        ? before(connection, lease).map(b -> b.verdict(completion)).orElseGet(Verdict.Late::new)
+        : new Verdict.Accepted(JobState.valueOf(state.getFirst()));
+  }
+
+  private static Set<Lease> settle(Connection connection, Backoff backoff, Settlement settlement)
+      throws SQLException {
+    return switch (settlement) {
+      case Settlement.Succeed succeed -> Succeed.all(connection, List.of(succeed));
+      case Settlement.Fail fail -> Fail.all(connection, backoff, List.of(fail));
+      case Settlement.Cancel cancel -> ReleaseAttempts.cancelled(connection, List.of(cancel));
+      case Settlement.Snooze snooze -> ReleaseAttempts.snoozed(connection, List.of(snooze));
+      case Settlement.Release release -> ReleaseAttempts.released(connection, List.of(release));
+    };
+  }
+
+  private static Optional<Before> before(Connection connection, Lease lease) throws SQLException {
+    return Rows.list(
+            connection,
+            row ->
+                new Before(JobState.valueOf(row.getString("final_state")), row.getString("digest")),
+            BEFORE,
+            lease.job(),
+            lease.attempt())
+        .stream()
+        .findFirst();
+  }
+
+  public static List<ReportedCompletion> told(Connection connection, JobId job) throws SQLException {
+    return Rows.list(
+        connection,
+        row ->
+            new ReportedCompletion(
+                row.getInt("attempt"),
+                Rows.instantOrNull(row, "completed_at"),
+                Rows.instant(row, "received_at"),
+                Rows.jsonOrNull(row, "metrics"),
+                Rows.jsonOrNull(row, "partial_progress"),
+                row.getString("cancelled_during_phase")),
+        TOLD,
+        job);
+  }
+}

@@ -1,0 +1,162 @@
+package dev.holdfast.queue.settle;
+
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.SqlErrors;
+import dev.holdfast.queue.report.AppendEvents;
+import dev.holdfast.queue.report.Log;
+import dev.holdfast.queue.report.Steps;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Sends a mixed batch to its verbs, one statement for each kind of ending in it, and gives each
+ * caller the answer for its own row.
+ */
+public final class Settle {
+  /** Writes one kind of ending or report; answers with the leases it was written for. */
+  private interface Verb<S> {
+    public Set<Lease> all(Connection connection, List<S> settlements) throws SQLException;
+  }
+
+  private final Database database;
+  private final Backoff backoff;
+
+  public Settle(Database database, Backoff backoff) {
+    this.database = database;
+    this.backoff = backoff;
+  }
+
+  public List<Ack> all(List<Settlement> settlements) {
+    Set<Settlement> accepted = new HashSet<>();
+    accepted.addAll(settle("succeed", Settlement.Succeed.class, settlements, Succeed::all));
+    accepted.addAll(
+        settle(
+            "fail",
+            Settlement.Fail.class,
+            settlements,
+            (connection, failed) -> Fail.all(connection, backoff, failed)));
+    accepted.addAll(settle("cancelled", Settlement.Cancel.class, settlements, ReleaseAttempts::cancelled));
+    accepted.addAll(settle("snooze", Settlement.Snooze.class, settlements, ReleaseAttempts::snoozed));
+    accepted.addAll(settle("release", Settlement.Release.class, settlements, ReleaseAttempts::released));
+    return settlements.stream().map(s -> ack(accepted.contains(s))).toList();
+  }
+
+  /**
+   * Progress and events in one statement, logs in another; steps, which are few, each in a
+   * transaction.
+   */
+  public List<Ack> report(List<Report> reports) {
+    Set<Lease> told =
+        told(
+            "tell",
+            reports.stream()
+                .filter(r -> r instanceof Report.Progress || r instanceof Report.Event)
+                .toList(),
+            AppendEvents::all);
+    Set<Lease> logged =
+        told(
+            "log",
+            reports.stream()
+                .filter(Report.Log.class::isInstance)
+                .map(Report.Log.class::cast)
+                .toList(),
+            Log::all);
+    return reports.stream()
+        .map(
+            report ->
+                switch (report) {
+                  case Report.Step step -> step(step);
+                  case Report.Log log -> ack(logged.contains(log.lease()));
+                  case Report.Progress progress -> ack(told.contains(progress.lease()));
+                  case Report.Event event -> ack(told.contains(event.lease()));
+                })
+        .toList();
+  }
+
+  private <S> Set<Lease> told(String verb, List<S> batch, Verb<S> work) {
+    return batch.isEmpty()
+        ? Set.of()
+        : database.run(
+            verb, connection -> storing(verb, Refusal.EVENT_NOT_JSON, connection, batch, work));
+  }
+
+  private Ack step(Report.Step step) {
+    return database.transactByKey(
+        "step",
+        connection ->
+            storing("step", Refusal.RESULT_NOT_JSON, () -> Steps.write(connection, step)));
+  }
+
+  /** In the caller's transaction. */
+  public static Ack succeed(Connection connection, Settlement.Succeed settlement) throws SQLException {
+    return ack(
+        storing("succeed", Refusal.RESULT_NOT_JSON, connection, List.of(settlement), Succeed::all)
+            .contains(settlement.lease()));
+  }
+
+  /** The settlements of one kind that took effect. An attempt ends once: the first one counts. */
+  private <S extends Settlement> List<S> settle(
+      String verb, Class<S> type, List<Settlement> mixed, Verb<S> work) {
+    Map<Lease, S> batch = new LinkedHashMap<>();
+    for (Settlement settlement : mixed) {
+      if (type.isInstance(settlement)) {
+        batch.putIfAbsent(settlement.lease(), type.cast(settlement));
+      }
+    }
+    if (batch.isEmpty()) {
+      return List.of();
+    }
+    List<S> settlements = List.copyOf(batch.values());
+    Set<Lease> settled =
+        database.run(
+            verb,
+            connection -> storing(verb, Refusal.RESULT_NOT_JSON, connection, settlements, work));
+    return settlements.stream().filter(s -> settled.contains(s.lease())).toList();
+  }
+
+  private static <S> Set<Lease> storing(
+      String verb, Refusal refusal, Connection connection, List<S> batch, Verb<S> work)
+      throws SQLException {
+    return storing(verb, refusal, () -> work.all(connection, batch));
+  }
+
+  /** Work that writes JSON which somebody else made. */
+  public interface Storing<T> {
+    T store() throws SQLException;
+  }
+
+  public static <T> T storing(String verb, Refusal refusal, Storing<T> work) throws SQLException {
+    try {
+      return work.store();
+    } catch (SQLException trouble) {
+      if (SqlErrors.isBadData(trouble)) {
+        throw notStorable(verb, refusal, trouble);
+      }
+      throw trouble;
+    }
+  }
+
+  private static RefusedException notStorable(String verb, Refusal refusal, SQLException trouble) {
+    RefusedException refused =
+        new RefusedException(
+            refusal, verb + ": not JSON that PostgreSQL can store: " + trouble.getMessage());
+    refused.initCause(trouble);
+    return refused;
+  }
+
+  private static Ack ack(boolean accepted) {
+    return accepted ? Ack.ACCEPTED : Ack.LEASE_LOST;
+  }
+}

@@ -1,0 +1,5 @@
+/** An attempt's lease is extended, and the attempt ends: succeeded, failed, released. */
+@NullMarked
+package dev.holdfast.queue.settle;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,210 @@
+package dev.holdfast.queue.admin;
+
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.ops.Statistics;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.queue.QueueFixture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.assertj.core.api.Assertions;
+import org.junit.jupiter.api.Test;
+
+/** What an operator sees of queues and jobs. */
+class QueuesTest extends QueueFixture {
+  private QueueStatus only() {
+    List<QueueStatus> queues = queue.queues();
+    assertThat(queues).hasSize(1);
+    return queues.getFirst();
+  }
+
+  @Test
+  void an_empty_database_has_no_queues() {
+    assertThat(queue.queues()).isEmpty();
+    assertThat(queue.statistics().rows()).isEmpty();
+    assertThat(queue.list(JobFilter.ALL)).isEmpty();
+    assertThat(queue.depth(List.of(QUEUE), 10)).isZero();
+    assertThat(queue.depth(List.of(), 10)).isZero();
+  }
+
+  @Test
+  void the_first_job_that_no_key_can_hold_back_is_told_apart() {
+    JobId keyed = add(job().concurrencyKey("k", 1));
+    set(keyed, "run_at = now() - interval '90 s'");
+    assertThat(only().oldest()).isGreaterThanOrEqualTo(Duration.ofSeconds(90));
+    assertThat(only().oldestFree()).isNull();
+    set(add(job()), "run_at = now() - interval '30 s'");
+    assertThat(only().oldestFree()).isBetween(Duration.ofSeconds(30), Duration.ofSeconds(80));
+  }
+
+  @Test
+  void a_queue_shows_its_jobs_by_what_they_wait_for() {
+    Lease retrying = running();
+    queue.settle(new Settlement.Fail(retrying, FLAKY, Duration.ofHours(1)));
+    running();
+    running();
+    queue.settle(succeed(running()));
+    JobId due = add(job());
+    set(due, "run_at = now() - interval '90 s'");
+    add(job().concurrencyKey("k", 1));
+    add(job().delay(Duration.ofHours(1)));
+    add(job().delay(Duration.ofHours(1)).concurrencyKey("k", 1));
+    add(job().after(due));
+
+    QueueStatus status = only();
+
+    assertThat(status.name()).isEqualTo(QUEUE);
+    assertThat(status.due()).isEqualTo(2);
+    assertThat(status.delayed()).isEqualTo(2);
+    assertThat(status.retrying()).isEqualTo(1);
+    assertThat(status.waiting()).isEqualTo(1);
+    assertThat(status.running()).isEqualTo(2);
+    assertThat(status.oldest()).isBetween(Duration.ofSeconds(90), Duration.ofSeconds(180));
+    assertThat(status.pausedAt()).isNull();
+    assertThat(status.maxRunning()).isNull();
+  }
+
+  @Test
+  void a_queue_is_shown_for_its_settings_or_its_unfinished_jobs() {
+    queue.pause("paused");
+    queue.limit("limited", 3);
+    queue.settle(succeed(addAndClaim(job().queue("finished"))));
+    add(job().queue("busy"));
+    assertThat(queue.queues())
+        .extracting(QueueStatus::name)
+        .containsExactly("busy", "limited", "paused");
+    assertThat(queue.queues().get(1).maxRunning()).isEqualTo(3);
+    assertThat(queue.queues().get(1).oldest()).isNull();
+    assertThat(queue.queues().get(2).pausedAt()).isNotNull();
+  }
+
+  @Test
+  void pausing_twice_keeps_the_first_moment_and_the_limit() {
+    queue.limit(QUEUE, 2);
+    queue.pause(QUEUE);
+    QueueStatus first = only();
+    queue.pause(QUEUE);
+    assertThat(only()).isEqualTo(first);
+    assertThat(first.maxRunning()).isEqualTo(2);
+    queue.resume(QUEUE);
+    assertThat(only().maxRunning()).isEqualTo(2);
+    queue.limit(QUEUE, null);
+    assertThat(queue.queues()).as("a queue without settings and jobs is none").isEmpty();
+    assertThat(queue.resume("unheard-of")).isFalse();
+  }
+
+  @Test
+  void a_setting_that_makes_no_sense_is_refused() {
+    assertRefused(Refusal.BAD_NAME, () -> queue.pause("no such name"));
+    assertRefused(Refusal.BAD_NAME, () -> queue.resume("a:b"));
+    assertRefused(Refusal.BAD_NAME, () -> queue.limit("", 1));
+    assertRefused(Refusal.BAD_LIMIT, () -> queue.limit(QUEUE, 0));
+    assertRefused(Refusal.BAD_LIMIT, () -> queue.limit(QUEUE, -1));
+    assertThat(queue.queues()).isEmpty();
+  }
+
+  @Test
+  void the_depth_counts_due_jobs_up_to_a_bound() {
+    queue.enqueue(jobs(30));
+    queue.enqueue(jobs(20).stream().map(job -> job.queue("mail").priority(1)).toList());
+    queue.enqueue(jobs(10).stream().map(job -> job.concurrencyKey("k", 1)).toList());
+    queue.enqueue(jobs(5).stream().map(job -> job.delay(Duration.ofHours(1))).toList());
+    assertThat(queue.depth(List.of(QUEUE), 1_000)).isEqualTo(40);
+    assertThat(queue.depth(List.of(QUEUE, "mail"), 1_000)).isEqualTo(60);
+    assertThat(queue.depth(List.of("mail", "unknown"), 1_000)).isEqualTo(20);
+    assertThat(queue.depth(List.of(QUEUE, "mail"), 45)).isEqualTo(45);
+    assertThat(queue.depth(List.of(QUEUE), 7)).isEqualTo(7);
+    claim(10);
+    assertThat(queue.depth(List.of(QUEUE), 1_000)).isEqualTo(30);
+  }
+
+  @Test
+  void statistics_count_jobs_by_state_kind_and_queue() {
+    queue.enqueue(jobs(3));
+    queue.settle(succeed(claimOne()));
+    claimOne();
+    add(Job.of("other"));
+    add(job().queue("mail"));
+    Statistics statistics = queue.statistics();
+    assertThat(statistics.rows())
+        .containsExactlyInAnyOrder(
+            new Statistics.Row(QUEUE, "test", JobState.SUCCEEDED, 1),
+            new Statistics.Row(QUEUE, "test", JobState.RUNNING, 1),
+            new Statistics.Row(QUEUE, "test", JobState.PENDING, 1),
+            new Statistics.Row(QUEUE, "other", JobState.PENDING, 1),
+            new Statistics.Row("mail", "test", JobState.PENDING, 1));
+    assertThat(statistics.byState())
+        .containsEntry(JobState.PENDING, 3L)
+        .containsEntry(JobState.RUNNING, 1L)
+        .containsEntry(JobState.SUCCEEDED, 1L)
+        .containsEntry(JobState.FAILED, 0L)
+        .hasSize(JobState.values().length);
+  }
+
+  @Test
+  void jobs_are_listed_newest_first_in_pages() {
+    List<JobId> ids = new ArrayList<>(queue.enqueue(jobs(25)).stream().map(e -> e.id()).toList());
+    Collections.reverse(ids);
+    List<JobId> listed = new ArrayList<>();
+    JobFilter page = JobFilter.ALL.limit(10);
+    for (List<JobStatus> jobs = queue.list(page); !jobs.isEmpty(); jobs = queue.list(page)) {
+      jobs.forEach(job -> listed.add(job.id()));
+      page = page.before(jobs.getLast().id());
+    }
+    assertThat(listed).isEqualTo(ids);
+  }
+
+  @Test
+  void a_list_is_narrowed_by_state_queue_and_kind() {
+    Lease failed = running();
+    queue.settle(fail(failed, HOPELESS));
+    Lease done = addAndClaim(Job.of("other"));
+    queue.settle(succeed(done));
+    JobId mail = add(job().queue("mail"));
+    Map<JobFilter, List<JobId>> expected =
+        Map.of(
+            JobFilter.ALL,
+            List.of(mail, done.job(), failed.job()),
+            JobFilter.ALL.states(Set.of(JobState.FAILED)),
+            List.of(failed.job()),
+            JobFilter.ALL.states(JobState.TERMINAL),
+            List.of(done.job(), failed.job()),
+            JobFilter.ALL.queue("mail"),
+            List.of(mail),
+            JobFilter.ALL.kind("test"),
+            List.of(mail, failed.job()),
+            JobFilter.ALL.kind("test").queue(QUEUE),
+            List.of(failed.job()),
+            JobFilter.ALL.kind("test").states(Set.of(JobState.SUCCEEDED)),
+            List.of(),
+            JobFilter.ALL.before(done.job()),
+            List.of(failed.job()));
+    expected.forEach(
+        (filter, jobs) ->
+            assertThat(queue.list(filter))
+                .as("%s", filter)
+                .extracting(JobStatus::id)
+                .isEqualTo(jobs));
+  }
+
+  @Test
+  void a_page_without_end_is_refused() {
+    Assertions.assertThatThrownBy(() -> JobFilter.ALL.limit(1_001))
+        .isInstanceOf(IllegalArgumentException.class);
+    Assertions.assertThatThrownBy(() -> JobFilter.ALL.limit(0))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+}

@@ -1,0 +1,51 @@
+package dev.holdfast.queue.admin;
+
+import dev.holdfast.queue.Parallel;
+import dev.holdfast.queue.QueueFixture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class TokenKeysTest extends QueueFixture {
+  private List<String> inUse() {
+    return queue.tokenKeys().stream().map(TokenKey::kid).toList();
+  }
+
+  @Test
+  void servers_that_start_at_once_make_one_key() {
+    assertThat(inUse()).isEmpty();
+    Parallel.run(
+        8,
+        i ->
+            () -> {
+              queue.firstTokenKey(new TokenKey("k" + i, "secret"));
+              return i;
+            });
+    assertThat(inUse()).hasSize(1);
+    queue.firstTokenKey(new TokenKey("late", "secret"));
+    assertThat(inUse()).doesNotContain("late");
+  }
+
+  @Test
+  void a_new_key_comes_first_and_those_before_it_are_believed_for_a_while() {
+    queue.firstTokenKey(new TokenKey("one", "s1"));
+    queue.rotateTokenKey(new TokenKey("two", "s2"), Duration.ofHours(1));
+    assertThat(inUse()).containsExactly("two", "one");
+    db.sql("UPDATE holdfast.signing_key SET retired_at = now() - interval '1 s' WHERE kid = 'one'");
+    assertThat(inUse()).containsExactly("two");
+    queue.rotateTokenKey(new TokenKey("three", "s3"), Duration.ofHours(1));
+    assertThat(inUse()).containsExactly("three", "two");
+    assertThat(db.count("SELECT count(*) FROM holdfast.signing_key")).isEqualTo(2);
+  }
+
+  @Test
+  void a_rotation_run_again_after_a_lost_answer_changes_nothing_more() {
+    queue.firstTokenKey(new TokenKey("one", "s1"));
+    queue.rotateTokenKey(new TokenKey("two", "s2"), Duration.ofHours(1));
+    queue.rotateTokenKey(new TokenKey("two", "s2"), Duration.ofHours(1));
+    assertThat(inUse()).containsExactly("two", "one");
+  }
+}

@@ -1,0 +1,307 @@
+package dev.holdfast.queue.claim;
+
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.queue.JacksonCodec;
+import dev.holdfast.queue.Parallel;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.StatementObserver;
+import dev.holdfast.queue.QueueFixture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Limits over all workers: per queue and per concurrency key. */
+class ConcurrencyTest extends QueueFixture {
+  private static Job keyed(String key, int limit) {
+    return job().concurrencyKey(key, limit);
+  }
+
+  private long runningNow() {
+    return db.count("SELECT count(*) FROM holdfast.job WHERE state = 'RUNNING'");
+  }
+
+  /** The most jobs of one key that ever ran at once, as the database saw it at each claim. */
+  private void watchRunning() {
+    db.sql(
+        """
+        CREATE TABLE IF NOT EXISTS public.most (running bigint, key text);
+        TRUNCATE public.most;
+        CREATE OR REPLACE FUNCTION public.tally() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          INSERT INTO public.most
+          SELECT count(*), concurrency_key FROM holdfast.job
+           WHERE state = 'RUNNING' GROUP BY concurrency_key;
+          RETURN NULL;
+        END $$;
+        CREATE OR REPLACE TRIGGER tally AFTER UPDATE ON holdfast.job
+          FOR EACH STATEMENT EXECUTE FUNCTION public.tally();
+        """);
+  }
+
+  private long mostAtOnce() {
+    db.sql("DROP TRIGGER tally ON holdfast.job");
+    return db.count("SELECT max(running) FROM public.most");
+  }
+
+  /** Eight workers that claim and finish until all jobs are done. The first claim is alone. */
+  private void drain(int jobs, int first) {
+    AtomicInteger done = new AtomicInteger(finished(claim(jobs)));
+    assertThat(done).hasValue(first);
+    Parallel.run(
+        8,
+        i ->
+            () -> {
+              while (done.get() < jobs) {
+                done.addAndGet(finished(queue.claim(QUEUE, 1 + i % 4, "w" + i, LEASE).jobs()));
+              }
+              return true;
+            });
+  }
+
+  private int finished(List<LeasedJob> jobs) {
+    queue.settle(jobs.stream().map(job -> (Settlement) succeed(job.lease())).toList());
+    return jobs.size();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void eight_workers_never_run_more_jobs_of_a_queue_than_its_limit(int limit) {
+    queue.limit(QUEUE, limit);
+    queue.enqueue(jobs(120));
+    watchRunning();
+    drain(120, limit);
+    assertThat(mostAtOnce()).isEqualTo(limit);
+    assertThat(count(JobState.SUCCEEDED)).isEqualTo(120);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void eight_workers_never_run_more_jobs_of_a_key_than_its_limit(int limit) {
+    queue.enqueue(IntStream.range(0, 120).mapToObj(i -> keyed("key-" + i % 2, limit)).toList());
+    watchRunning();
+    drain(120, 2 * limit);
+    assertThat(mostAtOnce()).isEqualTo(limit);
+    assertThat(count(JobState.SUCCEEDED)).isEqualTo(120);
+  }
+
+  @Test
+  void the_limits_hold_on_connections_with_a_stricter_isolation() {
+    String options = "?options=-c%20default_transaction_isolation=repeatable%5C%20read";
+    DataSource strict = db.dataSource(db.url() + options, 9);
+    try (Queue other = new Queue(strict, new JacksonCodec(), Queue.Options.DEFAULT)) {
+      queue.limit(QUEUE, 2);
+      queue.enqueue(jobs(60));
+      for (int round = 0; round < 20; round++) {
+        Parallel.run(4, i -> () -> other.claim(QUEUE, 2, "w" + i, LEASE));
+        assertThat(runningNow()).isEqualTo(2);
+        queue.settle(
+            queue.list(JobFilter.ALL.states(Set.of(JobState.RUNNING))).stream()
+                .map(job -> (Settlement) succeed(new Lease(job.id(), job.attempt())))
+                .toList());
+      }
+    }
+  }
+
+  @Test
+  void the_limit_of_a_queue_counts_jobs_with_and_without_keys() {
+    queue.limit(QUEUE, 3);
+    queue.enqueue(
+        List.of(keyed("a", 1), keyed("a", 1), keyed("b", 2), keyed("b", 2), job(), job()));
+    assertThat(claim(10)).hasSize(3);
+    assertThat(claim(10)).isEmpty();
+    queue.limit(QUEUE, 4);
+    assertThat(claim(10)).hasSize(1);
+    queue.limit(QUEUE, null);
+    assertThat(claim(10)).hasSize(1);
+    assertThat(queue.list(JobFilter.ALL.states(Set.of(JobState.PENDING))))
+        .extracting(job -> job.concurrencyKey())
+        .containsExactly("a");
+  }
+
+  @Test
+  void a_limit_below_what_runs_already_lets_nothing_start() {
+    queue.enqueue(jobs(5));
+    List<LeasedJob> claimed = claim(3);
+    queue.limit(QUEUE, 2);
+    assertThat(claim(10)).isEmpty();
+    queue.settle(succeed(claimed.get(0).lease()));
+    assertThat(claim(10)).isEmpty();
+    queue.settle(succeed(claimed.get(1).lease()));
+    assertThat(claim(10)).hasSize(1);
+  }
+
+  @Test
+  void a_place_is_free_again_whichever_way_the_job_ended() {
+    queue.enqueue(IntStream.range(0, 4).mapToObj(i -> keyed("k", 1)).toList());
+    queue.settle(succeed(claimOne()));
+    queue.settle(fail(claimOne(), HOPELESS));
+    Lease lost = claimOne();
+    expire(lost);
+    queue.reap(Duration.ZERO);
+    queue.cancel(lost.job(), false, "x", GRACE);
+    claimOne();
+    assertThat(claim(1)).isEmpty();
+  }
+
+  @Test
+  void a_place_stays_taken_after_heartbeats_and_after_a_cancel_request() {
+    queue.limit("limited", 1);
+    queue.enqueue(
+        List.of(keyed("k", 1), keyed("k", 1), job().queue("limited"), job().queue("limited")));
+    Lease keyed = claimOne();
+    Lease limited = queue.claim("limited", 1, WORKER, LEASE).jobs().getFirst().lease();
+    assertThat(queue.heartbeat(List.of(keyed, limited), LEASE))
+        .allMatch(pulse -> pulse.ack() == Ack.ACCEPTED);
+    assertFull();
+    queue.cancel(List.of(keyed.job(), limited.job()), false, "enough", GRACE, null);
+    assertFull();
+    queue.heartbeat(List.of(keyed, limited), LEASE);
+    assertFull();
+    queue.settle(List.of(new Settlement.Cancel(keyed, null), new Settlement.Cancel(limited, null)));
+    assertThat(claim(1)).hasSize(1);
+    assertThat(queue.claim("limited", 1, WORKER, LEASE).jobs()).hasSize(1);
+  }
+
+  private void assertFull() {
+    assertThat(claim(1)).isEmpty();
+    assertThat(queue.claim("limited", 1, WORKER, LEASE).jobs()).isEmpty();
+  }
+
+  @Test
+  void a_full_key_stands_in_nobodys_way() {
+    queue.enqueue(IntStream.range(0, 500).mapToObj(i -> keyed("full", 1).priority(0)).toList());
+    claimOne();
+    JobId other = add(keyed("other", 1));
+    JobId plain = add(job());
+    assertThat(claim(10)).extracting(LeasedJob::id).containsExactly(other, plain);
+    assertThat(claim(10)).isEmpty();
+  }
+
+  @Test
+  void a_key_belongs_to_its_queue() {
+    add(keyed("k", 1));
+    add(keyed("k", 1).queue("other"));
+    claimOne();
+    assertThat(queue.claim("other", 1, WORKER, LEASE).jobs()).hasSize(1);
+  }
+
+  @Test
+  void a_key_belongs_to_its_tenant() {
+    add(keyed("k", 1).owner("acme", "w"));
+    add(keyed("k", 1).owner("acme", "w"));
+    JobId other = add(keyed("k", 2).owner("globex", "w"));
+    JobId second = add(keyed("k", 2).owner("globex", "w"));
+    add(keyed("k", 2).owner("globex", "w"));
+    assertThat(claimOf("acme")).hasSize(1);
+    assertThat(claimOf("acme")).isEmpty();
+    assertThat(claim(10)).extracting(LeasedJob::id).containsExactly(other, second);
+    assertThat(claim(10)).isEmpty();
+  }
+
+  private List<LeasedJob> claimOf(String tenant) {
+    return queue.claim(QUEUE, 10, WORKER, LEASE, tenant).jobs();
+  }
+
+  @Test
+  void more_tenants_of_a_key_than_one_look_covers_are_all_served() {
+    ClaimByRules byRules = new ClaimByRules(2);
+    queue.enqueue(
+        IntStream.range(0, 10).mapToObj(i -> keyed("k", 1).owner("t" + i / 2, "w")).toList());
+    assertThat(claimByRules(byRules, 10)).hasSize(2);
+    assertThat(claimByRules(byRules, 10)).hasSize(2);
+    assertThat(claimByRules(byRules, 10)).hasSize(1);
+    assertThat(claimByRules(byRules, 10)).isEmpty();
+  }
+
+  @Test
+  void a_suspect_of_a_crash_takes_turns_within_its_tenant() {
+    Lease other = addAndClaim(keyed("k", 1).owner("globex", "w"));
+    JobId suspect = add(keyed("k", 1).owner("acme", "w"));
+    set(suspect, "alone = true");
+    assertThat(queue.claim(QUEUE, 1, "worker:default:2", LEASE).jobs())
+        .extracting(LeasedJob::id)
+        .containsExactly(suspect);
+    assertThat(state(other.job())).isEqualTo(JobState.RUNNING);
+  }
+
+  @Test
+  void within_a_key_urgent_jobs_come_first() {
+    JobId later = add(keyed("k", 2));
+    JobId delayed = add(keyed("k", 2).priority(0).delay(Duration.ofHours(1)));
+    JobId urgent = add(keyed("k", 2).priority(1));
+    JobId plain = add(job().priority(2));
+    assertThat(claim(10)).extracting(LeasedJob::id).containsExactly(urgent, plain, later);
+    assertThat(state(delayed)).isEqualTo(JobState.PENDING);
+  }
+
+  @Test
+  void more_keys_than_one_look_covers_are_all_served() {
+    queue.enqueue(IntStream.range(0, 1_000).mapToObj(i -> keyed("key-" + i % 500, 1)).toList());
+    Set<JobId> claimed = new HashSet<>();
+    for (int i = 0; i < 60 && claimed.size() < 500; i++) {
+      claim(25).forEach(job -> claimed.add(job.id()));
+    }
+    assertThat(claimed).hasSize(500);
+    Map<String, Long> perKey =
+        queue.list(JobFilter.ALL.states(Set.of(JobState.RUNNING)).limit(1_000)).stream()
+            .collect(
+                Collectors.groupingBy(
+                    job -> String.valueOf(job.concurrencyKey()), Collectors.counting()));
+    assertThat(perKey).hasSize(500).allSatisfy((key, running) -> assertThat(running).isEqualTo(1));
+  }
+
+  @Test
+  void a_free_key_behind_pages_of_full_ones_is_found_in_one_claim() {
+    queue.enqueue(IntStream.range(0, 900).mapToObj(i -> keyed("a" + i, 1)).toList());
+    List<LeasedJob> full = new ArrayList<>();
+    while (full.size() < 900) {
+      full.addAll(claim(900 - full.size()));
+    }
+    queue.enqueue(IntStream.range(0, 900).mapToObj(i -> keyed("a" + i, 1)).toList());
+    JobId free = add(keyed("z", 1));
+    assertThat(claim(5)).extracting(LeasedJob::id).containsExactly(free);
+    JobId first = add(keyed("0", 1));
+    assertThat(claim(5)).extracting(LeasedJob::id).containsExactly(first);
+    assertThat(claim(5)).isEmpty();
+  }
+
+  @Test
+  void a_queue_paused_between_look_and_claim_gives_nothing() {
+    add(keyed("k", 1));
+    queue.pause(QUEUE);
+    assertThat(claimByRules(new ClaimByRules(), 1)).isEmpty();
+    queue.resume(QUEUE);
+    queue.pauseAll();
+    assertThat(claimByRules(new ClaimByRules(), 1)).isEmpty();
+    queue.limit(QUEUE, 5);
+    assertThat(claimByRules(new ClaimByRules(), 1)).isEmpty();
+    queue.resumeAll();
+    assertThat(claimByRules(new ClaimByRules(), 1)).hasSize(1);
+  }
+
+  private static List<LeasedJob> claimByRules(ClaimByRules rules, int most) {
+    return Database.pooled(db.dataSource(), StatementObserver.NONE, 1)
+        .transact("claim", c -> rules.take(c, QUEUE, most, WORKER, LEASE, null, Claim.TAKE).jobs());
+  }
+}

@@ -1,0 +1,166 @@
+package dev.holdfast.queue.claim;
+
+import dev.holdfast.model.attempt.Claimed;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.queue.Parallel;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.QueueFixture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+
+class RateLimitTest extends QueueFixture {
+  private static final Duration DAY = Duration.ofDays(1);
+
+  /** As if this much time had passed since the bucket was filled. */
+  private void pass(String interval) {
+    assertThat(
+            db.sql("UPDATE holdfast.queue SET tokens_at = tokens_at - interval '" + interval + "'"))
+        .isEqualTo(1);
+  }
+
+  @Test
+  void no_more_jobs_start_in_a_span_than_the_rate_allows() {
+    queue.rate(QUEUE, 10, DAY);
+    queue.enqueue(jobs(50));
+    assertThat(claim(4)).hasSize(4);
+    assertThat(claim(50)).hasSize(6);
+    assertThat(claim(50)).isEmpty();
+    pass("12 hours");
+    assertThat(claim(50)).hasSize(5);
+    pass("30 days");
+    assertThat(claim(50)).as("the bucket holds one span's worth").hasSize(10);
+  }
+
+  @Test
+  void an_empty_claim_says_when_the_next_token_comes() {
+    queue.rate(QUEUE, 2, DAY);
+    queue.enqueue(jobs(5));
+    assertThat(claim(5)).hasSize(2);
+    assertThat(queue.claim(QUEUE, 5, WORKER, LEASE).nextDue())
+        .isBetween(Duration.ofHours(12).minusSeconds(30), Duration.ofHours(12).plusMillis(1));
+    pass("11 hours");
+    assertThat(queue.claim(QUEUE, 5, WORKER, LEASE).nextDue())
+        .isBetween(Duration.ofMinutes(59), Duration.ofHours(1));
+    add(job().delay(Duration.ofMinutes(5)));
+    assertThat(queue.claim(QUEUE, 5, WORKER, LEASE).nextDue())
+        .isBetween(Duration.ofMinutes(4), Duration.ofMinutes(5));
+    pass("1 hour");
+    assertThat(claim(5)).hasSize(1);
+  }
+
+  @Test
+  void a_rate_of_one_per_short_span_is_kept_by_whoever_comes_when_told() {
+    queue.rate(QUEUE, 1, Duration.ofMillis(20));
+    queue.enqueue(jobs(10));
+    int claimed = 0;
+    for (int looks = 0; claimed < 10 && looks < 100; looks++) {
+      Claimed answer = queue.claim(QUEUE, 5, WORKER, LEASE);
+      claimed += answer.jobs().size();
+      if (answer.jobs().isEmpty()) {
+        assertThat(answer.nextDue()).isBetween(Duration.ofMillis(1), Duration.ofMillis(21));
+        // What a worker does: it waits as long as it was told to.
+        LockSupport.parkNanos(Objects.requireNonNull(answer.nextDue()).toNanos());
+      }
+    }
+    assertThat(claimed).isEqualTo(10);
+  }
+
+  @Test
+  void a_job_that_ends_gives_no_token_back() {
+    queue.rate(QUEUE, 2, DAY);
+    queue.enqueue(jobs(5));
+    List<LeasedJob> started = claim(5);
+    assertThat(started).hasSize(2);
+    queue.settle(started.stream().map(job -> (Settlement) succeed(job.lease())).toList());
+    assertThat(claim(5)).isEmpty();
+  }
+
+  @Test
+  void eight_workers_share_one_rate() {
+    queue.rate(QUEUE, 30, DAY);
+    queue.enqueue(jobs(200));
+    Parallel.run(
+        8,
+        i ->
+            () -> {
+              for (int n = 0; n < 10; n++) {
+                queue.claim(QUEUE, 3, "w" + i, LEASE);
+              }
+              return true;
+            });
+    assertThat(count(JobState.RUNNING)).isEqualTo(30);
+  }
+
+  @Test
+  void processes_share_one_rate() {
+    queue.rate(QUEUE, 30, DAY);
+    queue.enqueue(jobs(200));
+    List<Queue> processes = List.of(queue, another());
+    Parallel.run(
+        4,
+        i ->
+            () -> {
+              for (int n = 0; n < 10; n++) {
+                processes.get(i % 2).claim(QUEUE, 3, "w" + i, LEASE);
+              }
+              return true;
+            });
+    assertThat(count(JobState.RUNNING)).isEqualTo(30);
+    assertThat(processes.get(1).claim(QUEUE, 3, "w", LEASE).jobs()).isEmpty();
+  }
+
+  @Test
+  void jobs_with_concurrency_keys_spend_tokens_too() {
+    queue.rate(QUEUE, 3, DAY);
+    queue.enqueue(
+        List.of(
+            job().concurrencyKey("a", 1),
+            job().concurrencyKey("a", 1),
+            job().concurrencyKey("b", 1),
+            job(),
+            job()));
+    assertThat(claim(10)).hasSize(3);
+    assertThat(claim(10)).isEmpty();
+  }
+
+  @Test
+  void a_rate_that_is_lifted_or_changed_begins_anew() {
+    queue.rate(QUEUE, 1, DAY);
+    queue.enqueue(jobs(20));
+    assertThat(claim(20)).hasSize(1);
+    queue.rate(QUEUE, 5, DAY);
+    assertThat(claim(20)).hasSize(5);
+    queue.liftRate(QUEUE);
+    assertThat(claim(20)).hasSize(14);
+    assertThat(queue.queues().getFirst().rateLimit()).isNull();
+  }
+
+  @Test
+  void a_rate_is_shown_beside_the_other_settings_of_the_queue() {
+    queue.limit(QUEUE, 4);
+    queue.rate(QUEUE, 7, Duration.ofMinutes(1));
+    QueueStatus status = queue.queues().getFirst();
+    assertThat(status.maxRunning()).isEqualTo(4);
+    assertThat(status.rateLimit()).isEqualTo(7);
+    assertThat(status.rateSpan()).isEqualTo(Duration.ofMinutes(1));
+  }
+
+  @Test
+  void a_rate_that_makes_no_sense_is_refused() {
+    assertRefused(Refusal.BAD_LIMIT, () -> queue.rate(QUEUE, 0, DAY));
+    assertRefused(Refusal.BAD_LIMIT, () -> queue.rate(QUEUE, 1, Duration.ZERO));
+    assertRefused(
+        Refusal.BAD_LIMIT, () -> queue.rate(QUEUE, 1, Duration.ofSeconds(Long.MAX_VALUE)));
+    assertThat(queue.queues()).isEmpty();
+  }
+}

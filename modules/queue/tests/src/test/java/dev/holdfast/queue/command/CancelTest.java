@@ -1,0 +1,217 @@
+package dev.holdfast.queue.command;
+
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.queue.Parallel;
+import dev.holdfast.queue.QueueFixture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.job.Cancellation.Answer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class CancelTest extends QueueFixture {
+  private List<Cancellation> cancel(JobId job) {
+    return queue.cancel(job, false, "not needed", GRACE);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"WAITING", "PENDING", "RETRYING"})
+  void a_job_that_does_not_run_is_cancelled_at_once(JobState state) {
+    Lease lease = running();
+    queue.settle(new Settlement.Fail(lease, FLAKY, Duration.ofHours(1)));
+    set(lease.job(), "state = '" + state + "'");
+
+    assertThat(cancel(lease.job()))
+        .containsExactly(new Cancellation(lease.job(), state, Answer.CANCELLED));
+
+    JobStatus status = status(lease.job());
+    assertThat(status.state()).isEqualTo(JobState.CANCELLED);
+    assertThat(status.cancelReason()).isEqualTo("not needed");
+    assertThat(status.finishedAt()).isNotNull();
+    assertThat(queue.timeline(lease.job()).getLast().type()).isEqualTo("cancelled");
+    assertThat(queue.timeline(lease.job()).getLast().data().text()).contains("not needed");
+    assertThat(claim(1)).isEmpty();
+  }
+
+  @Test
+  void a_running_job_is_asked_to_stop_within_the_grace_period() {
+    Lease lease = running();
+    assertThat(cancel(lease.job()))
+        .containsExactly(new Cancellation(lease.job(), JobState.RUNNING, Answer.REQUESTED));
+    assertThat(state(lease.job())).isEqualTo(JobState.RUNNING);
+    assertThat(
+            db.count(
+                "SELECT extract(epoch FROM cancel_deadline - cancel_requested_at)"
+                    + " FROM holdfast.job"))
+        .isEqualTo(GRACE.toSeconds());
+    assertThat(queue.timeline(lease.job()).getLast().type()).isEqualTo("cancel:requested");
+
+    assertThat(queue.settle(new Settlement.Cancel(lease, new Json("{\"rows\": 7}"))))
+        .isEqualTo(Ack.ACCEPTED);
+
+    assertThat(state(lease.job())).isEqualTo(JobState.CANCELLED);
+    assertThat(status(lease.job()).cancelReason()).isEqualTo("not needed");
+    assertThat(queue.timeline(lease.job()).getLast().data()).isEqualTo(new Json("{\"rows\": 7}"));
+  }
+
+  @Test
+  void asking_twice_changes_nothing_and_says_so() {
+    Lease lease = running();
+    cancel(lease.job());
+    String before = row(lease.job());
+    assertThat(queue.cancel(lease.job(), true, "again", Duration.ZERO))
+        .containsExactly(new Cancellation(lease.job(), JobState.RUNNING, Answer.ALREADY_REQUESTED));
+    assertThat(row(lease.job())).isEqualTo(before);
+  }
+
+  @Test
+  void a_job_that_has_ended_cannot_be_cancelled() {
+    Lease done = running();
+    queue.settle(succeed(done));
+    Lease failed = running();
+    queue.settle(fail(failed, HOPELESS));
+    Lease cancelled = running();
+    queue.settle(new Settlement.Cancel(cancelled, null));
+    for (Lease lease : List.of(done, failed, cancelled)) {
+      JobState state = state(lease.job());
+      String before = row(lease.job());
+      assertThat(cancel(lease.job()))
+          .containsExactly(new Cancellation(lease.job(), state, Answer.ALREADY_TERMINAL));
+      assertThat(row(lease.job())).isEqualTo(before);
+    }
+  }
+
+  @Test
+  void a_job_that_does_not_exist_gives_no_answer() {
+    assertThat(cancel(JobId.next())).isEmpty();
+  }
+
+  @Test
+  void cancelling_with_cascade_reaches_children_and_grandchildren_and_nobody_else() {
+    Job parent = job();
+    Job running = job().parent(parent.id()).priority(0);
+    Job done = job().parent(parent.id()).priority(1);
+    Job grandchild = job().parent(running.id());
+    Job greatGrandchild = job().parent(grandchild.id()).delay(Duration.ofHours(1));
+    Job stranger = job().parent(JobId.next());
+    queue.enqueue(List.of(parent, running, done, grandchild, greatGrandchild, stranger));
+    assertThat(claimOne().job()).isEqualTo(running.id());
+    queue.settle(succeed(claimOne()));
+
+    assertThat(queue.cancel(parent.id(), true, "all of it", GRACE))
+        .containsExactlyInAnyOrder(
+            new Cancellation(parent.id(), JobState.PENDING, Answer.CANCELLED),
+            new Cancellation(running.id(), JobState.RUNNING, Answer.REQUESTED),
+            new Cancellation(done.id(), JobState.SUCCEEDED, Answer.ALREADY_TERMINAL),
+            new Cancellation(grandchild.id(), JobState.PENDING, Answer.CANCELLED),
+            new Cancellation(greatGrandchild.id(), JobState.PENDING, Answer.CANCELLED));
+
+    assertThat(state(stranger.id())).isEqualTo(JobState.PENDING);
+    assertThat(status(greatGrandchild.id()).cancelReason()).isEqualTo("all of it");
+  }
+
+  @Test
+  void cancelling_without_cascade_leaves_the_children_alone() {
+    Job parent = job();
+    Job child = job().parent(parent.id());
+    queue.enqueue(List.of(parent, child));
+    assertThat(cancel(parent.id())).hasSize(1);
+    assertThat(state(child.id())).isEqualTo(JobState.PENDING);
+  }
+
+  @Test
+  void the_children_of_a_job_that_has_ended_can_still_be_cancelled() {
+    Job parent = job();
+    Job child = job().parent(parent.id());
+    queue.enqueue(List.of(parent, child));
+    queue.settle(succeed(claimOne()));
+    queue.cancel(parent.id(), true, "children too", GRACE);
+    assertThat(state(child.id())).isEqualTo(JobState.CANCELLED);
+  }
+
+  @Test
+  void jobs_that_are_each_others_parents_end_the_search_all_the_same() {
+    Job one = job();
+    Job two = job().parent(one.id());
+    queue.enqueue(List.of(one.parent(two.id()), two));
+    assertThat(queue.cancel(one.id(), true, "circle", GRACE)).hasSize(2);
+  }
+
+  @Test
+  void a_reason_is_always_there_and_never_too_long() {
+    JobId silent = add(job());
+    queue.cancel(silent, false, "  ", GRACE);
+    assertThat(status(silent).cancelReason()).isEqualTo("requested");
+    JobId long_ = add(job());
+    queue.cancel(long_, false, "r\0".repeat(5_000), GRACE);
+    assertThat(status(long_).cancelReason()).hasSize(1_000);
+  }
+
+  @Test
+  void cancelling_and_succeeding_at_once_ends_in_one_state_that_fits_both_answers() {
+    List<JobState> ends = new ArrayList<>();
+    for (int round = 0; round < 400; round++) {
+      boolean started = round % 4 != 0;
+      JobId job = add(job());
+      Lease lease = started ? claimOne() : new Lease(job, 1);
+      List<Object> answers =
+          Parallel.run(
+              2,
+              i ->
+                  () ->
+                      i == 0
+                          ? (Object) cancel(job).getFirst().answer()
+                          : started ? queue.settle(succeed(lease)) : claim(1).size());
+      Answer answer = (Answer) answers.get(0);
+      JobState state = state(job);
+      if (started) {
+        // Cancelling only asks; who is asked may still succeed, and always does here.
+        assertThat(answers.get(1)).isEqualTo(Ack.ACCEPTED);
+        assertThat(state).isEqualTo(JobState.SUCCEEDED);
+        assertThat(answer).isIn(Answer.REQUESTED, Answer.ALREADY_TERMINAL);
+        assertThat(events(job).contains("cancel:requested")).isEqualTo(answer == Answer.REQUESTED);
+      } else {
+        boolean claimed = answers.get(1).equals(1);
+        assertThat(answer).isEqualTo(claimed ? Answer.REQUESTED : Answer.CANCELLED);
+        assertThat(state).isEqualTo(claimed ? JobState.RUNNING : JobState.CANCELLED);
+        if (claimed) {
+          queue.settle(new Settlement.Cancel(lease, null));
+        }
+      }
+      ends.add(state(job));
+    }
+    assertThat(ends).hasSize(400).allMatch(JobState::isTerminal);
+  }
+
+  @Test
+  void acknowledging_a_cancel_and_running_out_of_grace_at_once_ends_in_one_of_the_two() {
+    for (int round = 0; round < 60; round++) {
+      Lease lease = running();
+      cancel(lease.job());
+      set(lease.job(), "cancel_deadline = now() - interval '1 s'");
+      List<Boolean> won =
+          Parallel.run(
+              2,
+              i ->
+                  () ->
+                      i == 0
+                          ? queue.settle(new Settlement.Cancel(lease, null)) == Ack.ACCEPTED
+                          : queue.expire(Duration.ZERO).ended().contains(lease.job()));
+      assertThat(won.get(0)).isNotEqualTo(won.get(1));
+      assertThat(state(lease.job())).isEqualTo(won.get(0) ? JobState.CANCELLED : JobState.FAILED);
+    }
+  }
+}

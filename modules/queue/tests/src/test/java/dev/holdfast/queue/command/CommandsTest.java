@@ -1,0 +1,266 @@
+package dev.holdfast.queue.command;
+
+import dev.holdfast.model.attempt.Attempt;
+import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.StepState;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.queue.report.StepsTest;
+import dev.holdfast.queue.QueueFixture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.command.JobCommand.Answer;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class CommandsTest extends QueueFixture {
+  private Answer ask(JobId job, CommandAction action, @Nullable String step) {
+    return queue.control(job, new JobCommand(action, step, "ada", "it looks odd"), null);
+  }
+
+  private void step(Lease lease, int index, StepState state) {
+    queue.report(
+        List.of(
+            new Report.Step(
+                lease, "s" + index, index, state, 1, false, null, null, null, null, List.of())));
+  }
+
+  private PendingCommand heard(Lease lease) {
+    PendingCommand heard = queue.heartbeat(List.of(lease), LEASE).getFirst().control();
+    // Between heartbeats the same is heard; of whom nothing is asked is not spoken.
+    assertThat(queue.signals(WORKER).stream().map(HeartbeatResult::control).findFirst().orElse(heard))
+        .isEqualTo(heard);
+    return heard;
+  }
+
+  @Test
+  void a_pause_is_heard_with_the_heartbeat_until_it_is_resumed() {
+    Lease lease = running();
+    assertThat(heard(lease)).isEqualTo(PendingCommand.NONE);
+    assertThat(ask(lease.job(), CommandAction.PAUSE, null)).isEqualTo(Answer.ACCEPTED);
+    PendingCommand.HeldBy ada = new PendingCommand.HeldBy("ada", "it looks odd");
+    assertThat(heard(lease)).isEqualTo(new PendingCommand(true, false, null, ada));
+    assertThat(ask(lease.job(), CommandAction.TAKEOVER, null)).isEqualTo(Answer.ACCEPTED);
+    assertThat(heard(lease)).isEqualTo(new PendingCommand(true, true, null, ada));
+    assertThat(ask(lease.job(), CommandAction.RESUME, null)).isEqualTo(Answer.ACCEPTED);
+    assertThat(heard(lease)).isEqualTo(PendingCommand.NONE);
+    assertThat(queue.signals(WORKER)).isEmpty();
+    assertThat(queue.control(lease.job())).isEqualTo(PendingCommand.NONE);
+  }
+
+  @Test
+  void who_asked_and_why_stands_in_the_timeline() {
+    Lease lease = running();
+    step(lease, 1, StepState.RUNNING);
+    ask(lease.job(), CommandAction.HARD_RESET_STEP, "s1");
+    assertThat(events(lease.job())).endsWith(EventType.CONTROL + "hard_reset_step");
+    assertThat(queue.timeline(lease.job()).getLast().data().text())
+        .contains("\"requestedBy\": \"ada\"", "\"reason\": \"it looks odd\"", "\"stepId\": \"s1\"");
+  }
+
+  @Test
+  void a_request_for_a_step_stays_until_the_worker_has_honoured_it() {
+    Lease lease = running();
+    step(lease, 1, StepState.FAILED);
+    ask(lease.job(), CommandAction.RETRY_STEP, "s1");
+    PendingCommand.Recovery first = Objects.requireNonNull(heard(lease).recovery());
+    assertThat(first.action()).isEqualTo(CommandAction.RETRY_STEP);
+    assertThat(first.stepId()).isEqualTo("s1");
+    ask(lease.job(), CommandAction.HARD_RESET_STEP, "s1");
+    PendingCommand.Recovery second = Objects.requireNonNull(heard(lease).recovery());
+    honour(lease, first, 2);
+    assertThat(heard(lease).recovery()).as("a later request stays").isEqualTo(second);
+    queue.control(
+        lease.job(), new JobCommand(CommandAction.PAUSE, null, "bob", "not now"), null);
+    assertThat(heard(lease))
+        .as("who asked for it, too")
+        .isEqualTo(new PendingCommand(true, false, second, null));
+    honour(lease, second, 3);
+    assertThat(heard(lease)).isEqualTo(new PendingCommand(true, false, null, null));
+    ask(lease.job(), CommandAction.RESUME, null);
+    ask(lease.job(), CommandAction.RETRY_STEP, "s1");
+    honour(lease, Objects.requireNonNull(heard(lease).recovery()), 4);
+    assertThat(heard(lease)).isEqualTo(PendingCommand.NONE);
+  }
+
+  private void honour(Lease lease, PendingCommand.Recovery recovery, int attempt) {
+    queue.report(
+        List.of(
+            new Report.Step(
+                lease,
+                "s1",
+                1,
+                StepState.RUNNING,
+                attempt,
+                false,
+                null,
+                null,
+                null,
+                recovery.updatedAt(),
+                List.of(StepsTest.entry(EventType.RECOVERY_ACK)))));
+  }
+
+  @Test
+  void a_resume_leaves_a_request_for_a_step_alone() {
+    Lease lease = running();
+    step(lease, 1, StepState.FAILED);
+    ask(lease.job(), CommandAction.PAUSE, null);
+    ask(lease.job(), CommandAction.HARD_RESET_STEP, "s1");
+    ask(lease.job(), CommandAction.RESUME, null);
+    PendingCommand control = heard(lease);
+    assertThat(control.holds()).isFalse();
+    assertThat(control.recovery()).isNotNull();
+  }
+
+  @Test
+  void a_job_that_is_retried_by_hand_begins_with_nothing_asked_and_nothing_spent() {
+    Lease lease = running();
+    queue.report(
+        List.of(
+            new Report.Step(
+                lease, "s1", 1, StepState.FAILED, 1, true, null, null, null, null, List.of())));
+    ask(lease.job(), CommandAction.PAUSE, null);
+    queue.settle(fail(lease, Failure.of(FailureCategory.CONFIGURATION, "BROKEN", "for good")));
+    queue.retry(List.of(lease.job()));
+    assertThat(queue.control(lease.job())).isEqualTo(PendingCommand.NONE);
+    assertThat(queue.steps(lease.job()).getFirst().resets()).isZero();
+  }
+
+  @Test
+  void steps_are_known_once_they_began_or_from_the_payload() {
+    Lease lease =
+        addAndClaim(
+            Job.of("test", Map.of("steps", List.of(Map.of("id", "s1"), Map.of("id", "s2")))));
+    assertThat(ask(lease.job(), CommandAction.RETRY_STEP, "nonsense"))
+        .isEqualTo(Answer.NO_SUCH_STEP);
+    assertThat(ask(lease.job(), CommandAction.RETRY_STEP, "s1")).isEqualTo(Answer.ACCEPTED);
+    assertThat(ask(lease.job(), CommandAction.RESUME_FROM_STEP, "s2"))
+        .isEqualTo(Answer.STEP_NOT_REACHED);
+    step(lease, 1, StepState.DONE);
+    assertThat(ask(lease.job(), CommandAction.RESUME_FROM_STEP, "s2")).isEqualTo(Answer.ACCEPTED);
+    assertThat(ask(lease.job(), CommandAction.RESUME_FROM_STEP, "s1")).isEqualTo(Answer.ACCEPTED);
+    assertThat(ask(lease.job(), CommandAction.RETRY_STEP, "s1")).isEqualTo(Answer.STEP_DONE);
+  }
+
+  @Test
+  void a_job_that_has_ended_however_it_did_is_sent_back_to_a_step() {
+    for (boolean well : List.of(true, false)) {
+      Lease lease = running();
+      step(lease, 1, StepState.DONE);
+      step(lease, 2, StepState.DONE);
+      queue.settle(
+          well
+              ? succeed(lease)
+              : fail(lease, Failure.of(FailureCategory.CONFIGURATION, "BROKEN", "for good")));
+      List<String> before = events(lease.job());
+      assertThat(ask(lease.job(), CommandAction.RETRY_STEP, "s2")).isEqualTo(Answer.STEP_DONE);
+      assertThat(ask(lease.job(), CommandAction.RESUME_FROM_STEP, "s2")).isEqualTo(Answer.ACCEPTED);
+      JobStatus job = queue.find(lease.job()).orElseThrow();
+      assertThat(job.state()).isEqualTo(JobState.PENDING);
+      assertThat(job.result()).isNull();
+      assertThat(Objects.requireNonNull(queue.control(lease.job()).recovery()).stepId())
+          .isEqualTo("s2");
+      assertThat(events(lease.job()))
+          .startsWith(before.toArray(String[]::new))
+          .endsWith(EventType.RETRIED, EventType.CONTROL + "resume_from_step");
+      Lease again = claimOne();
+      assertThat(again).isEqualTo(new Lease(lease.job(), 2));
+      queue.settle(succeed(again));
+      assertThat(queue.attempts(lease.job()))
+          .extracting(Attempt::outcome)
+          .containsExactly(
+              well ? AttemptOutcome.SUCCEEDED : AttemptOutcome.FAILED, AttemptOutcome.SUCCEEDED);
+      assertThat(queue.timeline(lease.job()).stream().map(JobEvent::number))
+          .containsExactlyElementsOf(
+              IntStream.rangeClosed(1, queue.timeline(lease.job()).size()).boxed().toList());
+    }
+  }
+
+  @Test
+  void a_job_whose_payload_was_taken_out_is_not_sent_back_to_a_step() {
+    Lease lease = running();
+    step(lease, 1, StepState.DONE);
+    queue.settle(fail(lease, HOPELESS));
+    db.sql(
+        "INSERT INTO holdfast.unreadable (job_id, found_at) VALUES (?, now())",
+        lease.job().value());
+    assertThat(ask(lease.job(), CommandAction.RESUME_FROM_STEP, "s1"))
+        .isEqualTo(Answer.ALREADY_TERMINAL);
+    assertThat(state(lease.job())).isEqualTo(JobState.FAILED);
+  }
+
+  @Test
+  void what_a_reset_will_drop_is_said_before_it_is_done() {
+    Lease lease = running();
+    step(lease, 1, StepState.DONE);
+    step(lease, 2, StepState.DONE);
+    step(lease, 3, StepState.DONE);
+    step(lease, 4, StepState.FAILED);
+    ask(lease.job(), CommandAction.HARD_RESET_STEP, "s4");
+    assertThat(queue.drops(lease.job())).isEmpty();
+    assertThat(queue.timeline(lease.job()).getLast().data().text()).doesNotContain("drops");
+    ask(lease.job(), CommandAction.HARD_RESET_STEP, "s2");
+    assertThat(queue.drops(lease.job())).containsExactly("s2", "s3");
+    assertThat(queue.timeline(lease.job()).getLast().data().text())
+        .contains("\"drops\": [\"s2\", \"s3\"]");
+  }
+
+  @Test
+  void only_who_has_taken_a_job_over_may_say_that_its_step_is_done() {
+    Lease lease =
+        addAndClaim(
+            Job.of("test", Map.of("steps", List.of(Map.of("id", "s1"), Map.of("id", "s2")))));
+    step(lease, 1, StepState.FAILED);
+    assertThat(ask(lease.job(), CommandAction.ACCEPT_STEP, "s1")).isEqualTo(Answer.NOT_TAKEN_OVER);
+    ask(lease.job(), CommandAction.TAKEOVER, null);
+    assertThat(ask(lease.job(), CommandAction.ACCEPT_STEP, "s2"))
+        .isEqualTo(Answer.STEP_NOT_REACHED);
+    assertThat(ask(lease.job(), CommandAction.ACCEPT_STEP, "s1")).isEqualTo(Answer.ACCEPTED);
+    PendingCommand heard = heard(lease);
+    assertThat(heard.takeover()).as("the takeover ends with it").isFalse();
+    assertThat(Objects.requireNonNull(heard.recovery()).action())
+        .isEqualTo(CommandAction.ACCEPT_STEP);
+    Lease code = running();
+    step(code, 1, StepState.FAILED);
+    ask(code.job(), CommandAction.TAKEOVER, null);
+    assertThat(ask(code.job(), CommandAction.ACCEPT_STEP, "s1")).isEqualTo(Answer.NO_WORKSPACE);
+  }
+
+  @Test
+  void what_cannot_be_asked_is_refused_and_leaves_no_trace() {
+    JobId waiting = add(job());
+    assertThat(ask(waiting, CommandAction.TAKEOVER, null)).isEqualTo(Answer.NOT_RUNNING);
+    assertThat(ask(JobId.next(), CommandAction.PAUSE, null)).isEqualTo(Answer.NO_SUCH_JOB);
+    assertThat(
+            queue.control(
+                waiting, new JobCommand(CommandAction.PAUSE, null, "x", "y"), "another"))
+        .isEqualTo(Answer.NO_SUCH_JOB);
+    Lease ended = claimOne();
+    queue.settle(succeed(ended));
+    assertThat(ask(ended.job(), CommandAction.PAUSE, null)).isEqualTo(Answer.ALREADY_TERMINAL);
+    assertThat(events(waiting))
+        .containsExactly(EventType.CREATED, EventType.PROCESSING, EventType.DONE);
+    assertRefused(
+        Refusal.BAD_NAME, () -> new JobCommand(CommandAction.RETRY_STEP, null, "x", "y"));
+    assertRefused(Refusal.BAD_NAME, () -> new JobCommand(CommandAction.PAUSE, "s1", "x", "y"));
+    assertRefused(Refusal.BAD_NAME, () -> CommandAction.of("explode"));
+  }
+}

@@ -1,0 +1,508 @@
+package dev.holdfast.queue.health;
+
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.attempt.Claimed;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.command.WorkerCommand;
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.ops.Warnings;
+import dev.holdfast.model.ops.WorkerHealth;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.queue.recover.ReapResult;
+import dev.holdfast.queue.QueueFixture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.assertj.core.api.Assertions;
+import org.assertj.core.data.TemporalUnitOffset;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Worker processes in the database: rows, fences, orders, and what a dead one leaves behind. */
+class WorkerRegistryTest extends QueueFixture {
+  private static final String HERE = "here";
+  private static final String TAG = "worker:tag:0";
+  private static final Json DETAILS = new Json("{\"places\": 4}");
+
+  private WorkerRegistry health;
+
+  @BeforeEach
+  void clear() {
+    db.sql("TRUNCATE holdfast.health, holdfast.worker_order, holdfast.supervisor");
+    health = queue.health();
+  }
+
+  private static WorkerRegistry.Place place(int incarnation) {
+    return new WorkerRegistry.Place(HERE, TAG, incarnation);
+  }
+
+  private WorkerHealth row() {
+    assertThat(health.of(HERE)).hasSize(1);
+    return health.of(HERE).getFirst();
+  }
+
+  private void start(int incarnation) {
+    health.starting(place(incarnation), incarnation - 1, false);
+    health.spawned(place(incarnation), 4_711, Instant.EPOCH);
+  }
+
+  @Test
+  void a_process_goes_from_starting_to_healthy_to_stopping() {
+    start(1);
+    assertThat(row().status()).isEqualTo(HealthStatus.STARTING);
+    assertThat(row().pid()).isEqualTo(4_711);
+    assertThat(row().processStartedAt()).isEqualTo(Instant.EPOCH);
+    JobId job = JobId.next();
+    assertThat(health.beat(place(1), HealthStatus.HEALTHY, 4_711, job, DETAILS)).isTrue();
+    assertThat(row().status()).isEqualTo(HealthStatus.HEALTHY);
+    assertThat(row().currentJob()).isEqualTo(job);
+    assertThat(row().details().text()).contains("places");
+    assertThat(row().silentFor()).isLessThan(Duration.ofSeconds(20));
+    assertThat(row().queue()).isEqualTo("tag");
+    assertThat(health.beat(place(1), HealthStatus.STOPPING, 4_711, null, DETAILS)).isTrue();
+    // One that was under way when it was told to stop, and comes last.
+    assertThat(health.beat(place(1), HealthStatus.HEALTHY, 4_711, null, DETAILS)).isTrue();
+    assertThat(row().status()).isEqualTo(HealthStatus.STOPPING);
+    health.ended(place(1), HealthStatus.STOPPING, 0, "stopped by ada: no need", null);
+    assertThat(row().isStopped()).isTrue();
+    assertThat(row().exitCode()).isZero();
+    assertThat(row().nextRestart()).isNull();
+  }
+
+  @Test
+  void one_that_starts_is_not_given_up_while_its_supervisor_is_there_to_judge() {
+    supervisor();
+    start(1);
+    silence("health");
+    assertThat(row().believed()).isEqualTo(HealthStatus.STARTING);
+    assertThat(row().why()).isNull();
+    silence("supervisor");
+    assertThat(row().believed()).isEqualTo(HealthStatus.CRASHED);
+    assertThat(row().why()).startsWith("not heard of since");
+  }
+
+  @Test
+  void one_may_be_silent_for_as_long_as_it_says_itself() {
+    supervisor();
+    start(1);
+    health.beat(place(1), HealthStatus.HEALTHY, 4_711, null, DETAILS);
+    silence("health");
+    assertThat(row().believed()).isEqualTo(HealthStatus.CRASHED);
+    Json patient = new Json("{\"silentAfterMs\": 180000}");
+    health.beat(place(1), HealthStatus.HEALTHY, 4_711, null, patient);
+    silence("health");
+    assertThat(row().believed()).isEqualTo(HealthStatus.HEALTHY);
+    health.beat(place(1), HealthStatus.HEALTHY, 4_711, null, new Json("{\"silentAfterMs\": 5}"));
+    silence("health");
+    assertThat(row().believed()).isEqualTo(HealthStatus.CRASHED);
+  }
+
+  @Test
+  void nobody_says_when_it_starts_again_if_nobody_is_there_to_start_it() {
+    supervisor();
+    start(1);
+    health.ended(place(1), HealthStatus.CRASHED, 1, "exit 1", Duration.ofHours(1));
+    assertThat(row().nextRestart()).isNotNull();
+    silence("supervisor");
+    assertThat(row().nextRestart()).isNull();
+  }
+
+  @Test
+  void one_that_was_told_to_end_is_stopping_before_it_says_so_itself() {
+    start(1);
+    health.beat(place(1), HealthStatus.HEALTHY, 4_711, null, "a handler goes on", DETAILS);
+    health.stopping(place(1), "stopped by ada: no need");
+    health.beat(place(1), HealthStatus.HEALTHY, 4_711, null, "a handler goes on", DETAILS);
+    assertThat(row().status()).isEqualTo(HealthStatus.STOPPING);
+    assertThat(row().isStopped()).isFalse();
+    assertThat(row().reason()).isEqualTo("stopped by ada: no need");
+    health.ended(place(1), HealthStatus.CRASHED, 1, "exit 1", null);
+    health.stopping(place(1), "too late");
+    assertThat(row().status()).isEqualTo(HealthStatus.CRASHED);
+  }
+
+  private void supervisor() {
+    health.appear(new WorkerRegistry.Supervising(HERE, "host", 1, Instant.EPOCH));
+  }
+
+  private void silence(String table) {
+    db.sql("UPDATE holdfast." + table + " SET last_seen = last_seen - interval '90 seconds'");
+  }
+
+  @Test
+  void a_crash_is_told_with_its_exit_code_and_the_next_start() {
+    supervisor();
+    start(1);
+    health.ended(place(1), HealthStatus.CRASHED, 137, "exit 137", Duration.ofSeconds(4));
+    assertThat(row().status()).isEqualTo(HealthStatus.CRASHED);
+    assertThat(row().pid()).isNull();
+    assertThat(row().exitCode()).isEqualTo(137);
+    assertThat(row().nextRestart())
+        .isBetween(queue.now().minusSeconds(10), queue.now().plusSeconds(5));
+    start(2);
+    assertThat(row().restarts()).isEqualTo(1);
+    assertThat(row().lastRestart()).isCloseTo(queue.now(), within());
+    assertThat(row().isStartedAfterCrash()).isTrue();
+    assertThat(row().exitCode()).isEqualTo(137);
+    assertThat(row().reason()).isEqualTo("exit 137");
+    health.beat(place(2), HealthStatus.HEALTHY, 4_712, null, DETAILS);
+    assertThat(row().reason()).isNull();
+    health.beat(place(2), HealthStatus.HEALTHY, 4_712, null, "a handler goes on", DETAILS);
+    assertThat(row().reason()).isEqualTo("a handler goes on");
+    health.beat(place(2), HealthStatus.HEALTHY, 4_712, null, DETAILS);
+    assertThat(row().reason()).isNull();
+    health.ended(place(2), HealthStatus.STOPPING, 0, "restarted by ada", Duration.ZERO);
+    assertThat(row().isStopped()).isFalse();
+    health.starting(place(3), 1, false);
+    assertThat(row().isStartedAfterCrash()).isFalse();
+    health.forgiven(place(3));
+    assertThat(row().restarts()).isZero();
+  }
+
+  private static TemporalUnitOffset within() {
+    return Assertions.within(20, ChronoUnit.SECONDS);
+  }
+
+  @Test
+  void one_that_was_given_up_says_nothing_more() {
+    start(1);
+    health.ended(place(1), HealthStatus.CRASHED, null, "silent", Duration.ZERO);
+    assertThat(health.beat(place(1), HealthStatus.HEALTHY, 1, null, DETAILS)).isFalse();
+    assertThat(row().status()).isEqualTo(HealthStatus.CRASHED);
+    start(2);
+    assertThat(health.beat(place(1), HealthStatus.HEALTHY, 1, null, DETAILS)).isFalse();
+    assertThat(row().status()).isEqualTo(HealthStatus.STARTING);
+    assertThat(health.beat(place(2), HealthStatus.HEALTHY, 2, null, DETAILS)).isTrue();
+  }
+
+  @Test
+  void of_one_name_there_is_one_supervisor_at_a_time() {
+    WorkerRegistry.Supervising first = new WorkerRegistry.Supervising(HERE, "host", 1, Instant.EPOCH);
+    WorkerRegistry.Supervising second = new WorkerRegistry.Supervising(HERE, "host", 2, Instant.EPOCH);
+    assertThat(health.supervisor(HERE)).isEmpty();
+    assertThat(health.appear(first)).isTrue();
+    assertThat(health.appear(second)).isFalse();
+    assertThat(health.supervisor(HERE).orElseThrow().supervising()).isEqualTo(first);
+    assertThat(health.supervisor(HERE).orElseThrow().silentFor())
+        .isLessThan(Duration.ofSeconds(20));
+    assertThat(health.watching(first)).isTrue();
+    assertThat(health.replace(first, second)).isTrue();
+    assertThat(health.replace(first, second)).isFalse();
+    assertThat(health.watching(first)).isFalse();
+    start(1);
+    health.leave(first);
+    assertThat(health.of(HERE)).hasSize(1);
+    health.leave(second);
+    assertThat(health.of(HERE)).isEmpty();
+    assertThat(health.supervisor(HERE)).isEmpty();
+  }
+
+  @Test
+  void one_supervisor_clears_its_own_rows_only() {
+    start(1);
+    WorkerRegistry.Place there = new WorkerRegistry.Place("there", TAG, 1);
+    health.starting(there, 0, false);
+    health.clear(HERE);
+    assertThat(health.of(HERE)).isEmpty();
+    assertThat(health.all()).extracting(WorkerHealth::supervisor).containsExactly("there");
+  }
+
+  @Test
+  void an_order_reaches_every_supervisor_that_has_such_a_worker_or_the_one_that_is_named() {
+    start(1);
+    health.starting(new WorkerRegistry.Place("there", TAG, 1), 0, false);
+    assertThat(health.order("worker:none:0", null, WorkerCommand.Action.STOP, "ada", "why"))
+        .isEmpty();
+    assertThat(health.order(TAG, null, WorkerCommand.Action.PAUSE, "ada", "why")).hasSize(2);
+    assertThat(health.order(TAG, "there", WorkerCommand.Action.RESUME, "ada", "why")).hasSize(1);
+    List<WorkerCommand> open = health.open(HERE);
+    assertThat(open).extracting(WorkerCommand::action).containsExactly(WorkerCommand.Action.PAUSE);
+    assertThat(open.getFirst().requestedBy()).isEqualTo("ada");
+    assertThat(health.inForce(HERE)).isEmpty();
+    health.done(open.getFirst());
+    assertThat(health.open(HERE)).isEmpty();
+    assertThat(health.inForce(HERE))
+        .extracting(WorkerCommand::action)
+        .containsExactly(WorkerCommand.Action.PAUSE);
+    assertThat(health.open("there")).hasSize(2);
+  }
+
+  @Test
+  void what_is_asked_stays_in_force_when_old_orders_are_forgotten() {
+    start(1);
+    for (WorkerCommand.Action action : WorkerCommand.Action.values()) {
+      health.order(TAG, null, action, "ada", "why");
+    }
+    health.open(HERE).forEach(health::done);
+    db.sql("UPDATE holdfast.worker_order SET requested_at = requested_at - interval '31 days'");
+    health.clear(HERE);
+    assertThat(health.inForce(HERE))
+        .extracting(WorkerCommand::action)
+        .containsExactly(WorkerCommand.Action.STOP);
+    assertThat(db.count("SELECT count(*) FROM holdfast.worker_order")).isEqualTo(1);
+  }
+
+  private String claimAs(long pid) {
+    String worker = WorkerHealth.namePrefix(TAG, "host", pid) + "a1";
+    queue.claim(QUEUE, 100, worker, LEASE);
+    return worker;
+  }
+
+  @Test
+  void what_a_dead_process_was_running_goes_back_at_once_with_the_crash_counted() {
+    JobId job = add(job());
+    claimAs(77);
+    JobId other = add(job());
+    claimAs(7);
+    ReapResult swept =
+        health.recover(HERE, WorkerHealth.namePrefix(TAG, "host", 77), "exit 137 (SIGKILL)");
+    assertThat(swept.requeued()).containsExactly(job);
+    assertThat(state(job)).isEqualTo(JobState.PENDING);
+    assertThat(status(job).crashes()).isEqualTo(1);
+    assertThat(state(other)).isEqualTo(JobState.RUNNING);
+    assertThat(queue.attempts(job).getFirst().outcome()).isEqualTo(AttemptOutcome.CRASHED);
+    Failure failure = Objects.requireNonNull(queue.attempts(job).getFirst().failure());
+    assertThat(failure.code()).isEqualTo("WORKER_CRASHED");
+    assertThat(failure.message()).contains("exit 137 (SIGKILL)");
+    assertThat(queue.timeline(job))
+        .extracting(JobEvent::type)
+        .containsExactly(EventType.CREATED, EventType.PROCESSING, EventType.REQUEUED_STALE);
+  }
+
+  @Test
+  void the_third_crash_of_a_job_makes_it_toxic() {
+    JobId job = add(job());
+    for (int pid = 1; pid <= 3; pid++) {
+      assertThat(state(job)).isEqualTo(JobState.PENDING);
+      claimAs(pid);
+      health.recover(HERE, WorkerHealth.namePrefix(TAG, "host", pid), "exit 1");
+    }
+    assertThat(state(job)).isEqualTo(JobState.FAILED);
+    assertThat(Objects.requireNonNull(status(job).failure()).code()).isEqualTo("TOXIC_JOB");
+    // An operator is told, and finds it by that word.
+    assertThat(queue.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 1, 0));
+    assertThat(queue.page(JobFilter.ALL.text("toxic_job")).jobs())
+        .extracting(JobStatus::id)
+        .containsExactly(job);
+  }
+
+  /** Claims as a process that dies when it runs one of these, and is started again as another. */
+  private final class Mortal {
+    private final Set<JobId> culprits;
+    private final int places;
+    private final List<LeasedJob> held = new ArrayList<>();
+    private long pid;
+    private int crashes;
+
+    Mortal(long pid, int places, Set<JobId> culprits) {
+      this.pid = pid;
+      this.places = places;
+      this.culprits = culprits;
+    }
+
+    private String prefix() {
+      return WorkerHealth.namePrefix(TAG, "host", pid);
+    }
+
+    void turn() {
+      held.addAll(queue.claim(QUEUE, places - held.size(), prefix() + "a1", LEASE).jobs());
+      if (held.stream().anyMatch(job -> culprits.contains(job.id()))) {
+        health.recover(HERE, prefix(), "exit 3");
+        held.clear();
+        pid += 1_000;
+        crashes++;
+      } else if (!held.isEmpty()) {
+        // Not all of them at once, so that others join those that are left.
+        List<LeasedJob> done = held.subList(0, (held.size() + 1) / 2);
+        done.forEach(job -> assertThat(queue.settle(succeed(job.lease()))).isEqualTo(Ack.ACCEPTED));
+        done.clear();
+      }
+    }
+  }
+
+  @Test
+  void ten_culprits_among_a_hundred_are_set_aside_and_no_bystander_is() {
+    List<JobId> jobs = queue.enqueue(jobs(100)).stream().map(Enqueued::id).toList();
+    Set<JobId> culprits = new HashSet<>();
+    for (int i = 3; i < 100; i += 10) {
+      culprits.add(jobs.get(i));
+    }
+    List<Mortal> processes = List.of(new Mortal(1, 10, culprits), new Mortal(2, 10, culprits));
+    for (int turn = 0; turn < 300; turn++) {
+      processes.forEach(Mortal::turn);
+    }
+    assertThat(jobs.stream().filter(id -> state(id) == JobState.FAILED))
+        .containsExactlyInAnyOrderElementsOf(culprits);
+    assertThat(jobs.stream().filter(id -> state(id) == JobState.SUCCEEDED)).hasSize(90);
+    // Each is allowed three, and some of them share one.
+    assertThat(processes.stream().mapToInt(process -> process.crashes).sum())
+        .isLessThanOrEqualTo(30);
+  }
+
+  @Test
+  void two_culprits_beside_six_others_cost_no_more_than_the_restarts_that_are_allowed() {
+    List<JobId> jobs = queue.enqueue(jobs(8)).stream().map(Enqueued::id).toList();
+    Set<JobId> culprits = Set.of(jobs.get(2), jobs.get(5));
+    Mortal process = new Mortal(1, 8, culprits);
+    for (int turn = 0; turn < 30; turn++) {
+      process.turn();
+    }
+    assertThat(jobs.stream().filter(id -> state(id) == JobState.FAILED))
+        .containsExactlyInAnyOrderElementsOf(culprits);
+    assertThat(jobs.stream().filter(id -> state(id) == JobState.SUCCEEDED)).hasSize(6);
+    assertThat(process.crashes).isEqualTo(4);
+  }
+
+  private String workerOf(long pid) {
+    return WorkerHealth.namePrefix(TAG, "host", pid) + "a1";
+  }
+
+  private List<LeasedJob> claimAs(long pid, int most) {
+    return queue.claim(QUEUE, most, workerOf(pid), LEASE).jobs();
+  }
+
+  private void crash(long pid) {
+    health.recover(HERE, WorkerHealth.namePrefix(TAG, "host", pid), "exit 1");
+  }
+
+  @Test
+  void a_suspect_has_a_worker_for_itself() {
+    queue.enqueue(jobs(3));
+    for (int pid = 1; pid <= 2; pid++) {
+      assertThat(claimAs(pid, 10)).hasSize(3);
+      crash(pid);
+    }
+    queue.enqueue(jobs(3));
+    List<LeasedJob> suspect = claimAs(3, 10);
+    assertThat(suspect).hasSize(1);
+    // Nor does it get one from another queue.
+    add(job().queue("other"));
+    assertThat(queue.claim("other", 10, workerOf(3), LEASE).jobs()).isEmpty();
+    assertThat(claimAs(3, 10)).isEmpty();
+    // Another process takes the next suspect, for itself as well.
+    assertThat(claimAs(4, 10)).hasSize(1);
+    assertThat(claimAs(4, 10)).isEmpty();
+    crash(3);
+    assertThat(state(suspect.getFirst().id())).isEqualTo(JobState.FAILED);
+    assertThat(failure(suspect.getFirst().id()).message())
+        .isEqualTo(
+            "3 workers died running this job; the last was "
+                + workerOf(3)
+                + ", which ran nothing else");
+    assertThat(claimAs(5, 10)).hasSize(1);
+    assertThat(claimAs(6, 10)).hasSize(3);
+    queue.retry(List.of(suspect.getFirst().id()));
+    assertThat(
+            db.count(
+                "SELECT count(*) FROM holdfast.job WHERE state = 'PENDING' AND NOT alone"
+                    + " AND concurrency_key IS NULL AND concurrency_limit IS NULL AND queue = ?",
+                QUEUE))
+        .isEqualTo(1);
+  }
+
+  @Test
+  void the_worker_with_the_fewest_jobs_makes_room_for_a_suspect() {
+    JobId suspect = add(job().maxCrashes(1));
+    queue.enqueue(jobs(5));
+    claimAs(1, 1);
+    crash(1);
+    set(suspect, "run_at = run_at + interval '1 hour'");
+    List<LeasedJob> few = claimAs(2, 1);
+    claimAs(3, 2);
+    comeDue(suspect);
+    Claimed hold = queue.claim(QUEUE, 10, workerOf(2), LEASE);
+    assertThat(hold.jobs()).isEmpty();
+    assertThat(hold.whenEmpty()).isTrue();
+    assertThat(claimAs(3, 1)).hasSize(1);
+    queue.settle(succeed(few.getFirst().lease()));
+    assertThat(claimAs(2, 10)).extracting(LeasedJob::id).containsExactly(suspect);
+  }
+
+  @Test
+  void a_key_of_its_own_is_kept_by_a_suspect_and_its_limit_holds() {
+    for (int i = 0; i < 3; i++) {
+      add(job().concurrencyKey("mine", 2).maxCrashes(1));
+    }
+    assertThat(claimAs(1, 10)).hasSize(2);
+    crash(1);
+    assertThat(claimAs(2, 10)).hasSize(1);
+    assertThat(claimAs(3, 10)).hasSize(1);
+    assertThat(claimAs(4, 10)).isEmpty();
+    assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE concurrency_key = 'mine'"))
+        .isEqualTo(3);
+  }
+
+  @Test
+  void a_retry_keeps_a_key_that_only_looks_like_that_of_suspects() {
+    Lease lease = addAndClaim(job().concurrencyKey("crashed:orders", 2));
+    queue.settle(fail(lease, HOPELESS));
+    queue.retry(List.of(lease.job()));
+    assertThat(status(lease.job()).concurrencyKey()).isEqualTo("crashed:orders");
+  }
+
+  @Test
+  void a_paused_or_full_queue_gives_no_suspect_out() {
+    add(job().maxCrashes(1));
+    claimAs(1, 1);
+    crash(1);
+    queue.pause(QUEUE);
+    assertThat(claimAs(2, 1)).isEmpty();
+    queue.resume(QUEUE);
+    queue.limit(QUEUE, 1);
+    add(job().priority(0).concurrencyKey("other", 1));
+    assertThat(claimAs(2, 1)).hasSize(1);
+    assertThat(claimAs(3, 1)).isEmpty();
+  }
+
+  @Test
+  void a_claim_that_was_carried_out_after_the_crash_condemns_nobody() {
+    JobId other = add(job());
+    claimAs(1, 1);
+    crash(1);
+    set(other, "run_at = run_at + interval '1 hour'");
+    JobId late = add(job().maxCrashes(1));
+    set(late, "crashes = 1");
+    claimAs(1, 1);
+    crash(1);
+    assertThat(state(late)).isEqualTo(JobState.PENDING);
+  }
+
+  @Test
+  void all_queues_are_paused_at_once_and_resumed_at_once() {
+    add(job());
+    add(job().queue("other").concurrencyKey("key", 1));
+    queue.pause("own");
+    assertThat(queue.allPausedSince()).isEmpty();
+    queue.pauseAll();
+    assertThat(queue.allPausedSince()).isPresent();
+    assertThat(claim(10)).isEmpty();
+    assertThat(queue.claim("other", 10, WORKER, LEASE).jobs()).isEmpty();
+    assertThat(queue.queues()).extracting(QueueStatus::name).doesNotContain("*");
+    assertThat(queue.resumeAll()).isTrue();
+    assertThat(queue.resumeAll()).isFalse();
+    assertThat(claim(10)).hasSize(1);
+    assertThat(queue.claim("other", 10, WORKER, LEASE).jobs()).hasSize(1);
+    assertThat(queue.queues().stream().filter(q -> q.name().equals("own")).findFirst())
+        .get()
+        .satisfies(own -> assertThat(own.pausedAt()).isNotNull());
+  }
+}

@@ -1,0 +1,201 @@
+package dev.holdfast.queue.jdbc;
+
+import dev.holdfast.embedded.EmbeddedPostgres;
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.queue.JacksonCodec;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.schema.Migrations;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.testkit.TestServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Whatever moment of a batch the server or a connection dies in: what was acknowledged is there
+ * afterwards, and what is sent again is settled once.
+ */
+@ExtendWith(DatabaseExtension.class)
+class CrashedSettleTest {
+  private static final int BATCH = 25;
+  private static final Duration LATER = Duration.ofHours(1);
+  private static final Failure FLAKY = Failure.of(FailureCategory.USER_CODE, "FLAKY", "it broke");
+
+  private final Set<JobId> acknowledged = ConcurrentHashMap.newKeySet();
+
+  private static Queue on(DataSource source) {
+    return new Queue(source, new JacksonCodec(), Queue.Options.DEFAULT);
+  }
+
+  private static List<Lease> claimed(Queue queue, int count) {
+    queue.enqueue(IntStream.range(0, count).mapToObj(i -> Job.of("crash")).toList());
+    List<Lease> leases = new ArrayList<>();
+    while (leases.size() < count) {
+      queue.claim(Job.DEFAULT_QUEUE, count, "worker", LATER).jobs().stream()
+          .map(LeasedJob::lease)
+          .forEach(leases::add);
+    }
+    return leases;
+  }
+
+  /** A third succeed, a third fail and will be retried, a third are snoozed. */
+  private static Settlement ending(Lease lease, int number) {
+    return switch (number % 3) {
+      case 0 -> new Settlement.Succeed(lease, new Json("\"" + lease.job() + "\""));
+      case 1 -> new Settlement.Fail(lease, FLAKY, LATER);
+      default -> new Settlement.Snooze(lease, LATER);
+    };
+  }
+
+  /** On a thread of its own: the pool that all share is also needed to start and stop servers. */
+  private CompletableFuture<Void> settling(Queue queue, List<Lease> leases) {
+    return CompletableFuture.runAsync(
+        () -> settleAll(queue, leases), task -> Thread.ofPlatform().daemon().start(task));
+  }
+
+  /** As a worker does it: what was not answered is sent again, as long as it takes. */
+  private void settleAll(Queue queue, List<Lease> leases) {
+    for (int from = 0; from < leases.size(); from += BATCH) {
+      List<Settlement> batch =
+          IntStream.range(from, Math.min(from + BATCH, leases.size()))
+              .mapToObj(i -> ending(leases.get(i), i))
+              .toList();
+      assertThat(untilAnswered(queue, batch)).containsOnly(Ack.ACCEPTED);
+      batch.forEach(settled -> acknowledged.add(settled.lease().job()));
+    }
+  }
+
+  private static List<Ack> untilAnswered(Queue queue, List<Settlement> batch) {
+    while (true) {
+      try {
+        return queue.settle(batch);
+      } catch (DatabaseException away) {
+        assertThat(away.reason()).isEqualTo(DatabaseException.Reason.UNAVAILABLE);
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+      }
+    }
+  }
+
+  private static <T> List<T> ask(DataSource source, Rows.Reader<T> reader, String sql)
+      throws SQLException {
+    try (Connection connection = source.getConnection()) {
+      return Rows.list(connection, reader, sql);
+    }
+  }
+
+  /** Each ending counted once: in the timeline, in the budget, among the attempts. */
+  private static void assertSettledOnce(DataSource source, int count) throws SQLException {
+    String once =
+        """
+        SELECT j.id
+          FROM holdfast.job j
+          LEFT JOIN holdfast.attempt a ON a.job_id = j.id
+         WHERE j.attempt = 1 AND j.events = 3
+           AND (j.state, j.failures, coalesce(a.outcome, 'none'))
+               IN (('SUCCEEDED', 0, 'none'), ('RETRYING', 1, 'FAILED'), ('PENDING', 0, 'SNOOZED'))
+           AND (j.result #>> '{}' = j.id::text) IS NOT DISTINCT FROM
+               (CASE WHEN j.state = 'SUCCEEDED' THEN true END)
+        """;
+    assertThat(ask(source, row -> Rows.id(row, "id"), once)).doesNotHaveDuplicates().hasSize(count);
+  }
+
+  @Test
+  void a_batch_whose_connection_dies_at_any_moment_is_settled_once(TestDatabase db)
+      throws Exception {
+    int count = 1_500;
+    DataSource source = db.dataSource(db.url(), 4);
+    try (Queue queue = on(source)) {
+      List<Lease> leases = claimed(queue, count);
+      CompletableFuture<Void> settling = settling(queue, leases);
+      Random random = new Random(1);
+      for (int kills = 0; kills < 60 && !settling.isDone(); kills++) {
+        LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(random.nextInt(25_000)));
+        db.query(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                + " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                + " AND query LIKE '%holdfast.job%'");
+      }
+      settling.get(100, TimeUnit.SECONDS);
+    }
+    assertThat(acknowledged).hasSize(count);
+    assertSettledOnce(db.dataSource(), count);
+  }
+
+  @Test
+  void what_was_acknowledged_survives_a_crash_of_the_server(@TempDir Path folder) throws Exception {
+    int count = 3_000;
+    EmbeddedPostgres server = EmbeddedPostgres.start(TestServer.options(folder.resolve("pg")));
+    try (HikariDataSource source = pool(server)) {
+      Migrations.apply(source, false);
+      try (Queue queue = on(source)) {
+        List<Lease> leases = claimed(queue, count);
+        CompletableFuture<Void> settling = settling(queue, leases);
+        for (int crash = 1; crash <= 3; crash++) {
+          while (acknowledged.size() < count * crash / 5 && !settling.isDone()) {
+            LockSupport.parkNanos(ThreadLocalRandom.current().nextInt(3_000_000));
+          }
+          server.kill();
+          Set<JobId> before = new HashSet<>(acknowledged);
+          server =
+              EmbeddedPostgres.start(TestServer.options(folder.resolve("pg")).port(server.port()));
+          assertThat(settled(source)).containsAll(before);
+        }
+        settling.get(100, TimeUnit.SECONDS);
+      }
+      assertThat(acknowledged).hasSize(count);
+      assertSettledOnce(source, count);
+    } finally {
+      server.kill();
+    }
+  }
+
+  private static Set<JobId> settled(DataSource source) throws SQLException {
+    return new HashSet<>(
+        ask(
+            source,
+            row -> new JobId(row.getObject("id", UUID.class)),
+            "SELECT id FROM holdfast.job WHERE events = 3"));
+  }
+
+  private static HikariDataSource pool(EmbeddedPostgres server) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(server.jdbcUrl());
+    config.setUsername(server.user());
+    config.setPassword(server.password());
+    config.setMaximumPoolSize(4);
+    config.setConnectionTimeout(10_000);
+    config.setMinimumIdle(0);
+    return new HikariDataSource(config);
+  }
+}

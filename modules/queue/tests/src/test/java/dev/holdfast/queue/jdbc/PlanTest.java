@@ -1,0 +1,295 @@
+package dev.holdfast.queue.jdbc;
+
+import dev.holdfast.model.attempt.Artifact;
+import dev.holdfast.model.attempt.Completion;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Publication;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.ChangedJob;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.queue.JacksonCodec;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.settle.Heartbeat;
+import dev.holdfast.queue.QueueFixture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Finished jobs cost nothing: with 20,000 of them no verb reads the table from end to end, neither
+ * with good statistics nor with those of an hour in which everything looked different.
+ */
+class PlanTest extends QueueFixture {
+  /** The one connection that works here, so that it can be told to give its counts away at once. */
+  private final DataSource single = db.dataSource(db.url(), 1);
+
+  private final Queue planned =
+      new Queue(single, new JacksonCodec(), new Queue.Options(1, StatementObserver.NONE));
+
+  @AfterEach
+  void closePlanned() {
+    planned.close();
+  }
+
+  private long counter(String sql) {
+    db.query("SELECT pg_stat_force_next_flush()");
+    try (Connection connection = single.getConnection()) {
+      Rows.list(connection, row -> "", "SELECT pg_stat_force_next_flush()");
+      return Rows.list(connection, row -> row.getLong(1), sql).getFirst();
+    } catch (SQLException trouble) {
+      throw new AssertionError(trouble);
+    }
+  }
+
+  private long wholeReads() {
+    return counter(
+        "SELECT seq_scan FROM pg_stat_user_tables WHERE relid = 'holdfast.job'::regclass");
+  }
+
+  private long scansOf(String index) {
+    return counter(
+        "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = '" + index + "'");
+  }
+
+  private long readFrom(String index) {
+    return counter(
+        "SELECT idx_tup_read FROM pg_stat_user_indexes WHERE indexrelname = '" + index + "'");
+  }
+
+  private static void addFinished() {
+    db.sql(
+        """
+        INSERT INTO holdfast.job (id, queue, kind, state, priority, run_at, created_at, attempt,
+               max_attempts, max_crashes, worker_id, started_at, started_event, events, finished_at,
+               tenant, workspace, run_id, run_key, payload)
+        SELECT id, 'default', 'test',
+               CASE WHEN n % 100 = 0 THEN 'FAILED' ELSE 'SUCCEEDED' END, 5, now(), now(), 1,
+               3, 2, 'w', now(), 2, 3, now() - n * interval '1 second',
+               'default', 'default', id, 'test', '{}'
+          FROM (SELECT n, gen_random_uuid() AS id FROM generate_series(1, 20000) AS n) AS numbered
+        """);
+    db.sql("SELECT brin_summarize_new_values('holdfast.job_finished')");
+  }
+
+  private void addSome() {
+    planned.enqueue(jobs(50));
+    planned.enqueue(
+        IntStream.range(0, 50).mapToObj(i -> job().concurrencyKey("k" + i % 10, 2)).toList());
+    planned.enqueue(jobs(20).stream().map(job -> job.delay(Duration.ofHours(1))).toList());
+  }
+
+  @Test
+  void a_claim_goes_by_its_index_and_reads_no_more_than_it_takes() {
+    addFinished();
+    planned.enqueue(jobs(500));
+    db.sql("ANALYZE holdfast.job");
+    long scans = scansOf("job_claim");
+    long read = readFrom("job_claim");
+    long whole = wholeReads();
+    assertThat(planned.claim(QUEUE, 10, WORKER, LEASE).jobs()).hasSize(10);
+    assertThat(scansOf("job_claim")).isGreaterThan(scans);
+    assertThat(readFrom("job_claim") - read).isLessThan(50);
+    assertThat(wholeReads()).isEqualTo(whole);
+  }
+
+  @Test
+  void no_verb_reads_the_whole_table() {
+    addFinished();
+    addSome();
+    db.sql("ANALYZE holdfast.job");
+    assertNobodyReadsTheWholeTable(true);
+  }
+
+  @Test
+  void no_verb_reads_the_whole_table_with_statistics_of_another_hour() {
+    // When the statistics were taken, every job was unfinished and half of them had keys.
+    planned.enqueue(jobs(1_000));
+    planned.enqueue(
+        IntStream.range(0, 1_000).mapToObj(i -> job().concurrencyKey("k" + i, 1)).toList());
+    planned.claim(QUEUE, 1_000, WORKER, LEASE);
+    db.sql("ANALYZE holdfast.job");
+    db.sql(
+        "UPDATE holdfast.job SET state = 'SUCCEEDED', finished_at = now(), heartbeat_at = NULL,"
+            + " lease_expires_at = NULL");
+    addFinished();
+    // Not retention: its small index is only as good as the statistics, and it is in no hurry.
+    assertNobodyReadsTheWholeTable(false);
+    addSome();
+    assertNobodyReadsTheWholeTable(false);
+  }
+
+  private void assertNobodyReadsTheWholeTable(boolean notEvenRetention) {
+    JobId somebody = planned.enqueue(job().queue("elsewhere")).id();
+    Map<String, Consumer<Queue>> verbs = new LinkedHashMap<>();
+    verbs.put("enqueue", q -> q.enqueue(jobs(3)));
+    verbs.put("enqueue unique", q -> q.enqueue(job().uniqueKey("k")));
+    verbs.put("enqueue after", q -> q.enqueue(job().after(somebody)));
+    verbs.put("claim", q -> q.claim(QUEUE, 10, WORKER, LEASE));
+    verbs.put("claim nothing", q -> q.claim("empty", 10, WORKER, LEASE));
+    verbs.put("held", q -> q.heldBy(WORKER));
+    verbs.put("settle", q -> q.settle(endings(q)));
+    verbs.put("cancel", q -> q.cancel(somebody, true, "x", GRACE));
+    verbs.put("retry", q -> q.retry(List.of(somebody)));
+    verbs.put("reap", q -> q.reap(Duration.ZERO));
+    verbs.put("expire", q -> q.expire(Duration.ZERO));
+    verbs.put("promote", Queue::promote);
+    if (notEvenRetention) {
+      verbs.put("retain", q -> q.retain(JobState.SUCCEEDED, Duration.ofDays(7)));
+    }
+    verbs.put("depth", q -> q.depth(List.of(QUEUE, "mail"), 1_000));
+    verbs.put("queues", Queue::queues);
+    verbs.put("finished", q -> q.finished(q.now().minusSeconds(60), null));
+    verbs.put("finished of a tenant", q -> q.finished(q.now().minusSeconds(60), "default"));
+    verbs.put("holders", q -> q.holders(null, 10, 10));
+    verbs.put("glimpse", q -> q.glimpse(glance(q, somebody, null)));
+    verbs.put("glimpse of a tenant", q -> q.glimpse(glance(q, somebody, "default")));
+    verbs.put("find", q -> q.find(somebody));
+    verbs.put("timeline", q -> q.timeline(somebody));
+    verbs.put("attempts", q -> q.attempts(somebody));
+    verbs.put("list", q -> q.list(JobFilter.ALL));
+    verbs.put("list failed", q -> q.list(JobFilter.ALL.states(Set.of(JobState.FAILED))));
+    // More than once, for a server may plan anew when it knows a statement.
+    for (int round = 0; round < 3; round++) {
+      verbs.forEach(
+          (name, verb) -> {
+            long before = wholeReads();
+            verb.accept(planned);
+            assertThat(wholeReads()).as("whole reads of %s", name).isEqualTo(before);
+          });
+    }
+  }
+
+  private static ChangedJob glance(Queue q, JobId known, @Nullable String tenant) {
+    return new ChangedJob(q.now().minusSeconds(5), List.of(known), tenant, 10);
+  }
+
+  /** One of each kind, and a report. */
+  private static List<Settlement> endings(Queue q) {
+    List<Lease> leases =
+        q.claim(QUEUE, 5, WORKER, LEASE).jobs().stream().map(LeasedJob::lease).toList();
+    q.report(leases.stream().map(lease -> (Report) new Report.Progress(lease, 1, null)).toList());
+    return IntStream.range(0, leases.size())
+        .<Settlement>mapToObj(
+            i ->
+                switch (i) {
+                  case 0 -> succeed(leases.get(i));
+                  case 1 -> fail(leases.get(i), FLAKY);
+                  case 2 -> new Settlement.Cancel(leases.get(i), null);
+                  case 3 -> new Settlement.Snooze(leases.get(i), Duration.ofHours(1));
+                  default -> new Settlement.Release(leases.get(i), false);
+                })
+        .toList();
+  }
+
+  @Test
+  void what_is_said_of_a_running_job_is_not_looked_for_among_all_that_run() {
+    addFinished();
+    planned.enqueue(jobs(1_000));
+    db.sql("ANALYZE holdfast.job"); // in an hour in which nothing ran
+    List<Lease> running =
+        planned.claim(QUEUE, 990, WORKER, LEASE).jobs().stream().map(LeasedJob::lease).toList();
+    Lease one = running.getFirst();
+    Map<String, Consumer<Queue>> verbs = new LinkedHashMap<>();
+    verbs.put("progress", q -> q.report(List.of(new Report.Progress(one, 1, null))));
+    verbs.put("log", q -> q.report(List.of(new Report.Log(one, 1, "a line"))));
+    verbs.put(
+        "publish",
+        q ->
+            q.publish(
+                new Publication(
+                    one, "store", List.of(new Artifact("a", 1, "0".repeat(64))), null)));
+    verbs.put("settle", q -> q.settle(endings(q)));
+    verbs.put("complete", PlanTest::completeOne);
+    for (int round = 0; round < 3; round++) {
+      verbs.forEach(
+          (name, verb) -> {
+            long before = readFrom("job_running");
+            verb.accept(planned);
+            assertThat(readFrom("job_running") - before)
+                .as("running jobs read by %s", name)
+                .isLessThan(running.size());
+          });
+    }
+  }
+
+  private static void completeOne(Queue q) {
+    Lease lease = q.claim(QUEUE, 1, WORKER, LEASE).jobs().getFirst().lease();
+    Completion failed =
+        new Completion(fail(lease, FLAKY), "FAILED", "digest", WORKER, null, null, null, null);
+    assertThat(q.complete(failed)).isInstanceOf(Completion.Verdict.Accepted.class);
+  }
+
+  @Test
+  void completions_keep_one_plan() {
+    planned.enqueue(jobs(20));
+    for (int i = 0; i < 20; i++) {
+      completeOne(planned);
+    }
+    String kept =
+        " FROM pg_prepared_statements WHERE statement LIKE 'WITH failed%unnest%holdfast.attempt%'";
+    assertThat(counter("SELECT coalesce(sum(generic_plans), 0)" + kept)).isPositive();
+    assertThat(counter("SELECT coalesce(sum(custom_plans), 0)" + kept)).isZero();
+  }
+
+  @Test
+  void a_heartbeat_finds_its_rows_by_their_ids() throws SQLException {
+    addFinished();
+    List<Job> some = jobs(20);
+    planned.enqueue(some);
+    List<Lease> leases =
+        planned.claim(QUEUE, 20, WORKER, LEASE).jobs().stream().map(LeasedJob::lease).toList();
+    db.sql("ANALYZE holdfast.job");
+    try (Connection connection = single.getConnection()) {
+      connection.setAutoCommit(false);
+      Heartbeat.of(connection, leases, LEASE);
+      Heartbeat.signalled(connection, WORKER);
+      assertThat(
+              Rows.list(
+                  connection,
+                  row -> row.getLong("seq_scan"),
+                  "SELECT seq_scan FROM pg_stat_xact_user_tables"
+                      + " WHERE relid = 'holdfast.job'::regclass"))
+          .containsExactly(0L);
+      connection.rollback();
+    }
+  }
+
+  @Test
+  void a_key_with_very_many_jobs_costs_a_claim_no_more_than_one_with_few() {
+    db.sql(
+        """
+        INSERT INTO holdfast.job (id, queue, kind, state, priority, run_at, created_at, max_attempts,
+               max_crashes, tenant, workspace, run_id, run_key, payload, concurrency_key,
+               concurrency_limit)
+        SELECT gen_random_uuid(), 'default', 'test', 'PENDING', 5, now(), now(), 3, 2, 'default',
+               'default', gen_random_uuid(), 'test', '{}', 'full', 1
+          FROM generate_series(1, 20000) AS n
+        """);
+    assertThat(planned.claim(QUEUE, 1, WORKER, LEASE).jobs()).hasSize(1);
+    JobId other = planned.enqueue(job().concurrencyKey("other", 1)).id();
+    db.sql("ANALYZE holdfast.job");
+    long read = readFrom("job_claim_keyed");
+    assertThat(planned.claim(QUEUE, 10, WORKER, LEASE).jobs())
+        .extracting(LeasedJob::id)
+        .containsExactly(other);
+    assertThat(readFrom("job_claim_keyed") - read).isLessThan(3_000);
+  }
+}

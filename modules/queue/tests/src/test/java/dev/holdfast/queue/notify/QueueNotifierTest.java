@@ -1,0 +1,235 @@
+package dev.holdfast.queue.notify;
+
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.queue.JacksonCodec;
+import dev.holdfast.queue.Parallel;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.jdbc.StatementObserver;
+import dev.holdfast.queue.QueueFixture;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class QueueNotifierTest extends QueueFixture {
+  private final BlockingQueue<String> rings = new LinkedBlockingQueue<>();
+  private final List<AutoCloseable> listening = new ArrayList<>();
+
+  /** Returns once the listener listens: it wakes everyone when it begins. */
+  private void listenTo(String... queues) throws Exception {
+    listening.add(another().listen(List.of(queues), rings::add));
+    List<String> begun = new ArrayList<>();
+    while (begun.size() < queues.length) {
+      begun.add(next());
+    }
+    assertThat(begun).containsExactlyInAnyOrder(queues);
+  }
+
+  private String next() throws InterruptedException {
+    String ring = rings.poll(SOON.toSeconds(), TimeUnit.SECONDS);
+    return ring == null ? "nothing" : ring;
+  }
+
+  @AfterEach
+  void stopListening() throws Exception {
+    for (AutoCloseable listener : listening) {
+      listener.close();
+    }
+  }
+
+  @Test
+  void an_enqueue_rings_for_its_queue() throws Exception {
+    listenTo("mail", QUEUE);
+    add(job());
+    assertThat(next()).isEqualTo(QUEUE);
+    queue.enqueue(List.of(job().queue("mail"), job().queue("mail"), job().queue("unheard")));
+    assertThat(next()).isEqualTo("mail");
+    assertThat(rings).isEmpty();
+  }
+
+  @Test
+  void an_enqueue_in_the_callers_transaction_rings_at_its_commit() throws Exception {
+    listenTo("mine", "other");
+    try (Connection connection = db.connection()) {
+      connection.setAutoCommit(false);
+      queue.enqueue(connection, List.of(job().queue("mine")));
+      add(job().queue("other"));
+      assertThat(next()).isEqualTo("other");
+      connection.commit();
+      assertThat(next()).isEqualTo("mine");
+    }
+  }
+
+  @Test
+  void an_enqueue_that_is_rolled_back_rings_for_nobody() throws Exception {
+    listenTo("mine", "other");
+    try (Connection connection = db.connection()) {
+      connection.setAutoCommit(false);
+      queue.enqueue(connection, List.of(job().queue("mine")));
+      connection.rollback();
+    }
+    add(job().queue("other"));
+    assertThat(next()).isEqualTo("other");
+    assertThat(rings).isEmpty();
+  }
+
+  @Test
+  void a_job_that_is_due_in_hours_rings_for_nobody() throws Exception {
+    listenTo("later", "now");
+    add(job().queue("later").delay(Duration.ofHours(3)));
+    add(job().queue("now"));
+    assertThat(next()).isEqualTo("now");
+    assertThat(rings).isEmpty();
+  }
+
+  @Test
+  void whatever_puts_work_into_a_queue_rings() throws Exception {
+    Lease lease = running();
+    listenTo(QUEUE);
+    expire(lease);
+    queue.reap(Duration.ZERO);
+    assertThat(next()).isEqualTo(QUEUE);
+    queue.cancel(lease.job(), false, "x", GRACE);
+    queue.retry(List.of(lease.job()));
+    assertThat(next()).isEqualTo(QUEUE);
+    queue.pause(QUEUE);
+    queue.resume(QUEUE);
+    assertThat(next()).isEqualTo(QUEUE);
+    queue.limit(QUEUE, 5);
+    assertThat(next()).isEqualTo(QUEUE);
+  }
+
+  @Test
+  void a_listener_whose_connection_died_wakes_everyone_and_listens_again() throws Exception {
+    listenTo(QUEUE);
+    db.sql(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            + " WHERE datname = ? AND pid <> pg_backend_pid()",
+        db.name());
+    assertThat(next()).isEqualTo(QUEUE);
+    add(job());
+    assertThat(next()).isEqualTo(QUEUE);
+  }
+
+  @Test
+  void a_listener_whose_owner_throws_goes_on_listening() throws Exception {
+    AtomicInteger thrown = new AtomicInteger();
+    listening.add(
+        another()
+            .listen(
+                List.of(QUEUE),
+                name -> {
+                  thrown.incrementAndGet();
+                  rings.add(name);
+                  throw new IllegalStateException("on purpose");
+                }));
+    assertThat(next()).isEqualTo(QUEUE);
+    add(job());
+    assertThat(next()).isEqualTo(QUEUE);
+    add(job());
+    assertThat(next()).isEqualTo(QUEUE);
+    assertThat(thrown).hasValue(3);
+  }
+
+  @Test
+  void a_listener_that_was_closed_is_silent_and_gives_its_connection_back() throws Exception {
+    Queue listener = another();
+    AutoCloseable closed = listener.listen(List.of(QUEUE), rings::add);
+    assertThat(next()).isEqualTo(QUEUE);
+    closed.close();
+    await()
+        .atMost(SOON)
+        .until(
+            () ->
+                db.count(
+                        "SELECT count(*) FROM pg_stat_activity"
+                            + " WHERE datname = ? AND query LIKE 'LISTEN%'",
+                        db.name())
+                    == 0);
+    listenTo("other");
+    add(job());
+    add(job().queue("other"));
+    assertThat(next()).isEqualTo("other");
+    assertThat(rings).isEmpty();
+  }
+
+  @Test
+  void closing_a_queue_sends_what_it_has_yet_to_ring() throws Exception {
+    listenTo(QUEUE);
+    for (int i = 0; i < 5; i++) {
+      try (Queue shortLived = another()) {
+        shortLived.enqueue(job());
+      }
+      assertThat(next()).isEqualTo(QUEUE);
+    }
+  }
+
+  @Test
+  void a_queue_that_was_closed_rings_no_more_and_does_not_complain() {
+    Queue closed = another();
+    closed.enqueue(job());
+    closed.close();
+    closed.close();
+    assertThat(closed.enqueue(job()).duplicate()).isFalse();
+  }
+
+  @Test
+  void many_enqueues_share_their_rings() {
+    AtomicInteger rang = new AtomicInteger();
+    StatementObserver counting =
+        (verb, took, trouble) -> {
+          if (verb.equals("ring")) {
+            rang.incrementAndGet();
+          }
+        };
+    try (Queue counted =
+        new Queue(db.dataSource(), new JacksonCodec(), new Queue.Options(4, counting))) {
+      Parallel.run(
+          8,
+          i ->
+              () -> {
+                for (int n = 0; n < 50; n++) {
+                  counted.enqueue(job());
+                }
+                return true;
+              });
+    }
+    assertThat(rang.get()).isBetween(1, 399);
+  }
+
+  @Test
+  void a_name_that_cannot_be_a_queue_cannot_be_listened_to() {
+    assertRefused(
+        Refusal.BAD_NAME,
+        () -> queue.listen(List.of("x\"; DROP SCHEMA holdfast CASCADE; --"), rings::add));
+    assertThat(count(JobState.PENDING)).isZero();
+  }
+
+  @Test
+  void what_the_sweep_makes_claimable_rings() throws Exception {
+    add(job());
+    Lease lease = claimOne();
+    queue.settle(
+        new Settlement.Fail(
+            lease, Failure.of(FailureCategory.INFRASTRUCTURE, "BUSY", "later"), Duration.ZERO));
+    listenTo(QUEUE);
+    assertThat(queue.promote()).isEqualTo(1);
+    assertThat(next()).isEqualTo(QUEUE);
+  }
+}

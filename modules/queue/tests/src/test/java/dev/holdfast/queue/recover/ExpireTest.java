@@ -1,0 +1,228 @@
+package dev.holdfast.queue.recover;
+
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.queue.EarlyEnds;
+import dev.holdfast.queue.Parallel;
+import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.QueueFixture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class ExpireTest extends QueueFixture {
+  private static final Duration MINUTE = Duration.ofMinutes(1);
+
+  private ReapResult expire() {
+    return queue.expire(Duration.ZERO);
+  }
+
+  @Test
+  void a_worker_that_does_not_stop_within_the_grace_period_is_fenced_off() {
+    Lease lease = running();
+    queue.cancel(lease.job(), false, "stop", MINUTE);
+    assertThat(expire().ended()).isEmpty();
+    set(lease.job(), "cancel_deadline = now() - interval '1 ms'");
+
+    assertThat(expire().ended()).containsExactly(lease.job());
+
+    assertThat(state(lease.job())).isEqualTo(JobState.FAILED);
+    Failure failure = failure(lease.job());
+    assertThat(failure.code()).isEqualTo(Failure.CANCEL_TIMEOUT);
+    assertThat(failure.category()).isEqualTo(FailureCategory.CANCELLED);
+    assertThat(failure.message()).contains(WORKER);
+    assertThat(failure.retryable()).isFalse();
+    assertThat(status(lease.job()).failures()).isZero();
+    assertThat(queue.settle(succeed(lease))).isEqualTo(Ack.LEASE_LOST);
+    assertThat(queue.settle(new Settlement.Cancel(lease, null))).isEqualTo(Ack.LEASE_LOST);
+    assertThat(events(lease.job()))
+        .containsExactly("created", "processing", "cancel:requested", "failed");
+  }
+
+  @Test
+  void an_attempt_past_its_timeout_is_retried() {
+    Lease lease = addAndClaim(job().timeout(MINUTE));
+    assertThat(expire().requeued()).isEmpty();
+    set(lease.job(), "started_at = now() - interval '61 s'");
+    assertThat(queue.expire(MINUTE).requeued()).as("within the grace period").isEmpty();
+
+    assertThat(expire().requeued()).containsExactly(lease.job());
+
+    assertThat(state(lease.job())).isEqualTo(JobState.RETRYING);
+    assertThat(status(lease.job()).failures()).isEqualTo(1);
+    assertThat(failure(lease.job()).code()).isEqualTo(Failure.ATTEMPT_TIMEOUT);
+    assertThat(failure(lease.job()).category()).isEqualTo(FailureCategory.TIMEOUT);
+    assertThat(failure(lease.job()).message()).contains("60000 ms");
+    assertThat(queue.attempts(lease.job()).getFirst().outcome()).isEqualTo(AttemptOutcome.FAILED);
+    assertThat(claimOne()).isEqualTo(new Lease(lease.job(), 2));
+  }
+
+  @Test
+  void the_last_attempt_past_its_timeout_exhausts_the_retries() {
+    Lease lease = addAndClaim(job().timeout(MINUTE).maxAttempts(1));
+    set(lease.job(), "started_at = now() - interval '1 hour'");
+    assertThat(expire().ended()).containsExactly(lease.job());
+    assertThat(state(lease.job())).isEqualTo(JobState.FAILED);
+    assertThat(failure(lease.job()).code()).isEqualTo(Failure.RETRIES_EXHAUSTED);
+    assertThat(failure(lease.job()).message()).contains(Failure.ATTEMPT_TIMEOUT);
+  }
+
+  @Test
+  void a_timeout_counts_from_the_start_of_the_attempt_not_of_the_job() {
+    Lease first = addAndClaim(job().timeout(MINUTE));
+    set(
+        first.job(),
+        "created_at = now() - interval '1 day', started_at = now() - interval '1 day'");
+    queue.settle(new Settlement.Release(first, false));
+    claimOne();
+    assertThat(expire().requeued()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"WAITING", "PENDING", "RETRYING"})
+  void a_job_past_its_deadline_fails_though_it_does_not_run(JobState state) {
+    Lease lease = addAndClaim(job().deadline(Instant.now().plusSeconds(3_600)));
+    queue.settle(new Settlement.Fail(lease, FLAKY, Duration.ofHours(5)));
+    set(lease.job(), "state = '" + state + "'");
+    assertThat(expire().ended()).isEmpty();
+    set(lease.job(), "deadline = now() - interval '1 ms'");
+
+    assertThat(expire().ended()).containsExactly(lease.job());
+
+    assertThat(state(lease.job())).isEqualTo(JobState.FAILED);
+    assertThat(failure(lease.job()).code()).isEqualTo(Failure.DEADLINE_EXCEEDED);
+    assertThat(failure(lease.job()).message()).endsWith("the job was " + state);
+    assertThat(status(lease.job()).failures()).isEqualTo(1);
+    assertThat(events(lease.job())).last().isEqualTo("failed");
+  }
+
+  @Test
+  void a_running_job_past_its_deadline_fails_after_the_grace_period() {
+    Lease lease = addAndClaim(job().deadline(Instant.now().plusSeconds(3_600)));
+    set(lease.job(), "deadline = now() - interval '10 s'");
+    assertThat(queue.expire(MINUTE).ended()).isEmpty();
+    assertThat(expire().ended()).containsExactly(lease.job());
+    assertThat(failure(lease.job()).code()).isEqualTo(Failure.DEADLINE_EXCEEDED);
+    assertThat(status(lease.job()).failures()).isZero();
+    assertThat(queue.settle(succeed(lease))).isEqualTo(Ack.LEASE_LOST);
+  }
+
+  @Test
+  void a_job_that_ended_in_time_does_not_care_about_its_deadline() {
+    Lease lease = addAndClaim(job().deadline(Instant.now().plusSeconds(3_600)));
+    queue.settle(succeed(lease));
+    set(lease.job(), "deadline = now() - interval '1 day'");
+    assertThat(expire()).isEqualTo(new ReapResult(List.of(), List.of(), Set.of()));
+  }
+
+  @Test
+  void a_cancellation_comes_before_a_deadline_and_that_before_a_timeout() {
+    Lease lease = addAndClaim(job().timeout(MINUTE));
+    queue.cancel(lease.job(), false, "stop", MINUTE);
+    set(
+        lease.job(),
+        "started_at = now() - interval '1 hour', deadline = now() - interval '1 hour',"
+            + " cancel_deadline = now() - interval '1 hour'");
+    expire();
+    assertThat(failure(lease.job()).code()).isEqualTo(Failure.CANCEL_TIMEOUT);
+
+    Lease other = addAndClaim(job().timeout(MINUTE));
+    set(
+        other.job(),
+        "started_at = now() - interval '1 hour', deadline = now() - interval '1 hour'");
+    expire();
+    assertThat(failure(other.job()).code()).isEqualTo(Failure.DEADLINE_EXCEEDED);
+  }
+
+  @Test
+  void several_sweeps_at_once_end_each_job_once() {
+    queue.enqueue(jobs(200));
+    claim(100);
+    db.sql("UPDATE holdfast.job SET deadline = now() - interval '1 hour'");
+    List<JobId> ended =
+        Parallel.run(4, i -> () -> queue.expire(Duration.ZERO).ended()).stream()
+            .flatMap(List::stream)
+            .toList();
+    assertThat(ended).hasSize(200).doesNotHaveDuplicates();
+    assertThat(db.count("SELECT count(*) FROM holdfast.event")).isEqualTo(200);
+  }
+
+  @Test
+  void an_attempt_that_began_just_now_is_not_ended_for_the_one_before() {
+    queue.enqueue(
+        IntStream.range(0, 1_000).mapToObj(i -> job().timeout(Duration.ofHours(1))).toList());
+    List<UUID> ids = new ArrayList<>(claim(1_000).stream().map(job -> job.id().value()).toList());
+    Collections.shuffle(ids, new Random(7));
+    try (EarlyEnds early =
+        EarlyEnds.watch(
+            db,
+            "NEW.failures > OLD.failures"
+                + " AND OLD.started_at + OLD.timeout_ms * interval '1 ms' > clock_timestamp()")) {
+      for (int round = 0; round < 3; round++) {
+        db.sql(
+            "UPDATE holdfast.job SET started_at = now() - interval '1 day' WHERE state = 'RUNNING'");
+        AtomicBoolean beginning = new AtomicBoolean(true);
+        Parallel.run(3, i -> () -> i == 2 ? sweptWhile(beginning) : begunAnew(ids, i, beginning));
+        assertThat(early.count()).isZero();
+      }
+    }
+  }
+
+  private boolean sweptWhile(AtomicBoolean beginning) {
+    do {
+      expire();
+    } while (beginning.get());
+    return true;
+  }
+
+  /** As if these had been given back and claimed again, a few at a time. */
+  private static boolean begunAnew(List<UUID> ids, int half, AtomicBoolean beginning)
+      throws SQLException {
+    try (Connection connection = db.connection()) {
+      for (int from = 500 * half; from < 500 * half + 500; from += 20) {
+        Rows.update(
+            connection,
+            "UPDATE holdfast.job SET started_at = clock_timestamp() WHERE state = 'RUNNING'"
+                + " AND id IN (SELECT id FROM holdfast.job WHERE id = ANY (?) ORDER BY id"
+                + " FOR NO KEY UPDATE SKIP LOCKED)",
+            Rows.array(connection, "uuid", ids.subList(from, from + 20), id -> id));
+      }
+    }
+    beginning.set(false);
+    return true;
+  }
+
+  @Test
+  void a_row_somebody_holds_is_left_for_the_next_sweep() throws SQLException {
+    Lease lease = addAndClaim(job().timeout(MINUTE));
+    set(lease.job(), "started_at = now() - interval '1 hour'");
+    try (Connection connection = db.connection()) {
+      connection.setAutoCommit(false);
+      queue.succeed(connection, succeed(lease));
+      assertThat(expire().requeued()).isEmpty();
+      connection.rollback();
+    }
+    assertThat(expire().requeued()).containsExactly(lease.job());
+  }
+}

@@ -1,0 +1,219 @@
+package dev.holdfast.queue.report;
+
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Patch;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.StepState;
+import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.queue.QueueFixture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+public class StepsTest extends QueueFixture {
+  public static Report.Entry entry(String type) {
+    return new Report.Entry(type, new Json("{\"stepId\": \"embed\"}"));
+  }
+
+  private static Report.Step told(
+      Lease lease, int index, StepState state, int attempt, String... events) {
+    return told(lease, index, state, attempt, null, events);
+  }
+
+  private static Report.Step told(
+      Lease lease,
+      int index,
+      StepState state,
+      int attempt,
+      @Nullable Patch patch,
+      String... events) {
+    return new Report.Step(
+        lease,
+        "step-" + index,
+        index,
+        state,
+        attempt,
+        false,
+        state == StepState.DONE ? new Json("{\"made\": " + index + "}") : null,
+        patch,
+        null,
+        null,
+        List.of(events).stream().map(StepsTest::entry).toList());
+  }
+
+  private Ack tell(Report report) {
+    return queue.report(List.of(report)).getFirst();
+  }
+
+  @Test
+  void a_step_and_its_events_are_written_together_and_read_back_in_order() {
+    Lease lease = running();
+    byte[] bytes = {0, 1, (byte) 0xff, '\n'};
+    tell(told(lease, 1, StepState.RUNNING, 1, EventType.STEP_STARTED));
+    tell(told(lease, 1, StepState.DONE, 1, Patch.of(bytes), EventType.STEP_FINISHED));
+    tell(told(lease, 2, StepState.RUNNING, 1, EventType.STEP_STARTED));
+    List<StepStatus> steps = queue.steps(lease.job());
+    assertThat(steps).extracting(StepStatus::id).containsExactly("step-1", "step-2");
+    assertThat(steps)
+        .extracting(StepStatus::state)
+        .containsExactly(StepState.DONE, StepState.RUNNING);
+    assertThat(steps.getFirst().checkpoint()).isEqualTo(new Json("{\"made\": 1}"));
+    assertThat(steps.getFirst().patchBytes()).isEqualTo(4);
+    assertThat(steps.getFirst().finishedAt()).isNotNull();
+    assertThat(steps.getLast().finishedAt()).isNull();
+    assertThat(queue.patch(lease.job(), "step-1").orElseThrow().bytes()).isEqualTo(bytes);
+    assertThat(queue.patch(lease.job(), "step-2")).isEmpty();
+    assertThat(events(lease.job()))
+        .containsExactly(
+            EventType.CREATED,
+            EventType.PROCESSING,
+            EventType.STEP_STARTED,
+            EventType.STEP_FINISHED,
+            EventType.STEP_STARTED);
+    assertThat(queue.timeline(lease.job()).stream().map(JobEvent::number).toList())
+        .isEqualTo(IntStream.rangeClosed(1, 5).boxed().toList());
+  }
+
+  @Test
+  void what_is_told_twice_is_taken_once() {
+    Lease lease = running();
+    Report.Step started = told(lease, 1, StepState.RUNNING, 1, EventType.STEP_STARTED);
+    Report.Step failed =
+        new Report.Step(
+            lease,
+            "step-1",
+            1,
+            StepState.FAILED,
+            1,
+            true,
+            null,
+            null,
+            null,
+            null,
+            List.of(entry(EventType.STEP_FAILED), entry(EventType.HEAL_TRIGGERED)));
+    for (Report.Step step : List.of(started, started, failed, failed)) {
+      assertThat(tell(step)).isEqualTo(Ack.ACCEPTED);
+    }
+    assertThat(queue.steps(lease.job()).getFirst().resets()).isEqualTo(1);
+    assertThat(events(lease.job()))
+        .endsWith(EventType.STEP_STARTED, EventType.STEP_FAILED, EventType.HEAL_TRIGGERED)
+        .hasSize(5);
+  }
+
+  @Test
+  void how_a_step_failed_is_known_until_it_is_done() {
+    Lease lease = running();
+    Json why = new Json("{\"stepId\": \"step-1\", \"summary\": \"boom\", \"strategy\": \"fail\"}");
+    tell(told(lease, 1, StepState.RUNNING, 1, EventType.STEP_STARTED));
+    tell(
+        new Report.Step(
+            lease,
+            "step-1",
+            1,
+            StepState.FAILED,
+            1,
+            false,
+            null,
+            null,
+            null,
+            null,
+            List.of(
+                new Report.Entry(EventType.STEP_FAILED, why), entry(EventType.HEAL_TRIGGERED))));
+    tell(told(lease, 1, StepState.RUNNING, 2, EventType.STEP_STARTED));
+    tell(told(lease, 2, StepState.RUNNING, 1, EventType.STEP_STARTED));
+    List<StepStatus> steps = queue.steps(lease.job());
+    assertThat(steps.getFirst().failure()).isEqualTo(why);
+    assertThat(steps.getLast().failure()).isNull();
+    tell(told(lease, 1, StepState.DONE, 2, EventType.STEP_FINISHED));
+    assertThat(queue.steps(lease.job()).getFirst().failure()).isNull();
+  }
+
+  @Test
+  void what_comes_late_or_out_of_order_takes_no_checkpoint_away() {
+    Lease lease = running();
+    Report.Step first = told(lease, 1, StepState.RUNNING, 1, EventType.STEP_STARTED);
+    Report.Step failed = told(lease, 1, StepState.FAILED, 1, EventType.STEP_FAILED);
+    Report.Step second = told(lease, 1, StepState.RUNNING, 2, EventType.STEP_STARTED);
+    Report.Step done =
+        told(lease, 1, StepState.DONE, 2, Patch.of(new byte[] {1}), EventType.STEP_FINISHED);
+    for (Report.Step step : List.of(first, failed, second, done)) {
+      tell(step);
+    }
+    List<StepStatus> before = queue.steps(lease.job());
+    assertThat(before.getFirst().isDone()).isTrue();
+    for (Report.Step late : List.of(second, failed, first, done)) {
+      assertThat(tell(late)).isEqualTo(Ack.ACCEPTED);
+      assertThat(queue.steps(lease.job())).isEqualTo(before);
+    }
+    assertThat(events(lease.job())).endsWith(EventType.STEP_FINISHED).hasSize(6);
+  }
+
+  @Test
+  void an_attempt_that_lost_its_job_writes_no_checkpoint() {
+    Lease lost = running();
+    reap(lost);
+    Lease now = claimOne();
+    assertThat(tell(told(lost, 1, StepState.DONE, 1, EventType.STEP_FINISHED)))
+        .isEqualTo(Ack.LEASE_LOST);
+    assertThat(queue.steps(now.job())).isEmpty();
+    assertThat(events(now.job())).doesNotContain(EventType.STEP_FINISHED);
+  }
+
+  @Test
+  void steps_from_one_on_are_forgotten() {
+    Lease lease = running();
+    for (int step = 1; step <= 4; step++) {
+      tell(told(lease, step, StepState.DONE, 1, Patch.of(new byte[] {1})));
+    }
+    tell(
+        new Report.Step(
+            lease, "step-3", 3, StepState.RUNNING, 2, false, null, null, 3, null, List.of()));
+    assertThat(queue.steps(lease.job()))
+        .extracting(StepStatus::state)
+        .containsExactly(StepState.DONE, StepState.DONE, StepState.RUNNING, StepState.FAILED);
+    assertThat(queue.patch(lease.job(), "step-4")).isEmpty();
+    assertThat(queue.patch(lease.job(), "step-2")).isPresent();
+  }
+
+  @Test
+  void a_step_that_was_cut_off_with_its_worker_is_ended_by_whoever_recovers_the_job() {
+    Lease lease = running();
+    tell(told(lease, 1, StepState.DONE, 1));
+    tell(told(lease, 2, StepState.RUNNING, 3, EventType.STEP_STARTED));
+    reap(lease);
+    assertThat(queue.steps(lease.job()))
+        .extracting(StepStatus::state)
+        .containsExactly(StepState.DONE, StepState.INTERRUPTED);
+    JobEvent failed = queue.timeline(lease.job()).getLast();
+    assertThat(events(lease.job())).endsWith(EventType.REQUEUED_STALE, EventType.STEP_FAILED);
+    assertThat(failed.data().text())
+        .contains("\"stepId\": \"step-2\"", "\"attempt\": 3", "transient_runtime");
+    assertThat(events(claimOne().job())).endsWith(EventType.STEP_FAILED, EventType.PROCESSING);
+  }
+
+  @Test
+  void a_job_has_no_more_steps_than_anybody_would_read() {
+    Lease lease = running();
+    db.sql(
+        "INSERT INTO holdfast.step (job_id, step_id, step_index, state, attempt, job_attempt, started_at)"
+            + " SELECT ?, 'step-' || n, n, 'RUNNING', 1, 1, now() FROM generate_series(1, 1000) n",
+        lease.job().value());
+    assertThat(tell(told(lease, 1_000, StepState.DONE, 1))).isEqualTo(Ack.ACCEPTED);
+    assertRefused(Refusal.BAD_LIMIT, () -> tell(told(lease, 1_001, StepState.RUNNING, 1)));
+  }
+
+  private void reap(Lease lease) {
+    expire(lease);
+    assertThat(queue.reap(Duration.ZERO).requeued()).containsExactly(lease.job());
+  }
+}

@@ -1,0 +1,111 @@
+package dev.holdfast.queue.settle;
+
+import dev.holdfast.queue.QueueFixture;
+
+import dev.holdfast.model.attempt.Completion;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.ReportedCompletion;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStateSnapshot;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.queue.Parallel;
+import dev.holdfast.queue.Queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.attempt.Completion.Verdict;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Attempts that end over the wire, and where jobs stand. */
+class CompleteTest extends QueueFixture {
+  private static Completion completion(Settlement settlement, String outcome, String digest) {
+    return new Completion(
+        settlement,
+        outcome,
+        digest,
+        WORKER,
+        Instant.parse("2025-01-15T10:30:00Z"),
+        new Json("{\"cpuTimeMs\": 45}"),
+        new Json("{\"rows\": 7}"),
+        "processing");
+  }
+
+  private static Completion succeeded(Lease lease, String digest) {
+    return completion(succeed(lease), "SUCCEEDED", digest);
+  }
+
+  @Test
+  void the_same_completion_is_accepted_twice_and_another_one_is_different() {
+    Lease lease = running();
+    Verdict accepted = new Verdict.Accepted(JobState.SUCCEEDED);
+    assertThat(queue.complete(succeeded(lease, "d"))).isEqualTo(accepted);
+    assertThat(queue.complete(succeeded(lease, "d"))).isEqualTo(accepted);
+    assertThat(queue.complete(succeeded(lease, "other"))).isEqualTo(new Verdict.Different());
+    assertThat(events(lease.job())).containsExactly("created", "processing", "done");
+  }
+
+  @Test
+  void a_failure_that_is_tried_again_stays_answered_while_the_job_goes_on() {
+    Lease lease = running();
+    Completion failed = completion(fail(lease, FLAKY), "FAILED", "d");
+    assertThat(queue.complete(failed)).isEqualTo(new Verdict.Accepted(JobState.RETRYING));
+    queue.promote();
+    assertThat(claimOne().attempt()).isEqualTo(2);
+    assertThat(queue.complete(failed)).isEqualTo(new Verdict.Accepted(JobState.RETRYING));
+    assertThat(state(lease.job())).isEqualTo(JobState.RUNNING);
+  }
+
+  @Test
+  void an_attempt_that_does_not_hold_the_job_is_late() {
+    Lease lease = running();
+    expire(lease);
+    queue.reap(Duration.ZERO);
+    assertThat(queue.complete(succeeded(lease, "d"))).isEqualTo(new Verdict.Late());
+    assertThat(queue.told(lease.job())).isEmpty();
+    assertThat(queue.complete(succeeded(new Lease(JobId.next(), 1), "d")))
+        .isEqualTo(new Verdict.Late());
+  }
+
+  @Test
+  void many_equal_completions_at_once_are_all_accepted_and_count_once() {
+    Lease lease = running();
+    Queue other = another();
+    List<Verdict> verdicts =
+        Parallel.run(8, i -> () -> (i % 2 == 0 ? queue : other).complete(succeeded(lease, "d")));
+    assertThat(verdicts).containsOnly(new Verdict.Accepted(JobState.SUCCEEDED));
+    assertThat(queue.told(lease.job())).hasSize(1);
+  }
+
+  @Test
+  void what_a_worker_told_is_kept() {
+    Lease lease = running();
+    queue.cancel(lease.job(), false, "stop", GRACE);
+    Settlement cancel = new Settlement.Cancel(lease, new Json("{\"rows\": 7}"));
+    assertThat(queue.complete(completion(cancel, "CANCELLED", "d")))
+        .isEqualTo(new Verdict.Accepted(JobState.CANCELLED));
+    ReportedCompletion told = queue.told(lease.job()).getFirst();
+    assertThat(told.attempt()).isEqualTo(1);
+    assertThat(told.completedAt()).isEqualTo(Instant.parse("2025-01-15T10:30:00Z"));
+    assertThat(told.receivedAt()).isAfter(Instant.parse("2025-01-15T10:30:00Z"));
+    assertThat(told.metrics()).isEqualTo(new Json("{\"cpuTimeMs\": 45}"));
+    assertThat(told.partialProgress()).isEqualTo(new Json("{\"rows\": 7}"));
+    assertThat(told.cancelledDuringPhase()).isEqualTo("processing");
+  }
+
+  @Test
+  void fates_tell_where_each_job_stands_and_nothing_of_those_there_are_not() {
+    Lease failed = addAndClaim(job().owner("acme", "w").maxAttempts(1));
+    queue.settle(fail(failed, HOPELESS));
+    Lease running = running();
+    assertThat(queue.fates(List.of(failed.job(), running.job(), JobId.next())))
+        .containsExactlyInAnyOrder(
+            new JobStateSnapshot(failed.job(), "acme", JobState.FAILED, 1, "BAD_ROW"),
+            new JobStateSnapshot(running.job(), "default", JobState.RUNNING, 1, null));
+    assertThat(queue.fates(List.of())).isEmpty();
+  }
+}

@@ -1,0 +1,128 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.json.WireException;
+import dev.holdfast.contract.resource.JobRequest;
+import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobStateSnapshot;
+import dev.holdfast.model.job.Traceparent;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.server.auth.Caller;
+import dev.holdfast.server.auth.Secrets;
+import dev.holdfast.server.http.Answer;
+import dev.holdfast.server.http.Problem;
+import dev.holdfast.server.routing.Call;
+import dev.holdfast.server.routing.Guard;
+import dev.holdfast.server.routing.Route;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Jobs as they are handed in: one, or many at once, all or none. */
+public final class EnqueueApi {
+  private static final int MANY_JOBS = Limits.BULK_BYTES + (8 << 20);
+
+  /** Many jobs. */
+  record Jobs(List<JobRequest> jobs) {
+    Jobs {
+      Wire.present("jobs", jobs);
+      jobs = List.copyOf(jobs);
+      if (jobs.isEmpty()) {
+        throw new WireException(
+            WireException.Kind.WRONG_VALUE, "field 'jobs' must have a job in it");
+      }
+      if (jobs.size() > Limits.BULK_JOBS) {
+        throw new RefusedException(
+            Refusal.TOO_MANY_JOBS,
+            "%,d jobs at once are over the limit of %,d: send them in several requests"
+                .formatted(jobs.size(), Limits.BULK_JOBS));
+      }
+    }
+  }
+
+  private final Queue queue;
+
+  public EnqueueApi(Queue queue) {
+    this.queue = queue;
+  }
+
+  public List<Route> routes() {
+    return List.of(Route.post("/v1/jobs", Guard.SUBMIT, this::submit).maxBody(MANY_JOBS));
+  }
+
+  private Answer submit(Call call) {
+    byte[] body = call.bytes();
+    boolean many = Wire.hasField(body, "jobs");
+    List<JobRequest> requests =
+        many ? Wire.read(body, Jobs.class).jobs() : List.of(Wire.read(body, JobRequest.class));
+    List<Enqueued> enqueued = enqueue(call, many, requests);
+    if (!many) {
+      return Answer.json(201, Shape.enqueued(enqueued.getFirst()));
+    }
+    ObjectNode node = Wire.object();
+    node.putArray("jobs").addAll(enqueued.stream().map(Shape::enqueued).toList());
+    return Answer.json(201, node);
+  }
+
+  private List<Enqueued> enqueue(Call call, boolean many, List<JobRequest> requests) {
+    Caller caller = call.caller();
+    String ownTenant = caller.seesEveryTenant() ? Job.DEFAULT_OWNER : caller.tenant();
+    List<Job> jobs =
+        requests.stream().map(request -> traced(call, request.job(ownTenant))).toList();
+    for (Job job : jobs) {
+      if (!caller.sees(job.tenant())) {
+        throw new Problem(
+            403, "forbidden", "this key hands in jobs of tenant '" + caller.tenant() + "' only");
+      }
+    }
+    keepApart(caller, jobs);
+    Optional<String> key = call.header("Idempotency-Key");
+    if (key.isPresent()) {
+      // Of what was said, not of how it was written: another order of fields is the same request.
+      List<JobRequest> said = requests.stream().map(JobRequest::withoutTraceparent).toList();
+      String digest = Secrets.digest((many ? "many" : "one") + Wire.text(said));
+      return queue.enqueueOnce(caller.tenant(), key.get(), digest, jobs);
+    }
+    return jobs.size() == 1 ? List.of(queue.enqueue(jobs.getFirst())) : queue.enqueue(jobs);
+  }
+
+  /** A header that cannot be read is no reason to refuse a job: W3C has it passed over. */
+  private static Job traced(Call call, Job job) {
+    return job.traceparent() == null
+        ? call.only("traceparent").filter(Traceparent::isOne).map(job::traceparent).orElse(job)
+        : job;
+  }
+
+  /** Ids are everybody's; jobs are not. */
+  private void keepApart(Caller caller, List<Job> jobs) {
+    Set<JobId> named = new LinkedHashSet<>();
+    jobs.forEach(job -> named.add(job.id()));
+    jobs.forEach(job -> named.addAll(job.after()));
+    Map<JobId, String> tenants = new HashMap<>();
+    for (JobStateSnapshot fate : queue.fates(new ArrayList<>(named))) {
+      tenants.put(fate.job(), fate.tenant());
+    }
+    for (Job job : jobs) {
+      if (!tenants.getOrDefault(job.id(), job.tenant()).equals(job.tenant())) {
+        throw new Problem(409, "id_taken", "the id " + job.id() + " is taken: choose another one");
+      }
+      for (JobId other : job.after()) {
+        if (!caller.sees(tenants.getOrDefault(other, job.tenant()))) {
+          throw RefusedException.noSuchDependency();
+        }
+      }
+    }
+  }
+}

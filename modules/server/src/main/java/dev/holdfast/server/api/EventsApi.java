@@ -1,0 +1,124 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.queue.jdbc.DatabaseException;
+import dev.holdfast.server.auth.Authenticator;
+import dev.holdfast.server.auth.Caller;
+import dev.holdfast.server.http.Answer;
+import dev.holdfast.server.live.LiveFeeds;
+import dev.holdfast.server.live.Subscriber;
+import dev.holdfast.server.live.Topics;
+import dev.holdfast.server.routing.Call;
+import dev.holdfast.server.routing.Guard;
+import dev.holdfast.server.routing.Route;
+
+import io.helidon.webserver.CloseConnectionException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Live state as server-sent events. */
+public final class EventsApi {
+  /** So often those who are told nothing hear that there is nothing: proxies hang up on silence. */
+  private static final Duration SIGN_OF_LIFE = Duration.ofSeconds(15);
+
+  private final LiveFeeds feeds;
+  private final Authenticator gate;
+  private final Duration signOfLife;
+
+  /** So often it is seen whether he may still listen. */
+  private final Duration keyCheck;
+
+  public EventsApi(LiveFeeds feeds, Authenticator gate) {
+    this(feeds, gate, SIGN_OF_LIFE);
+  }
+
+  public EventsApi(LiveFeeds feeds, Authenticator gate, Duration signOfLife) {
+    this.feeds = feeds;
+    this.gate = gate;
+    this.signOfLife = signOfLife;
+    this.keyCheck = signOfLife.multipliedBy(2);
+  }
+
+  public List<Route> routes() {
+    return List.of(
+        Route.get("/v1/events", Guard.READ, this::events).queries("topics", "lastEventId"));
+  }
+
+  private Answer events(Call call) {
+    Topics topics = call.query("topics").map(Topics::parse).orElse(Topics.ALL);
+    @Nullable String lastId =
+        call.header("Last-Event-ID").or(() -> call.query("lastEventId")).orElse(null);
+    Caller caller = call.caller();
+    String client = caller.key().isEmpty() ? "at " + call.peer() : "key " + caller.key();
+    Subscriber subscriber = new Subscriber(client, topics, Thread.currentThread());
+    feeds.join(caller.onlyTenant(), subscriber, lastId);
+    return Answer.stream(
+            "text/event-stream",
+            out -> {
+              try (out) {
+                write(out, subscriber, caller);
+              } finally {
+                feeds.leave(caller.onlyTenant(), subscriber);
+              }
+              // The end of a stream is the end of its connection, as the header says; the web
+              // server would keep it for further requests.
+              throw new CloseConnectionException("a live stream has ended");
+            })
+        .header("Connection", "close")
+        .header("X-Accel-Buffering", "no")
+        .unsent(() -> feeds.leave(caller.onlyTenant(), subscriber));
+  }
+
+  private void write(OutputStream out, Subscriber subscriber, Caller caller) throws IOException {
+    // The first words go out at once, so that he knows he is connected; then how soon to return.
+    send(out, ": holdfast\nretry: 2000\n\n");
+    long checkedAt = System.nanoTime();
+    try {
+      while (true) {
+        Subscriber.Taken taken = subscriber.take(signOfLife);
+        StringBuilder text = new StringBuilder();
+        taken.events().forEach(event -> text.append(event.text()));
+        if (taken.events().isEmpty() && !taken.isOver()) {
+          text.append(": alive\n\n");
+        }
+        send(out, text.toString());
+        if (taken.isOver()) {
+          return;
+        }
+        if (System.nanoTime() - checkedAt > keyCheck.toNanos()) {
+          checkedAt = System.nanoTime();
+          if (!mayStay(caller)) {
+            return;
+          }
+        }
+      }
+    } catch (InterruptedException cutOff) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void send(OutputStream out, String text) throws IOException {
+    try {
+      out.write(text.getBytes(StandardCharsets.UTF_8));
+      out.flush();
+    } catch (UncheckedIOException gone) {
+      throw new IOException(gone);
+    }
+  }
+
+  /**
+   * A key may be revoked while its holder listens, or a session end. While nobody can say so, he
+   * stays.
+   */
+  private boolean mayStay(Caller caller) {
+    try {
+      return gate.isStillGood(caller);
+    } catch (DatabaseException away) {
+      return true;
+    }
+  }
+}

@@ -1,0 +1,116 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.model.value.Moment;
+import dev.holdfast.queue.Queue;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How it went in the last hours, of one tenant or of all: each job that ended is read from the
+ * database once or twice, and not for each page that shows a plot. What lies farther back is read
+ * bit by bit, so that nobody waits long for it.
+ */
+final class History {
+  static final Duration SPAN = Duration.ofSeconds(10);
+  static final Duration FARTHEST = Duration.ofHours(6);
+
+  private static final Duration FRESH = Duration.ofSeconds(2);
+
+  /** How much is read at first; where that is quick, more and more at a time. */
+  private static final Duration LITTLE = Duration.ofMinutes(1);
+
+  private static final Duration MUCH = Duration.ofMinutes(15);
+  private static final Duration QUICK = Duration.ofMillis(25);
+
+  /** So long one request reads what lies back. */
+  private static final Duration PATIENCE = Duration.ofMillis(100);
+
+  /** Nobody asked for so long that beginning anew is less to read at once. */
+  private static final Duration FORGOTTEN = Duration.ofMinutes(2);
+
+  /** A commit may come this much later than the moment it was for. */
+  private static final Duration OVERLAP = SPAN;
+
+  private final Queue queue;
+  private final @Nullable String tenant;
+  private final TreeMap<Instant, Moment> moments = new TreeMap<>();
+  private Instant from = Instant.EPOCH;
+  private Instant until = Instant.EPOCH;
+  private Duration stride = LITTLE;
+
+  History(Queue queue, @Nullable String tenant) {
+    this.queue = queue;
+    this.tenant = tenant;
+  }
+
+  /**
+   * What is known of a span before now, in that many points at most.
+   *
+   * @param since from when on it is known, which may be later than was asked for
+   */
+  record Shown(Instant since, Duration step, List<Moment> points) {}
+
+  synchronized Shown last(Duration span, int points, Instant now) {
+    read(now, span);
+    long steps = Math.max(1, -Math.floorDiv(-span.toMillis(), SPAN.toMillis() * points));
+    Duration step = SPAN.multipliedBy(steps);
+    Instant first = floor(now.minus(span), step);
+    List<Moment> shown = new ArrayList<>();
+    for (Instant at = first; !at.isAfter(now); at = at.plus(step)) {
+      Moment sum = Moment.none(at);
+      for (Moment each : moments.subMap(at, at.plus(step)).values()) {
+        sum = sum.plus(each);
+      }
+      shown.add(sum);
+    }
+    return new Shown(from, step, shown);
+  }
+
+  private void read(Instant now, Duration span) {
+    if (until.plus(FORGOTTEN).isBefore(now)) {
+      moments.clear();
+      from = floor(now.minus(LITTLE), SPAN);
+      until = from;
+    }
+    if (until.plus(FRESH).isBefore(now)) {
+      Instant again = floor(until.minus(OVERLAP), SPAN);
+      Instant start = again.isBefore(from) ? from : again;
+      moments.tailMap(start, true).clear();
+      // A little ahead, for the clock of this machine is not the database's.
+      put(start, now.plus(LITTLE));
+      until = now;
+    }
+    readBack(floor(now.minus(span), SPAN));
+    Instant tooOld = floor(now.minus(FARTHEST).minus(MUCH), SPAN);
+    moments.headMap(tooOld).clear();
+    from = from.isBefore(tooOld) ? tooOld : from;
+  }
+
+  private void readBack(Instant wanted) {
+    long began = System.nanoTime();
+    while (from.isAfter(wanted) && System.nanoTime() - began < PATIENCE.toNanos()) {
+      long start = System.nanoTime();
+      Instant earlier = from.minus(stride);
+      put(earlier, from);
+      from = earlier;
+      boolean quick = System.nanoTime() - start < QUICK.toNanos();
+      long next = quick ? stride.toMillis() * 2 : stride.toMillis() / 2;
+      long spans = Math.clamp(next, SPAN.toMillis(), MUCH.toMillis()) / SPAN.toMillis();
+      stride = SPAN.multipliedBy(spans);
+    }
+  }
+
+  private void put(Instant start, Instant end) {
+    queue.past(SPAN, start, end, tenant).forEach(each -> moments.put(each.at(), each));
+  }
+
+  private static Instant floor(Instant moment, Duration step) {
+    return Instant.ofEpochMilli(
+        Math.floorDiv(moment.toEpochMilli(), step.toMillis()) * step.toMillis());
+  }
+}

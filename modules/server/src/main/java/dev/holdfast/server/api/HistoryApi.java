@@ -1,0 +1,80 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.value.Moment;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.server.http.Answer;
+import dev.holdfast.server.routing.Call;
+import dev.holdfast.server.routing.Guard;
+import dev.holdfast.server.routing.Route;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** How it went lately, for plots. */
+public final class HistoryApi {
+  private static final int POINTS = 90;
+  private static final int MOST_TENANTS = 100;
+  private static final int DEFAULT_MINUTES = 15;
+
+  private final Queue queue;
+  private final InstantSource clock;
+  private final Map<String, History> histories =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, History> eldest) {
+          return size() > MOST_TENANTS;
+        }
+      };
+
+  public HistoryApi(Queue queue, InstantSource clock) {
+    this.queue = queue;
+    this.clock = clock;
+  }
+
+  public List<Route> routes() {
+    return List.of(Route.get("/v1/history", Guard.READ, this::history).queries("minutes"));
+  }
+
+  private Answer history(Call call) {
+    int minutes = call.whole("minutes", DEFAULT_MINUTES, 1, (int) History.FARTHEST.toMinutes());
+    History.Shown shown =
+        of(call.caller().onlyTenant()).last(Duration.ofMinutes(minutes), POINTS, clock.instant());
+    ObjectNode node =
+        Wire.object()
+            .put("knownSince", shown.since().toString())
+            .put("stepMs", shown.step().toMillis());
+    node.putArray("points").addAll(shown.points().stream().map(HistoryApi::point).toList());
+    return Answer.ok(node);
+  }
+
+  private History of(@Nullable String tenant) {
+    synchronized (histories) {
+      return histories.computeIfAbsent(String.valueOf(tenant), name -> new History(queue, tenant));
+    }
+  }
+
+  private static ObjectNode point(Moment moment) {
+    long jobs = moment.succeeded();
+    return Wire.object()
+        .put("at", moment.at().toString())
+        .put("succeeded", jobs)
+        .put("failed", moment.failed())
+        .put("cancelled", moment.cancelled())
+        .put("runMs", average(moment.run(), jobs))
+        .put("longestRunMs", jobs == 0 ? null : (Long) moment.longestRun().toMillis())
+        .put("waitMs", average(moment.waited(), jobs))
+        .put("longestWaitMs", jobs == 0 ? null : (Long) moment.longestWait().toMillis());
+  }
+
+  private static @Nullable Long average(Duration all, long jobs) {
+    return jobs == 0 ? null : (Long) (all.toMillis() / jobs);
+  }
+}

@@ -1,0 +1,243 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.json.WireException;
+import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobPage;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Text;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.server.http.Answer;
+import dev.holdfast.server.http.Problem;
+import dev.holdfast.server.routing.Call;
+import dev.holdfast.server.routing.Guard;
+import dev.holdfast.server.routing.Route;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Cancels jobs and puts them back, one or many. */
+public final class OperateApi {
+  private static final String REASON = "requested over HTTP";
+  private static final Set<JobState> DEAD = EnumSet.of(JobState.FAILED, JobState.CANCELLED);
+
+  private final Queue queue;
+  private final Duration grace;
+
+  public OperateApi(Queue queue, Duration grace) {
+    this.queue = queue;
+    this.grace = grace;
+  }
+
+  public List<Route> routes() {
+    return List.of(
+        Route.post("/v1/jobs/cancel", Guard.OPERATE, this::cancelMany).maxBody(Route.SMALL),
+        Route.post("/v1/jobs/retry", Guard.OPERATE, this::retryMany).maxBody(Route.SMALL),
+        Route.post("/v1/jobs/{id}/cancel", Guard.OPERATE, this::cancel).maxBody(Route.SMALL),
+        Route.post("/v1/jobs/{id}/retry", Guard.OPERATE, this::retry).maxBody(Route.SMALL));
+  }
+
+  /** Why, and whether the job's children follow it. */
+  record CancelRequest(@Nullable String reason, @Nullable Boolean cascade) {
+    CancelRequest {
+      checkReason(reason);
+    }
+
+    boolean cascades() {
+      return cascade != null && cascade;
+    }
+  }
+
+  static void checkReason(@Nullable String reason) {
+    if (reason != null
+        && (reason.length() > Limits.REASON_CHARS
+            || reason.indexOf('\0') >= 0
+            || !Text.isWellFormed(reason))) {
+      throw new WireException(
+          WireException.Kind.WRONG_VALUE,
+          "field 'reason' must have %,d characters at most, and no NUL"
+              .formatted(Limits.REASON_CHARS));
+    }
+  }
+
+  static String why(@Nullable String reason) {
+    return reason == null ? REASON : reason;
+  }
+
+  /** No fields. */
+  record Nothing() {}
+
+  /** Which jobs, as in the list's parameters. */
+  record Chosen(
+      @Nullable String state,
+      @Nullable String queue,
+      @Nullable String kind,
+      @Nullable JobId run,
+      @Nullable String q,
+      @Nullable String createdAfter,
+      @Nullable String createdBefore) {
+    Chosen {
+      q = q == null ? null : JobsApi.text(q);
+      queue = queue == null ? null : Limits.queue(queue);
+      kind = kind == null ? null : Limits.kind(kind);
+      if (Stream.of(state, queue, kind, run, q, createdAfter, createdBefore)
+          .allMatch(Objects::isNull)) {
+        throw new WireException(
+            WireException.Kind.WRONG_VALUE,
+            "field 'filter' must have a state, queue, kind, run, text or time in it");
+      }
+    }
+
+    JobFilter filter(Set<JobState> unlessGiven, Set<JobState> possible) {
+      Set<JobState> states = state == null ? unlessGiven : JobsApi.states(state);
+      if (!possible.containsAll(states)) {
+        throw new Problem(
+            422, "invalid_value", "this can only be done to jobs that are " + possible);
+      }
+      return JobFilter.ALL
+          .states(states)
+          .queue(queue)
+          .kind(kind)
+          .run(run)
+          .text(q)
+          .from(createdAfter == null ? null : JobsApi.firstId(createdAfter))
+          .before(createdBefore == null ? null : JobsApi.firstId(createdBefore))
+          .limit(JobFilter.MOST);
+    }
+  }
+
+  /** Many jobs, by their names or by a filter; by a filter page after page. */
+  record Many(
+      @Nullable List<JobId> ids,
+      @Nullable Chosen filter,
+      @Nullable JobId cursor,
+      @Nullable String reason,
+      @Nullable Boolean cascade) {
+    Many {
+      ids = ids == null ? null : List.copyOf(new LinkedHashSet<>(ids));
+      if ((ids == null) == (filter == null)) {
+        throw new WireException(
+            WireException.Kind.WRONG_VALUE, "either 'ids' or 'filter' must be given");
+      }
+      if (ids != null && (ids.isEmpty() || ids.size() > JobFilter.MOST)) {
+        throw new WireException(
+            WireException.Kind.WRONG_VALUE,
+            "field 'ids' must have 1 to %,d ids".formatted(JobFilter.MOST));
+      }
+      if (ids != null && cursor != null) {
+        throw new WireException(
+            WireException.Kind.WRONG_VALUE, "field 'cursor' says nothing without 'filter'");
+      }
+    }
+  }
+
+  private record Page(List<JobId> ids, @Nullable JobId next) {}
+
+  private Page page(Call call, Many many, Set<JobState> unlessGiven, Set<JobState> possible) {
+    if (many.filter() == null) {
+      return new Page(many.ids() == null ? List.of() : many.ids(), null);
+    }
+    JobPage page =
+        queue.briefPage(
+            many.filter()
+                .filter(unlessGiven, possible)
+                .tenant(call.caller().onlyTenant())
+                .resumed(many.cursor()));
+    return new Page(page.jobs().stream().map(JobStatus::id).toList(), page.next());
+  }
+
+  private Answer cancel(Call call) {
+    CancelRequest request = call.body(CancelRequest.class, new CancelRequest(null, null));
+    JobId id = call.id("id");
+    List<Cancellation> all =
+        queue.cancel(
+            List.of(id),
+            request.cascades(),
+            why(request.reason()),
+            grace,
+            call.caller().onlyTenant());
+    Cancellation own =
+        all.stream()
+            .filter(each -> each.job().equals(id))
+            .findFirst()
+            .orElseThrow(() -> JobsApi.unknown(id));
+    if (all.stream().allMatch(c -> c.answer() == Cancellation.Answer.ALREADY_TERMINAL)) {
+      throw new Problem(409, "job_already_terminal", "the job has already ended: " + own.was())
+          .with("state", own.was().name());
+    }
+    ObjectNode node = Wire.object();
+    node.putArray("jobs").addAll(all.stream().map(Shape::cancellation).toList());
+    return Answer.ok(node);
+  }
+
+  private Answer cancelMany(Call call) {
+    Many many = call.body(Many.class);
+    CancelRequest how = new CancelRequest(many.reason(), many.cascade());
+    Page page = page(call, many, JobState.ACTIVE, JobState.ACTIVE);
+    List<Cancellation> all =
+        queue.cancel(
+            page.ids(), how.cascades(), why(how.reason()), grace, call.caller().onlyTenant());
+    Set<JobId> asked = new LinkedHashSet<>(page.ids());
+    all.forEach(each -> asked.remove(each.job()));
+    ObjectNode node =
+        Wire.object()
+            .put("cancelled", count(all, Cancellation.Answer.CANCELLED))
+            .put("requested", count(all, Cancellation.Answer.REQUESTED))
+            .put("alreadyRequested", count(all, Cancellation.Answer.ALREADY_REQUESTED))
+            .put("alreadyTerminal", count(all, Cancellation.Answer.ALREADY_TERMINAL))
+            .put("notFound", asked.size());
+    return Answer.ok(withNext(node, page));
+  }
+
+  private static long count(List<Cancellation> all, Cancellation.Answer answer) {
+    return all.stream().filter(each -> each.answer() == answer).count();
+  }
+
+  private static ObjectNode withNext(ObjectNode node, Page page) {
+    return page.next() == null ? node : node.put("next", page.next().toString());
+  }
+
+  private Answer retry(Call call) {
+    call.body(Nothing.class, new Nothing());
+    JobId id = call.id("id");
+    if (queue.retry(List.of(id), call.caller().onlyTenant()).isEmpty()) {
+      JobState state = JobsApi.job(queue, call).state();
+      throw new Problem(
+              409,
+              "job_not_retryable",
+              "the job is " + state + ": only FAILED and CANCELLED jobs can be retried")
+          .with("state", state.name());
+    }
+    return Answer.ok(Wire.object().put("id", id.toString()).put("state", JobState.PENDING.name()));
+  }
+
+  private Answer retryMany(Call call) {
+    Many many = call.body(Many.class);
+    if (many.reason() != null || many.cascade() != null) {
+      throw new Problem(422, "invalid_value", "a retry has no 'reason' and no 'cascade'");
+    }
+    Page page = page(call, many, EnumSet.of(JobState.FAILED), DEAD);
+    Set<JobId> retried = queue.retry(page.ids(), call.caller().onlyTenant());
+    List<JobId> others = page.ids().stream().filter(id -> !retried.contains(id)).toList();
+    long refused =
+        queue.fates(others).stream().filter(fate -> call.caller().sees(fate.tenant())).count();
+    ObjectNode node =
+        Wire.object()
+            .put("retried", retried.size())
+            .put("refused", refused)
+            .put("notFound", others.size() - refused);
+    return Answer.ok(withNext(node, page));
+  }
+}

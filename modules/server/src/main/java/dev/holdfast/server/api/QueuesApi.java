@@ -1,0 +1,193 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.json.WireException;
+import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.model.ops.Dispatch;
+import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.server.auth.Caller;
+import dev.holdfast.server.dispatch.DispatchAllowList;
+import dev.holdfast.server.http.Answer;
+import dev.holdfast.server.http.Problem;
+import dev.holdfast.server.routing.Call;
+import dev.holdfast.server.routing.Guard;
+import dev.holdfast.server.routing.Route;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Queues, their limits and where they are pushed to. */
+public final class QueuesApi {
+  private static final long LONGEST_RATE_MS = Duration.ofDays(365).toMillis();
+
+  private final Queue queue;
+  private final DispatchAllowList allowed;
+
+  public QueuesApi(Queue queue, DispatchAllowList allowed) {
+    this.queue = queue;
+    this.allowed = allowed;
+  }
+
+  public List<Route> routes() {
+    return List.of(
+        Route.get("/v1/queues", Guard.READ, this::list),
+        Route.get("/v1/queues/{queue}", Guard.READ, this::show),
+        Route.post("/v1/queues/{queue}/pause", Guard.OPERATE, this::pause).maxBody(Route.SMALL),
+        Route.post("/v1/queues/{queue}/resume", Guard.OPERATE, this::resume).maxBody(Route.SMALL),
+        Route.put("/v1/queues/{queue}/limits", Guard.OPERATE, this::limit).maxBody(Route.SMALL),
+        Route.put("/v1/queues/{queue}/dispatch", Guard.OPERATE, this::push).maxBody(Route.SMALL),
+        Route.delete("/v1/queues/{queue}/dispatch", Guard.OPERATE, this::stopPushing));
+  }
+
+  /** All limits there are to be: what is not given is lifted. */
+  record LimitsRequest(@Nullable Integer maxRunning, @Nullable Rate rate) {
+    LimitsRequest {
+      if (maxRunning != null && maxRunning < 1) {
+        throw new WireException(
+            WireException.Kind.WRONG_VALUE,
+            "field 'maxRunning' must be at least 1: to stop a queue, pause it");
+      }
+    }
+  }
+
+  /** How many may start in how many milliseconds. */
+  record Rate(int starts, long perMs) {
+    Rate {
+      if (starts < 1 || perMs < 1 || perMs > LONGEST_RATE_MS) {
+        throw new WireException(
+            WireException.Kind.WRONG_VALUE,
+            "field 'rate' must have 'starts', at least 1, and 'perMs', from 1 to a year");
+      }
+    }
+  }
+
+  /** Where to, and a secret to be known by there. */
+  record DispatchRequest(String url, String secret, @Nullable Integer maxInFlight) {
+    DispatchRequest {
+      Wire.present("url", url);
+      Wire.present("secret", secret);
+    }
+
+    @Override
+    public String toString() {
+      return "dispatch to " + url;
+    }
+  }
+
+  private Answer list(Call call) {
+    Map<String, Dispatch> dispatches = dispatches(call.caller());
+    ObjectNode node = Wire.object();
+    node.putArray("queues")
+        .addAll(
+            queue.queues(call.caller().onlyTenant()).stream()
+                .map(status -> shape(status, dispatches))
+                .toList());
+    return Answer.ok(node);
+  }
+
+  /** A queue is there as soon as it is named, so one that nobody has used yet is an empty one. */
+  private Answer show(Call call) {
+    String name = Limits.queue(call.value("queue"));
+    QueueStatus status =
+        queue.queues(call.caller().onlyTenant()).stream()
+            .filter(each -> each.name().equals(name))
+            .findFirst()
+            .orElseGet(() -> QueueStatus.empty(name));
+    return Answer.ok(shape(status, dispatches(call.caller())));
+  }
+
+  private Map<String, Dispatch> dispatches(Caller caller) {
+    return caller.seesEveryTenant()
+        ? queue.dispatches().stream()
+            .collect(Collectors.toMap(Dispatch::queue, Function.identity()))
+        : Map.of();
+  }
+
+  private static ObjectNode shape(QueueStatus status, Map<String, Dispatch> dispatches) {
+    ObjectNode node = Shape.queue(status);
+    Dispatch dispatch = dispatches.get(status.name());
+    node.set("dispatch", dispatch == null ? null : shape(dispatch));
+    return node;
+  }
+
+  /** Never with its secret, nor with a query, where others keep theirs. */
+  private static ObjectNode shape(Dispatch dispatch) {
+    URI url = dispatch.url();
+    String port = url.getPort() < 0 ? "" : ":" + url.getPort();
+    return Wire.object()
+        .put("url", url.getScheme() + "://" + url.getHost() + port + url.getRawPath())
+        .put("maxInFlight", dispatch.maxInFlight());
+  }
+
+  private String named(Call call) {
+    call.caller().mustSeeEveryTenant("a queue");
+    return Limits.queue(call.value("queue"));
+  }
+
+  private Answer pause(Call call) {
+    queue.pause(named(call));
+    return show(call);
+  }
+
+  private Answer resume(Call call) {
+    queue.resume(named(call));
+    return show(call);
+  }
+
+  private Answer limit(Call call) {
+    String name = named(call);
+    LimitsRequest request = call.body(LimitsRequest.class);
+    Rate rate = request.rate();
+    if (rate == null) {
+      queue.liftRate(name);
+    } else {
+      queue.rate(name, rate.starts(), Duration.ofMillis(rate.perMs()));
+    }
+    queue.limit(name, request.maxRunning());
+    return show(call);
+  }
+
+  private Answer push(Call call) {
+    String name = named(call);
+    DispatchRequest request = call.body(DispatchRequest.class);
+    URI url = checked(request.url());
+    Integer most = request.maxInFlight();
+    queue.dispatch(
+        new Dispatch(
+            name, url, request.secret(), most == null ? Dispatch.DEFAULT_MAX_IN_FLIGHT : most));
+    return show(call);
+  }
+
+  private URI checked(String text) {
+    try {
+      URI url = new URI(text);
+      if (allowed.allows(url)) {
+        return url;
+      }
+    } catch (URISyntaxException malformed) {
+      // said below
+    }
+    throw new Problem(
+        422,
+        "dispatch_not_allowed",
+        "tasks may not be pushed there: the url must be http or https, without user and fragment,"
+            + " and HOLDFAST_DISPATCH_ALLOW must name its host");
+  }
+
+  private Answer stopPushing(Call call) {
+    String name = named(call);
+    if (!queue.stopDispatch(name)) {
+      throw Problem.notFound("queue '" + name + "' is not pushed anywhere");
+    }
+    return show(call);
+  }
+}

@@ -1,0 +1,109 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.server.auth.Authenticator;
+import dev.holdfast.server.auth.Caller;
+import dev.holdfast.server.auth.Sessions;
+import dev.holdfast.server.http.Answer;
+import dev.holdfast.server.http.Problem;
+import dev.holdfast.server.routing.Call;
+import dev.holdfast.server.routing.Guard;
+import dev.holdfast.server.routing.Route;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.model.ops.Role.Permission;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Signing in at the page with a key, and out again. */
+public final class SessionApi {
+  private final Authenticator gate;
+  private final Sessions sessions;
+  private final boolean secure;
+
+  /**
+   * @param secure whether browsers reach this server by TLS alone
+   */
+  public SessionApi(Authenticator gate, Sessions sessions, boolean secure) {
+    this.gate = gate;
+    this.sessions = sessions;
+    this.secure = secure;
+  }
+
+  public List<Route> routes() {
+    return List.of(
+        Route.get("/v1/session", Guard.OPEN, this::show),
+        Route.post("/v1/session", Guard.OPEN, this::begin).maxBody(Route.SMALL),
+        Route.delete("/v1/session", Guard.OPEN, this::end));
+  }
+
+  /** The key, as it was given out. */
+  public record SessionRequest(String key) {
+    public SessionRequest {
+      Wire.present("key", key);
+    }
+
+    @Override
+    public String toString() {
+      return "a key";
+    }
+  }
+
+  /** That nobody is signed in is an answer here and no mistake: a page asks before it knows. */
+  private Answer show(Call call) {
+    Caller caller;
+    try {
+      caller = gate.caller(call.shown());
+    } catch (Problem refused) {
+      if (refused.status() != 401) {
+        throw refused;
+      }
+      return Answer.ok(Wire.object().put("signedIn", false));
+    }
+    return Answer.ok(shape(caller, caller.until()));
+  }
+
+  private Answer begin(Call call) {
+    String key = call.body(SessionRequest.class).key().strip();
+    Caller caller =
+        gate.caller(new Authenticator.Shown(Optional.of("Bearer " + key), Optional.empty(), call.peer()));
+    if (!caller.role().may(Permission.READ)) {
+      throw new Problem(403, "forbidden", "a key of role worker has nothing to see on the page");
+    }
+    Sessions.Session session = sessions.begin(caller.key());
+    return Answer.ok(shape(caller, session.until()))
+        .header("Set-Cookie", cookie(call, sessions.sealed(session), Sessions.LASTS.toSeconds()));
+  }
+
+  private Answer end(Call call) {
+    return Answer.ok(Wire.object().put("signedIn", false))
+        .header("Set-Cookie", cookie(call, "", 0));
+  }
+
+  private String cookie(Call call, String value, long seconds) {
+    return "%s=%s; Path=/; Max-Age=%d; HttpOnly; SameSite=Strict%s"
+        .formatted(
+            Sessions.cookieName(call.header("Host")), value, seconds, secure ? "; Secure" : "");
+  }
+
+  private static ObjectNode shape(Caller caller, @Nullable Instant until) {
+    ObjectNode node =
+        Wire.object()
+            .put("signedIn", true)
+            .put("name", caller.name())
+            .put("role", caller.role().word())
+            .put("tenant", caller.tenant())
+            .put("until", until == null ? null : until.toString());
+    ArrayNode may = node.putArray("may");
+    for (Permission permission : Permission.values()) {
+      if (caller.role().may(permission)) {
+        may.add(permission.name().toLowerCase(Locale.ROOT));
+      }
+    }
+    return node;
+  }
+}

@@ -1,0 +1,136 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.ops.DatabaseVersion;
+import dev.holdfast.model.ops.Finding;
+import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.server.config.ShownSetting;
+import dev.holdfast.server.http.Answer;
+import dev.holdfast.server.http.Problem;
+import dev.holdfast.server.live.Problems;
+import dev.holdfast.server.routing.Call;
+import dev.holdfast.server.routing.Guard;
+import dev.holdfast.server.routing.Route;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.function.ToLongFunction;
+
+/** How things stand. */
+public final class StatusApi {
+  private static final Duration READY_WITHIN = Duration.ofSeconds(3);
+
+  private final Queue queue;
+  private final Problems problems;
+  private final Timings timings;
+  private final List<ShownSetting> settings;
+  private final InstantSource clock;
+  private final Readiness readiness;
+  private final long startedAt = System.nanoTime();
+
+  public StatusApi(Queue queue, Problems problems, ServerOptions options, InstantSource clock) {
+    this.queue = queue;
+    this.problems = problems;
+    this.timings = options.timings();
+    this.settings = options.settings();
+    this.clock = clock;
+    // Whether it is safe was asked before anything started, and may have been answered for.
+    this.readiness = new Readiness(() -> queue.check(true), READY_WITHIN);
+  }
+
+  public List<Route> routes() {
+    return List.of(
+        Route.get("/health", Guard.OPEN, this::health),
+        Route.get("/ready", Guard.OPEN, this::ready),
+        Route.get("/v1/info", Guard.READ, this::info),
+        Route.get("/v1/settings", Guard.OPERATE, this::settings),
+        Route.get("/v1/statistics", Guard.READ, this::statistics));
+  }
+
+  private Answer health(Call call) {
+    return Answer.ok(Wire.object().put("status", "up"));
+  }
+
+  private Answer ready(Call call) throws InterruptedException {
+    if (!readiness.isReady()) {
+      throw new Problem(
+              503, "not_ready", "the database does not answer, or its schema does not fit")
+          .header("Retry-After", "1");
+    }
+    return Answer.ok(Wire.object().put("status", "ready"));
+  }
+
+  private Answer statistics(Call call) {
+    return Answer.ok(Shape.statistics(queue.statistics(call.caller().onlyTenant())));
+  }
+
+  private Answer info(Call call) {
+    DatabaseVersion database = queue.version();
+    String tenant = call.caller().onlyTenant();
+    List<QueueStatus> queues = queue.queues(tenant);
+    ObjectNode node =
+        Wire.object()
+            .put("version", version())
+            .put("serverTime", clock.instant().toString())
+            .put("uptimeMs", Duration.ofNanos(System.nanoTime() - startedAt).toMillis());
+    node.putObject("database")
+        .put("version", database.server())
+        .put("schemaVersion", database.schema());
+    node.putObject("counts")
+        .put("queues", queues.size())
+        .put("due", sum(queues, QueueStatus::due))
+        .put("delayed", sum(queues, QueueStatus::delayed))
+        .put("retrying", sum(queues, QueueStatus::retrying))
+        .put("waiting", sum(queues, QueueStatus::waiting))
+        .put("running", sum(queues, QueueStatus::running));
+    node.putObject("timings")
+        .put("heartbeatIntervalMs", timings.heartbeat().toMillis())
+        .put("heartbeatTimeoutMs", timings.lease().toMillis())
+        .put("reapGraceMs", timings.reapGrace().toMillis())
+        .put("cancelGracePeriodMs", timings.cancelGrace().toMillis());
+    node.put("workersPaused", queue.allPausedSince().map(Object::toString).orElse(null));
+    List<Finding> found = problems.of(queues, queue.crew(tenant), problems.background(tenant));
+    node.putArray("problems").addAll(found.stream().map(StatusApi::problem).toList());
+    return Answer.ok(node);
+  }
+
+  /** They name hosts, folders and programs, which are no tenant's business. */
+  private Answer settings(Call call) {
+    call.caller().mustSeeEveryTenant("a setting");
+    ObjectNode node = Wire.object();
+    node.putArray("settings").addAll(settings.stream().map(StatusApi::setting).toList());
+    return Answer.ok(node);
+  }
+
+  private static ObjectNode setting(ShownSetting setting) {
+    return Wire.object()
+        .put("key", setting.key())
+        .put("variable", setting.variable().isEmpty() ? null : setting.variable())
+        .put("value", setting.value())
+        .put("origin", setting.origin())
+        .put("meaning", setting.meaning());
+  }
+
+  private static ObjectNode problem(Finding finding) {
+    return Wire.object()
+        .put("code", finding.code())
+        .put("what", finding.what())
+        .put("doNext", finding.doNextOverHttp())
+        .put("doNextCommand", finding.doNext());
+  }
+
+  private static long sum(List<QueueStatus> queues, ToLongFunction<QueueStatus> count) {
+    return queues.stream().mapToLong(count).sum();
+  }
+
+  private static String version() {
+    String version = StatusApi.class.getPackage().getImplementationVersion();
+    return version == null ? "development" : version;
+  }
+}

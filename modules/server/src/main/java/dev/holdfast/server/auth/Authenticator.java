@@ -1,0 +1,183 @@
+package dev.holdfast.server.auth;
+
+import dev.holdfast.contract.token.TaskTokens;
+import dev.holdfast.contract.token.TokenException;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.admin.KnownKey;
+import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.server.http.Problem;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets in who may come in.
+ *
+ * <p>A server that has no keys is open to its own machine. From the first key on, everybody needs
+ * one. What was looked up is believed for a few seconds, so a revoked key may work that much
+ * longer.
+ */
+public final class Authenticator {
+  private static final Duration BELIEVED = Duration.ofSeconds(3);
+  private static final int MOST_REMEMBERED = 10_000;
+  private static final String BEARER = "Bearer ";
+
+  private record Remembered(Optional<KnownKey> key, long at) {}
+
+  private final Queue queue;
+  private final TaskTokens tokens;
+  private final Sessions sessions;
+  private final boolean loopback;
+  private final RateLimiter requests;
+  private final RateLimiter guesses = new RateLimiter(20, System::nanoTime);
+  private final Map<String, Remembered> remembered = new ConcurrentHashMap<>();
+  private volatile @Nullable Boolean hasKeys;
+  private volatile long askedForKeysAt;
+
+  public Authenticator(Queue queue, TaskTokens tokens, Sessions sessions, ServerOptions options) {
+    this.queue = queue;
+    this.tokens = tokens;
+    this.sessions = sessions;
+    this.loopback = options.isLoopback();
+    this.requests = new RateLimiter(options.requestsPerSecond(), System::nanoTime);
+  }
+
+  /** Looks everything up again at the next request. */
+  public void forget() {
+    remembered.clear();
+    hasKeys = null;
+  }
+
+  /**
+   * What came with a request.
+   *
+   * @param session the cookie of the page
+   * @param peer where from
+   */
+  public record Shown(Optional<String> authorization, Optional<String> session, String peer) {
+    /** Whether it is only the browser that vouches for it. */
+    public boolean isByCookie() {
+      return authorization.isEmpty() && session.isPresent();
+    }
+  }
+
+  public Caller caller(Shown shown) {
+    if (shown.authorization().isPresent()) {
+      return byKey(shown.authorization().get(), shown.peer());
+    }
+    Caller signedIn = shown.session().map(this::bySession).orElse(null);
+    if (signedIn != null) {
+      return signedIn;
+    }
+    if (loopback && !hasKeys()) {
+      return Caller.OWNER;
+    }
+    throw unauthorized("key_missing", "an API key is needed: Authorization: Bearer hf_...");
+  }
+
+  /** Whether he would still be let in: his key may have been revoked since, or his session end. */
+  public boolean isStillGood(Caller caller) {
+    if (caller.key().isEmpty()) {
+      return !hasKeys();
+    }
+    return !sessions.isOver(caller.until()) && known(caller.key()).isPresent();
+  }
+
+  private Caller byKey(String authorization, String peer) {
+    Secrets.Parts shown = Secrets.parse(bearer(authorization, "key_invalid"));
+    KnownKey known = shown == null ? null : known(shown.id()).orElse(null);
+    if (shown == null || known == null || !Secrets.matches(shown.secret(), known.digest())) {
+      if (!guesses.allows(peer)) {
+        throw limited();
+      }
+      throw unauthorized("key_invalid", "the API key is unknown, revoked or expired");
+    }
+    return admitted(known.key(), null);
+  }
+
+  /** Null when it has ended, or its key has. */
+  private @Nullable Caller bySession(String cookie) {
+    Sessions.Session session = sessions.read(cookie).orElse(null);
+    KnownKey known = session == null ? null : known(session.key()).orElse(null);
+    return session == null || known == null ? null : admitted(known.key(), session.until());
+  }
+
+  private Caller admitted(ApiKey key, @Nullable Instant until) {
+    if (!requests.allows(key.id())) {
+      throw limited();
+    }
+    return new Caller(key.id(), key.name(), key.role(), key.tenant(), until);
+  }
+
+  public TaskTokens.Read token(Optional<String> authorization, String task) {
+    if (authorization.isEmpty()) {
+      throw unauthorized(
+          "token_missing", "the task's token is needed: Authorization: Bearer <taskToken>");
+    }
+    TaskTokens.Read read = read(bearer(authorization.get(), "token_invalid"));
+    if (!read.scope().task().toString().equalsIgnoreCase(task)) {
+      throw new Problem(403, "token_scope", "this token is for another task");
+    }
+    return read;
+  }
+
+  private TaskTokens.Read read(String token) {
+    try {
+      return tokens.read(token);
+    } catch (TokenException refused) {
+      String error =
+          switch (refused.reason()) {
+            case INVALID -> "token_invalid";
+            case EXPIRED -> "token_expired";
+            case NOT_YET_VALID -> "token_not_yet_valid";
+          };
+      throw unauthorized(error, String.valueOf(refused.getMessage()));
+    }
+  }
+
+  private static String bearer(String authorization, String otherwise) {
+    if (!authorization.regionMatches(true, 0, BEARER, 0, BEARER.length())) {
+      throw unauthorized(otherwise, "the Authorization header must be: Bearer ...");
+    }
+    return authorization.substring(BEARER.length()).strip();
+  }
+
+  private Optional<KnownKey> known(String id) {
+    long now = System.nanoTime();
+    Remembered before = remembered.get(id);
+    if (before != null && now - before.at() < BELIEVED.toNanos()) {
+      return before.key();
+    }
+    Optional<KnownKey> found = queue.validKey(id);
+    if (remembered.size() >= MOST_REMEMBERED) {
+      remembered.clear();
+    }
+    remembered.put(id, new Remembered(found, now));
+    return found;
+  }
+
+  private boolean hasKeys() {
+    long now = System.nanoTime();
+    Boolean known = hasKeys;
+    if (known == null || now - askedForKeysAt > BELIEVED.toNanos()) {
+      known = queue.hasKeys();
+      hasKeys = known;
+      askedForKeysAt = now;
+    }
+    return known;
+  }
+
+  private static Problem unauthorized(String error, String message) {
+    return new Problem(401, error, message).header("WWW-Authenticate", "Bearer");
+  }
+
+  private static Problem limited() {
+    return new Problem(429, "rate_limited", "too many requests: wait a moment")
+        .header("Retry-After", "1");
+  }
+}

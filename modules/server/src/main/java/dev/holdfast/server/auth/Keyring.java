@@ -1,0 +1,79 @@
+package dev.holdfast.server.auth;
+
+import dev.holdfast.contract.token.SigningKey;
+import dev.holdfast.contract.token.SigningKeys;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.admin.TokenKey;
+
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The keys that task tokens are signed with, as the database has them.
+ *
+ * <p>Another server may have made a new one a moment ago, so a name that is not known is looked for
+ * once more, though not often: anybody can make up names.
+ */
+public final class Keyring implements SigningKeys {
+  private static final Duration SELDOM = Duration.ofSeconds(1);
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private final Queue queue;
+  private volatile Map<String, SigningKey> keys = Map.of();
+  private volatile SigningKey current;
+  private long loadedAt;
+
+  public Keyring(Queue queue) {
+    this.queue = queue;
+    if (queue.tokenKeys().isEmpty()) {
+      queue.firstTokenKey(fresh());
+    }
+    this.current = load();
+  }
+
+  public static TokenKey fresh() {
+    byte[] name = new byte[6];
+    byte[] secret = new byte[SigningKey.BYTES];
+    RANDOM.nextBytes(name);
+    RANDOM.nextBytes(secret);
+    return new TokenKey(HexFormat.of().formatHex(name), Base64.getEncoder().encodeToString(secret));
+  }
+
+  /** Reads the keys again. */
+  public synchronized SigningKey load() {
+    List<TokenKey> inUse = queue.tokenKeys();
+    Map<String, SigningKey> read = new LinkedHashMap<>();
+    for (TokenKey key : inUse) {
+      read.put(key.kid(), new SigningKey(key.kid(), key.secret()));
+    }
+    keys = Map.copyOf(read);
+    current = read.values().iterator().next();
+    loadedAt = System.nanoTime();
+    return current;
+  }
+
+  @Override
+  public SigningKey current() {
+    return current;
+  }
+
+  @Override
+  public Optional<SigningKey> byId(String kid) {
+    SigningKey known = keys.get(kid);
+    if (known == null && isTimeToLook()) {
+      load();
+      known = keys.get(kid);
+    }
+    return Optional.ofNullable(known);
+  }
+
+  private synchronized boolean isTimeToLook() {
+    return System.nanoTime() - loadedAt > SELDOM.toNanos();
+  }
+}

@@ -1,0 +1,192 @@
+package dev.holdfast.server.dispatch;
+
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.ops.Dispatch;
+import dev.holdfast.model.ops.DispatchTrouble;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.server.background.BackgroundTasks;
+import dev.holdfast.server.lease.Bell;
+import dev.holdfast.server.lease.Envelopes;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tasks by push: leases those of queues that have a dispatch URL, and has each of them brought
+ * there by a {@link PushedTask}.
+ */
+public final class Pusher implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Pusher.class);
+  private static final Duration LOOK = Duration.ofSeconds(1);
+  private static final int MOST_AT_ONCE = 100;
+
+  /** Where a queue is pushed to, and how that went. Another URL or secret begins anew. */
+  private record Target(Dispatch dispatch, CircuitBreaker breaker) {
+    static Target of(Dispatch dispatch, @Nullable Target known) {
+      return known != null && known.dispatch().equals(dispatch)
+          ? known
+          : new Target(dispatch, new CircuitBreaker(System::nanoTime));
+    }
+  }
+
+  private final Queue queue;
+  private final Predicate<URI> allowed;
+  private final Duration lease;
+  private final DispatchClient client;
+  private final DispatchNews news;
+  private final PushedTask.Means means;
+  private final Map<String, Target> targets = new ConcurrentHashMap<>();
+  private final Set<URI> warned = ConcurrentHashMap.newKeySet();
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private final Bell bell;
+  private final Thread thread;
+  private boolean woken;
+  private volatile boolean closed;
+  private volatile boolean pushes;
+
+  /**
+   * @param answerWithin how long the answer to a dispatch is waited for
+   */
+  public Pusher(
+      Queue queue,
+      Bell bell,
+      Envelopes envelopes,
+      Predicate<URI> allowed,
+      Duration lease,
+      Duration answerWithin) {
+    this.queue = queue;
+    this.allowed = allowed;
+    this.lease = lease;
+    this.client = new DispatchClient(answerWithin);
+    this.news = new DispatchNews(queue, System::nanoTime);
+    this.means = new PushedTask.Means(queue, envelopes, client, news, answerWithin, lease, () -> closed);
+    this.bell = bell;
+    bell.tell(name -> taskEnded());
+    this.thread = Thread.ofPlatform().daemon().name("holdfast-pusher").start(this::run);
+  }
+
+  /** The name that pushed tasks are leased under. */
+  static String worker(String queueName) {
+    return Dispatch.WORKER + queueName;
+  }
+
+  /** There may be work, or room for it. */
+  void wake() {
+    lock.lock();
+    try {
+      woken = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A task has ended: where tasks are pushed, there may be room for another. */
+  public void taskEnded() {
+    if (pushes) {
+      wake();
+    }
+  }
+
+  private void run() {
+    while (!closed) {
+      boolean more = false;
+      try {
+        more = look();
+      } catch (RuntimeException trouble) {
+        if (!closed) {
+          BackgroundTasks.tell(log, "pushing", trouble);
+        }
+      }
+      if (!more) {
+        await();
+      }
+    }
+  }
+
+  /** Whether there may be more to push at once. */
+  private boolean look() {
+    List<Dispatch> dispatches = queue.dispatches();
+    pushes = !dispatches.isEmpty();
+    boolean more = false;
+    for (Dispatch dispatch : dispatches) {
+      bell.alsoTo(dispatch.queue());
+      more |= fill(dispatch);
+    }
+    return more;
+  }
+
+  private boolean fill(Dispatch dispatch) {
+    CircuitBreaker breaker =
+        targets.compute(dispatch.queue(), (name, known) -> Target.of(dispatch, known)).breaker();
+    if (!allowed.test(dispatch.url())) {
+      if (warned.add(dispatch.url())) {
+        log.warn(
+            "queue {} is not pushed: {} is not in HOLDFAST_DISPATCH_ALLOW",
+            dispatch.queue(),
+            dispatch.url().getAuthority());
+      }
+      news.trouble(
+          dispatch.queue(),
+          DispatchTrouble.Kind.NOT_ALLOWED,
+          "HOLDFAST_DISPATCH_ALLOW does not name its host",
+          false);
+      return false;
+    }
+    long running = queue.running(dispatch.queue(), worker(dispatch.queue()));
+    int room = (int) Math.max(0, dispatch.maxInFlight() - running);
+    int wanted = breaker.admits(Math.min(room, MOST_AT_ONCE));
+    if (wanted == 0) {
+      return false;
+    }
+    List<LeasedJob> jobs =
+        queue.claim(dispatch.queue(), wanted, worker(dispatch.queue()), lease).jobs();
+    if (!jobs.isEmpty()) {
+      breaker.begun();
+    }
+    for (LeasedJob job : jobs) {
+      Thread.ofVirtual().name("holdfast-push").start(() -> push(dispatch, breaker, job));
+    }
+    return jobs.size() == wanted && wanted > 1;
+  }
+
+  private void push(Dispatch dispatch, CircuitBreaker breaker, LeasedJob job) {
+    new PushedTask(means, dispatch, breaker, job).run();
+    wake();
+  }
+
+  private void await() {
+    lock.lock();
+    try {
+      long left = TimeUnit.NANOSECONDS.convert(LOOK);
+      while (!woken && !closed && left > 0) {
+        left = changed.awaitNanos(left);
+      }
+      woken = false;
+    } catch (InterruptedException closing) {
+      closed = true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    wake();
+    thread.interrupt();
+    client.close();
+  }
+}

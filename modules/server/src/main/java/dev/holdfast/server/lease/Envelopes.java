@@ -1,0 +1,119 @@
+package dev.holdfast.server.lease;
+
+import dev.holdfast.contract.task.TaskControl;
+import dev.holdfast.contract.task.TaskEnvelope;
+import dev.holdfast.contract.token.TaskScope;
+import dev.holdfast.contract.token.TaskTokens;
+import dev.holdfast.model.attempt.Background;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.jdbc.DatabaseException;
+
+import java.net.URI;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Makes of a leased job what a worker anywhere can work on. */
+public final class Envelopes {
+  private static final Logger log = LoggerFactory.getLogger(Envelopes.class);
+
+  private final Queue queue;
+  private final TaskTokens tokens;
+  private final Timings timings;
+  private final InstantSource clock;
+  private final Supplier<URI> callbackBaseUrl;
+
+  public Envelopes(
+      Queue queue,
+      TaskTokens tokens,
+      Timings timings,
+      InstantSource clock,
+      Supplier<URI> callbackBaseUrl) {
+    this.queue = queue;
+    this.tokens = tokens;
+    this.timings = timings;
+    this.clock = clock;
+    this.callbackBaseUrl = callbackBaseUrl;
+  }
+
+  public TaskEnvelope of(LeasedJob job) {
+    return of(List.of(job), timings.lease()).getFirst();
+  }
+
+  /**
+   * @param lease how long it lasts, where that is not as usual
+   */
+  public List<TaskEnvelope> of(List<LeasedJob> jobs, Duration lease) {
+    Map<JobId, Background> known = jobs.isEmpty() ? Map.of() : backgrounds(jobs);
+    return jobs.stream()
+        .map(job -> of(job, lease, known.getOrDefault(job.id(), Background.NONE)))
+        .toList();
+  }
+
+  private Map<JobId, Background> backgrounds(List<LeasedJob> jobs) {
+    try {
+      return queue.backgrounds(jobs.stream().map(LeasedJob::id).toList());
+    } catch (DatabaseException away) {
+      // The tasks are leased already, and heartbeats bring what operators ask.
+      log.info("tasks are handed out without what is known of them: {}", away.getMessage());
+      return Map.of();
+    }
+  }
+
+  private TaskEnvelope of(LeasedJob job, Duration lease, Background known) {
+    TaskScope scope =
+        new TaskScope(job.tenant(), job.workspace(), job.run(), job.id(), job.lease().attempt());
+    Instant deadline =
+        job.untilDeadline() == null
+            ? null
+            : clock.instant().plus(job.untilDeadline()).truncatedTo(ChronoUnit.MILLIS);
+    TaskTokens.Signed token = tokens.sign(scope, deadline);
+    return new TaskEnvelope(
+        job.id(),
+        job.run(),
+        job.runKey(),
+        job.attributes().assetId(),
+        job.attributes().partitionKey(),
+        job.tenant(),
+        job.workspace(),
+        job.lease().attempt(),
+        scope.attemptId(),
+        UUID.randomUUID().toString(),
+        job.queue(),
+        job.kind(),
+        job.payload(),
+        job.attributes().resources(),
+        job.enqueuedAt(),
+        deadline,
+        job.attributes().traceparent(),
+        callbackBaseUrl.get().toString(),
+        token.text(),
+        token.expiresAt(),
+        Math.min(timings.heartbeat().toMillis(), lease.toMillis() / 2),
+        lease.toMillis(),
+        lease.toSeconds(),
+        timings.cancelGrace().toMillis(),
+        TaskControl.ifAsked(known.control()),
+        TaskEnvelope.RetryContext.of(known.failure()),
+        millis(job.timeout()),
+        job.failures(),
+        job.maxAttempts(),
+        job.queueWait().toMillis(),
+        millis(job.untilDeadline()));
+  }
+
+  private static @Nullable Long millis(@Nullable Duration span) {
+    return span == null ? null : span.toMillis();
+  }
+}

@@ -1,0 +1,57 @@
+package dev.holdfast.server.live;
+
+import dev.holdfast.model.ops.Finding;
+import dev.holdfast.queue.jdbc.DatabaseException;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * What is wrong, in sentences that stay the same for as long as it is. Where the database is and
+ * what it said is for the log: not everybody who may look on may know.
+ */
+final class HealthReasons {
+  static final Live.Reason NO_ANSWER =
+      new Live.Reason("database_away", "the database does not answer");
+  static final Live.Reason INTERNAL = new Live.Reason("internal", "the server's log has more");
+
+  /** What jobs do wrong is told with their queues: it says nothing about the system. */
+  private static final String OF_JOBS = "jobs_failed";
+
+  private static final Duration SLOW = Duration.ofSeconds(2);
+  private static final int MOST = 20;
+
+  private HealthReasons() {}
+
+  static Live.Reason of(DatabaseException trouble) {
+    return switch (trouble.reason()) {
+      case UNAVAILABLE, INTERRUPTED ->
+          new Live.Reason("database_away", "the database cannot be reached");
+      case LOGIN_REFUSED -> new Live.Reason("database_login", "the database refuses the login");
+      case NOT_ALLOWED,
+          READ_ONLY,
+          POOL_TOO_SMALL,
+          TOO_OLD,
+          NOT_DURABLE,
+          SCHEMA_MISSING,
+          SCHEMA_OLD,
+          SCHEMA_NEWER,
+          UNIQUE_KEY_HELD,
+          OTHER ->
+          new Live.Reason("database_unfit", "the database cannot be used; the log has more");
+    };
+  }
+
+  static List<Live.Reason> of(List<Finding> findings, Duration lookTook) {
+    Stream<Live.Reason> slow =
+        lookTook.compareTo(SLOW) > 0
+            ? Stream.of(new Live.Reason("database_slow", "the database answers slowly"))
+            : Stream.empty();
+    Stream<Live.Reason> found =
+        findings.stream()
+            .filter(finding -> !finding.code().equals(OF_JOBS))
+            .map(finding -> new Live.Reason(finding.code(), finding.gist()));
+    return Stream.concat(slow, found).limit(MOST).toList();
+  }
+}

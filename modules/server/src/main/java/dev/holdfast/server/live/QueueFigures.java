@@ -1,0 +1,109 @@
+package dev.holdfast.server.live;
+
+import dev.holdfast.model.ops.QueueStatus;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+
+/** Makes of what waits and of how fast it goes what is told of queues. */
+final class QueueFigures {
+  private static final int MOST_QUEUES = 1_000;
+
+  /** Queues once told of are told of for good, or the last one would never be heard to be empty. */
+  private final TreeMap<String, QueueStatus> known = new TreeMap<>();
+
+  void tell(LiveFeed feed, List<QueueStatus> backlog, ThroughputWindow pace, Instant now) {
+    known.replaceAll((name, before) -> QueueStatus.empty(name));
+    backlog.forEach(queue -> know(queue));
+    pace.queues().forEach(name -> know(known.getOrDefault(name, QueueStatus.empty(name))));
+    ThroughputWindow.Sums ended =
+        pace.queues().stream()
+            .map(name -> pace.of(name, now))
+            .reduce(ThroughputWindow.Sums.NONE, ThroughputWindow.Sums::plus);
+    Long empty = emptyInMs(backlog, name -> pace.of(name, now).perSecond());
+    feed.publish(Topics.QUEUES, all(backlog, ended, empty));
+    known.forEach(
+        (name, queue) -> feed.publish(Topics.queue(name), one(queue, pace.of(name, now))));
+  }
+
+  private void know(QueueStatus queue) {
+    if (known.containsKey(queue.name()) || known.size() < MOST_QUEUES) {
+      known.put(queue.name(), queue);
+    }
+  }
+
+  private static Live.Queue one(QueueStatus queue, ThroughputWindow.Sums ended) {
+    boolean paused = queue.pausedAt() != null;
+    return new Live.Queue(
+        queue.name(),
+        queue.due(),
+        queue.running(),
+        queue.retrying(),
+        queue.waiting(),
+        queue.delayed(),
+        paused,
+        null,
+        null,
+        ended.succeeded(),
+        ended.failed(),
+        ended.cancelled(),
+        ended.averageRunMs(),
+        rounded(ended.perSecond()),
+        emptyInMs(queue, ended.perSecond()),
+        ThroughputWindow.WINDOW.toMillis());
+  }
+
+  /** Over all queues, also those beyond the number that is told of one by one. */
+  private static Live.Queue all(
+      List<QueueStatus> queues, ThroughputWindow.Sums ended, @Nullable Long emptyInMs) {
+    long due = queues.stream().mapToLong(QueueStatus::due).sum();
+    long running = queues.stream().mapToLong(QueueStatus::running).sum();
+    return new Live.Queue(
+        null,
+        due,
+        running,
+        queues.stream().mapToLong(QueueStatus::retrying).sum(),
+        queues.stream().mapToLong(QueueStatus::waiting).sum(),
+        queues.stream().mapToLong(QueueStatus::delayed).sum(),
+        null,
+        queues.size(),
+        (int) queues.stream().filter(queue -> queue.pausedAt() != null).count(),
+        ended.succeeded(),
+        ended.failed(),
+        ended.cancelled(),
+        ended.averageRunMs(),
+        rounded(ended.perSecond()),
+        emptyInMs,
+        ThroughputWindow.WINDOW.toMillis());
+  }
+
+  /** When the slowest queue will be empty; null when one of them never will, as it goes now. */
+  static @Nullable Long emptyInMs(List<QueueStatus> queues, ToDoubleFunction<String> perSecond) {
+    long latest = 0;
+    for (QueueStatus queue : queues) {
+      Long own = emptyInMs(queue, perSecond.applyAsDouble(queue.name()));
+      if (own == null) {
+        return null;
+      }
+      latest = Math.max(latest, own);
+    }
+    return latest;
+  }
+
+  /** To the second; null when nothing moves. */
+  private static @Nullable Long emptyInMs(QueueStatus queue, double perSecond) {
+    long left = queue.due() + queue.running();
+    if (left == 0) {
+      return 0L;
+    }
+    boolean moves = perSecond > 0 && queue.pausedAt() == null;
+    return moves ? (Long) (Math.round(left / perSecond) * 1_000) : null;
+  }
+
+  private static double rounded(double rate) {
+    return Math.round(rate * 100) / 100.0;
+  }
+}

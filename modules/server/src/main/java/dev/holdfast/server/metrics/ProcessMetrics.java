@@ -1,0 +1,165 @@
+package dev.holdfast.server.metrics;
+
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.model.ops.WorkerHealth;
+import dev.holdfast.queue.health.WorkerRegistry;
+import dev.holdfast.worker.source.Metrics;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.Tags;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+/**
+ * Worker processes of supervisors: how they are doing, what they count themselves, and what their
+ * supervisors took back from those that died.
+ */
+public final class ProcessMetrics {
+  static final String PROCESSES = "worker.processes";
+  static final String RESTARTS = "worker.restarts";
+
+  private static final String RECOVERED = Metrics.RECOVERED + "{reason=\"%s\"}";
+  private static final int MOST_COMPONENTS = 500;
+  private static final int MOST_NAMES = 1_000;
+  private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_.]{0,99}(\\{[^{}]{0,300}})?");
+
+  /** Who counts, and begins anew where it is another: a process, or a supervisor. */
+  private sealed interface Source {}
+
+  private record WorkerProcess(String supervisor, String component, int incarnation)
+      implements Source {}
+
+  private record Recovery(WorkerRegistry.Supervising by) implements Source {}
+
+  private record Rows(List<WorkerHealth> processes, List<WorkerRegistry.Recovered> recovered) {}
+
+  private final CachedGauge<Optional<Rows>> rows;
+  private final MultiGauge processes;
+  private final MultiGauge restarts;
+  private final Map<Source, Map<String, Double>> counted = new HashMap<>();
+  private final Map<String, Double> before = new TreeMap<>();
+
+  public ProcessMetrics(WorkerRegistry health, MeterRegistry registry) {
+    this.rows =
+        new CachedGauge<>(
+            "worker processes",
+            () -> Optional.of(new Rows(health.all(), health.recovered())),
+            Optional.empty(),
+            this::show);
+    this.processes =
+        MultiGauge.builder(PROCESSES)
+            .description("worker processes of supervisors, by status")
+            .register(registry);
+    this.restarts =
+        MultiGauge.builder(RESTARTS)
+            .description("restarts after crashes that still count")
+            .register(registry);
+  }
+
+  void refresh() {
+    rows.refresh();
+  }
+
+  private synchronized void show(Optional<Rows> known) {
+    Optional<List<WorkerHealth>> all = known.map(Rows::processes);
+    processes.register(all.map(ProcessMetrics::byStatus).orElse(List.of()), true);
+    restarts.register(all.map(ProcessMetrics::byComponent).orElse(List.of()), true);
+    // Nobody ends because he cannot be seen.
+    known.ifPresent(this::count);
+  }
+
+  private static List<MultiGauge.Row<?>> byStatus(List<WorkerHealth> all) {
+    List<MultiGauge.Row<?>> gauges = new ArrayList<>();
+    for (HealthStatus status : HealthStatus.values()) {
+      long count = all.stream().filter(row -> row.believed() == status).count();
+      gauges.add(MultiGauge.Row.of(Tags.of("status", status.text()), count));
+    }
+    return gauges;
+  }
+
+  /** Over all supervisors that have such a component. */
+  private static List<MultiGauge.Row<?>> byComponent(List<WorkerHealth> all) {
+    Map<String, Integer> sums = new TreeMap<>();
+    all.stream()
+        .limit(MOST_COMPONENTS)
+        .forEach(row -> sums.merge(row.component(), row.restarts(), Integer::sum));
+    List<MultiGauge.Row<?>> gauges = new ArrayList<>();
+    sums.forEach(
+        (component, count) ->
+            gauges.add(MultiGauge.Row.of(Tags.of("component", component), count)));
+    return gauges;
+  }
+
+  /** A counter must not go down when a process ends: what it had counted by then is kept. */
+  private void count(Rows all) {
+    Map<Source, Map<String, Double>> now = new HashMap<>();
+    for (WorkerHealth row : all.processes()) {
+      Map<String, Double> figures = read(row);
+      if (!figures.isEmpty()) {
+        now.put(new WorkerProcess(row.supervisor(), row.component(), row.incarnation()), figures);
+      }
+    }
+    for (WorkerRegistry.Recovered row : all.recovered()) {
+      now.put(
+          new Recovery(row.by()),
+          Map.of(
+              RECOVERED.formatted("crashed"), (double) row.requeued(),
+              RECOVERED.formatted("ended"), (double) row.ended()));
+    }
+    counted.forEach(
+        (source, figures) -> {
+          if (!now.containsKey(source)) {
+            figures.forEach(
+                (name, value) -> {
+                  if (isCounter(name)) {
+                    before.merge(name, value, Double::sum);
+                  }
+                });
+          }
+        });
+    counted.clear();
+    counted.putAll(now);
+  }
+
+  private static boolean isCounter(String figure) {
+    int brace = figure.indexOf('{');
+    String name = brace < 0 ? figure : figure.substring(0, brace);
+    return name.endsWith("_total") || name.endsWith("_count") || name.endsWith("_sum");
+  }
+
+  private static Map<String, Double> read(WorkerHealth row) {
+    Map<String, Double> figures = new TreeMap<>();
+    JsonNode details = Wire.tree(row.details());
+    if (details != null && row.status().isAlive()) {
+      details
+          .path("metrics")
+          .properties()
+          .forEach(
+              figure -> {
+                if (figure.getValue().isNumber()
+                    && figures.size() < MOST_NAMES
+                    && NAME.matcher(figure.getKey()).matches()) {
+                  figures.put(figure.getKey(), figure.getValue().asDouble());
+                }
+              });
+    }
+    return figures;
+  }
+
+  /** Sums over all processes, those that have ended included where they are counters. */
+  synchronized Map<String, Double> snapshot() {
+    Map<String, Double> sums = new TreeMap<>(before);
+    counted
+        .values()
+        .forEach(figures -> figures.forEach((name, value) -> sums.merge(name, value, Double::sum)));
+    return sums;
+  }
+}

@@ -1,0 +1,185 @@
+package dev.holdfast.server.metrics;
+
+import dev.holdfast.queue.jdbc.StatementObserver;
+import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.worker.source.Metrics;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a server counts and times, for Prometheus and StatsD.
+ *
+ * <p>Made before the queue, so that it sees what the database does: it is the observer in {@code
+ * Queue.Options}. From the start of the server on it belongs to that, and is closed with it. Every
+ * tag has only so many values, whatever anybody sends.
+ */
+public final class ServerMetrics implements StatementObserver, AutoCloseable {
+  static final String REQUEST = "server.request";
+  static final String LATE = "server.late_callbacks_total";
+  public static final String WAITING = "server.waiting_workers";
+  public static final String SUBSCRIBERS = "server.live_subscribers";
+  static final String VERB = "database.verb";
+
+  private static final Set<String> METHODS =
+      Set.of("GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH");
+  private static final Duration[] STEPS = {
+    Duration.ofMillis(5),
+    Duration.ofMillis(25),
+    Duration.ofMillis(100),
+    Duration.ofMillis(500),
+    Duration.ofSeconds(2),
+    Duration.ofSeconds(10)
+  };
+
+  /** A stream that was open for hours is no slow request. */
+  private static final String STREAM = "/v1/events";
+
+  private record Request(String method, String route, int status) {}
+
+  private record Verb(String verb, boolean failed) {}
+
+  private final PrometheusMeterRegistry prometheus =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final CompositeMeterRegistry all = new CompositeMeterRegistry();
+  private final Map<Request, Timer> requests = new ConcurrentHashMap<>();
+  private final Map<Verb, Timer> verbs = new ConcurrentHashMap<>();
+  private final WorkerMetrics workers = new WorkerMetrics(prometheus);
+  // Other processes send their own counts; told by every server as well, they would add up.
+  private @Nullable WorkerMetrics ownWorkers;
+  private @Nullable QueueDepths depths;
+  private @Nullable ProcessMetrics processes;
+
+  public ServerMetrics() {
+    this(null);
+  }
+
+  /**
+   * @param statsd where they are sent as well
+   */
+  public ServerMetrics(ServerOptions.@Nullable Statsd statsd) {
+    all.add(prometheus);
+    if (statsd != null) {
+      // Before there is anything to count: it would miss what was counted earlier.
+      MeterRegistry sender = StatsdSender.to(statsd);
+      all.add(sender);
+      ownWorkers = new WorkerMetrics(sender);
+    }
+    new JvmMemoryMetrics().bindTo(all);
+    new JvmThreadMetrics().bindTo(all);
+    new ProcessorMetrics().bindTo(all);
+    new UptimeMetrics().bindTo(all);
+    for (String callback : new String[] {"started", "heartbeat", "completed", "steps", "step"}) {
+      late(callback, 0);
+    }
+  }
+
+  /** Also tells what a worker in this process counts; of several, their sums. */
+  public ServerMetrics addWorker(Metrics worker) {
+    workers.add(worker::snapshot);
+    if (ownWorkers != null) {
+      ownWorkers.add(worker::snapshot);
+    }
+    return this;
+  }
+
+  @Override
+  public void ran(String verb, Duration took, @Nullable Throwable trouble) {
+    verbs
+        .computeIfAbsent(
+            new Verb(verb, trouble != null),
+            key ->
+                Timer.builder(VERB)
+                    .description("what was asked of the database")
+                    .tag("verb", key.verb())
+                    .tag("outcome", key.failed() ? "failed" : "ok")
+                    .serviceLevelObjectives(STEPS)
+                    .register(all))
+        .record(took);
+  }
+
+  public void answered(String method, String template, int status, Duration took) {
+    if (template.equals(STREAM) && status == 200) {
+      return;
+    }
+    requests
+        .computeIfAbsent(
+            new Request(METHODS.contains(method) ? method : "OTHER", template, status),
+            key ->
+                Timer.builder(REQUEST)
+                    .description("requests that were answered")
+                    .tag("method", key.method())
+                    .tag("route", key.route())
+                    .tag("status", Integer.toString(key.status()))
+                    .serviceLevelObjectives(STEPS)
+                    .register(all))
+        .record(took);
+  }
+
+  public void late(String callback) {
+    late(callback, 1);
+  }
+
+  private void late(String callback, int more) {
+    Counter.builder(LATE)
+        .description("callbacks refused because their attempt had lost its task")
+        .tag("callback", callback)
+        .register(all)
+        .increment(more);
+  }
+
+  public void gauge(String name, IntSupplier value) {
+    Gauge.builder(name, value::getAsInt).register(all);
+  }
+
+  public void watch(QueueDepths queueDepths, ProcessMetrics processFigures) {
+    this.depths = queueDepths;
+    this.processes = processFigures;
+    workers.add(processFigures::snapshot);
+  }
+
+  /** Looks up what only the database knows. */
+  public void refresh() {
+    if (depths != null) {
+      depths.refresh();
+    }
+    if (processes != null) {
+      processes.refresh();
+    }
+    workers.refresh();
+    if (ownWorkers != null) {
+      ownWorkers.refresh();
+    }
+  }
+
+  public MeterRegistry registry() {
+    return all;
+  }
+
+  /** As Prometheus reads it. */
+  public String scrape() {
+    refresh();
+    return prometheus.scrape();
+  }
+
+  @Override
+  public void close() {
+    all.getRegistries().forEach(MeterRegistry::close);
+    all.close();
+  }
+}

@@ -1,0 +1,180 @@
+package dev.holdfast.server.page;
+
+import dev.holdfast.server.auth.Secrets;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import java.util.zip.GZIPOutputStream;
+
+/**
+ * The files of the page: its own, and those of the libraries it uses. No others can be asked for.
+ */
+final class PageFiles {
+  /** In the folder {@code page} beside this class. */
+  static final List<String> OWN =
+      List.of(
+          "app.js",
+          "charts.js",
+          "dialogs.js",
+          "format.js",
+          "icon.svg",
+          "info.js",
+          "job.js",
+          "jobs.js",
+          "live.js",
+          "overview.js",
+          "parts.js",
+          "queues.js",
+          "server.js",
+          "style.css",
+          "timeline.js",
+          "workers.js");
+
+  private static final Properties VERSIONS = versions();
+
+  private static final List<Library> LIBRARIES =
+      List.of(
+          new Library("lit", "", List.of("index.js")),
+          new Library(
+              "lit-html",
+              "",
+              List.of(
+                  "lit-html.js",
+                  "is-server.js",
+                  "directive.js",
+                  "directive-helpers.js",
+                  "directives/repeat.js",
+                  "directives/live.js")),
+          new Library("lit-element", "", List.of("lit-element.js")),
+          new Library("lit__reactive-element", "", List.of("reactive-element.js", "css-tag.js")),
+          new Library("chart.js", "dist/", List.of("chart.js", "chunks/helpers.dataset.js")),
+          new Library("kurkle__color", "dist/", List.of("color.esm.js")));
+
+  /**
+   * A WebJar.
+   *
+   * @param folder where in it the files lie
+   */
+  private record Library(String name, String folder, List<String> files) {
+    String place(String file) {
+      return "/META-INF/resources/webjars/%s/%s/%s%s".formatted(name, version(), folder, file);
+    }
+
+    private String version() {
+      String version = VERSIONS.getProperty(name);
+      if (version == null) {
+        throw new IllegalStateException("libraries.properties has no version of " + name);
+      }
+      return version;
+    }
+  }
+
+  /** One of them, read. */
+  static final class File {
+    private final String type;
+    private final byte[] bytes;
+    private final byte[] compressed;
+    private final String tag;
+
+    File(String type, byte[] bytes) {
+      this.type = type;
+      this.bytes = bytes;
+      this.compressed = compressed(bytes);
+      this.tag = "\"" + Secrets.digest(bytes).substring(0, 32) + "\"";
+    }
+
+    String type() {
+      return type;
+    }
+
+    byte[] bytes() {
+      return bytes;
+    }
+
+    /** The same by gzip. */
+    byte[] compressed() {
+      return compressed;
+    }
+
+    private static byte[] compressed(byte[] bytes) {
+      ByteArrayOutputStream out = new ByteArrayOutputStream();
+      try (GZIPOutputStream gzip = new GZIPOutputStream(out)) {
+        gzip.write(bytes);
+      } catch (IOException failed) {
+        throw new UncheckedIOException(failed);
+      }
+      return out.toByteArray();
+    }
+
+    /** Another one for every other content. */
+    String tag() {
+      return tag;
+    }
+  }
+
+  /** Where each lies, by the name the page asks for it: {@code app.js}, {@code lit/index.js}. */
+  private final Map<String, Supplier<String>> places = new HashMap<>();
+
+  private final Map<String, File> read = new ConcurrentHashMap<>();
+
+  PageFiles() {
+    OWN.forEach(name -> places.put(name, () -> name));
+    for (Library library : LIBRARIES) {
+      for (String file : library.files()) {
+        places.put(library.name() + "/" + file, () -> library.place(file));
+      }
+    }
+  }
+
+  Optional<File> find(String name) {
+    Supplier<String> place = places.get(name);
+    return place == null
+        ? Optional.empty()
+        : Optional.of(read.computeIfAbsent(name, each -> file(place.get())));
+  }
+
+  static File file(String place) {
+    try (InputStream in = opened(place)) {
+      return new File(type(place), in.readAllBytes());
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  private static Properties versions() {
+    Properties versions = new Properties();
+    try (InputStream in = opened("libraries.properties")) {
+      versions.load(in);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+    return versions;
+  }
+
+  private static InputStream opened(String place) {
+    InputStream in = PageFiles.class.getResourceAsStream(place);
+    if (in == null) {
+      throw new IllegalStateException("the page's file " + place + " is missing");
+    }
+    return in;
+  }
+
+  private static String type(String place) {
+    return switch (place.substring(place.lastIndexOf('.') + 1)) {
+      case "js" -> "text/javascript; charset=utf-8";
+      case "css" -> "text/css; charset=utf-8";
+      case "svg" -> "image/svg+xml";
+      case "html" -> "text/html; charset=utf-8";
+      default -> throw new IllegalArgumentException(place);
+    };
+  }
+}

@@ -1,0 +1,222 @@
+package dev.holdfast.server.routing;
+
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.token.TaskTokens;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Text;
+import dev.holdfast.server.auth.Authenticator;
+import dev.holdfast.server.auth.Caller;
+import dev.holdfast.server.http.Answer;
+import dev.holdfast.server.http.Problem;
+import dev.holdfast.server.http.SlowRequestTimeout;
+
+import io.helidon.webserver.http.ServerRequest;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** A request, as far as an action needs to know it. */
+public final class Call {
+  private final ServerRequest request;
+  private final SlowRequestTimeout patience;
+  private final Route route;
+  private final Map<String, String> values;
+  private final Authenticator.Shown shown;
+  private final Caller caller;
+  private final TaskTokens.@Nullable Read token;
+
+  Call(
+      ServerRequest request,
+      SlowRequestTimeout patience,
+      Route route,
+      Map<String, String> values,
+      Authenticator.Shown shown,
+      Caller caller,
+      TaskTokens.@Nullable Read token) {
+    this.request = request;
+    this.patience = patience;
+    this.route = route;
+    this.values = values;
+    this.shown = shown;
+    this.caller = caller;
+    this.token = token;
+  }
+
+  /** As it was shown, for who looks at it himself. */
+  public Authenticator.Shown shown() {
+    return shown;
+  }
+
+  public String peer() {
+    return shown.peer();
+  }
+
+  public Caller caller() {
+    return caller;
+  }
+
+  /** What the task token that was shown says. */
+  public TaskTokens.Read token() {
+    if (token == null) {
+      throw new IllegalStateException(route.template() + " asks for no task token");
+    }
+    return token;
+  }
+
+  public String value(String name) {
+    String value = values.get(name);
+    if (value == null) {
+      throw new IllegalStateException(route.template() + " has no {" + name + "}");
+    }
+    return value;
+  }
+
+  public JobId id(String name) {
+    return JobId.parse(value(name));
+  }
+
+  /** With its query, as it came. */
+  String path() {
+    return request.path().rawPath() + "?" + request.query().rawValue();
+  }
+
+  public Optional<String> header(String name) {
+    return request.headers().first(io.helidon.http.HeaderNames.create(name));
+  }
+
+  /** The same, if it is there once: of two nobody knows which is meant. */
+  public Optional<String> only(String header) {
+    var values = request.headers().values(io.helidon.http.HeaderNames.create(header));
+    return values.size() == 1 ? Optional.of(values.getFirst()) : Optional.empty();
+  }
+
+  /** The one value of a query parameter; a parameter that stands there twice means nothing. */
+  public Optional<String> query(String name) {
+    try {
+      if (!request.query().contains(name)) {
+        return Optional.empty();
+      }
+      var all = request.query().all(name);
+      if (all.size() > 1) {
+        throw new Problem(422, "invalid_value", "parameter '" + name + "' is given twice");
+      }
+      return all.isEmpty() ? Optional.of("") : Optional.of(all.getFirst());
+    } catch (IllegalArgumentException malformed) {
+      throw Problem.badRequest("the query is not well encoded");
+    }
+  }
+
+  public int whole(String name, int unlessGiven, int least, int most) {
+    return query(name).isEmpty() ? unlessGiven : whole(name, least, most);
+  }
+
+  public int whole(String name, int least, int most) {
+    try {
+      int value = Integer.parseInt(query(name).orElse(""));
+      if (value >= least && value <= most) {
+        return value;
+      }
+    } catch (NumberFormatException notOne) {
+      // said below
+    }
+    throw new Problem(
+        422,
+        "invalid_value",
+        "parameter '%s' must be a whole number from %d to %d".formatted(name, least, most));
+  }
+
+  /** Refuses what nobody would look at: a misspelt filter must not look like no filter. */
+  void onlyKnownQueries() {
+    for (String name : request.query().names()) {
+      if (!route.queries().contains(name)) {
+        throw new Problem(
+            422,
+            "unknown_parameter",
+            "parameter '%s' is unknown: %s"
+                .formatted(
+                    Text.excerpt(name, 60),
+                    route.queries().isEmpty()
+                        ? "there are none here"
+                        : "known are " + String.join(", ", new TreeSet<>(route.queries()))));
+      }
+    }
+  }
+
+  public <T> T body(Class<T> type) {
+    return Wire.read(bytes(), type);
+  }
+
+  /** What a worker calls back with, who may be newer than we are. */
+  public <T> T callback(Class<T> type) {
+    return Wire.readKnown(bytes(), type);
+  }
+
+  /** The body, or what stands for none. */
+  public <T> T body(Class<T> type, T unlessGiven) {
+    byte[] bytes = bytes(false);
+    return bytes.length == 0 ? unlessGiven : Wire.read(bytes, type);
+  }
+
+  public byte[] bytes() {
+    return bytes(true);
+  }
+
+  /** Not JSON alone, and so not said to be. */
+  public byte[] raw() {
+    byte[] bytes = request.content().hasEntity() ? read() : new byte[0];
+    mustBe(Answer.BYTES);
+    return bytes;
+  }
+
+  private byte[] bytes(boolean needed) {
+    byte[] bytes = request.content().hasEntity() ? read() : new byte[0];
+    if (bytes.length == 0) {
+      if (needed) {
+        throw new Problem(400, "body_missing", "a body of JSON is expected");
+      }
+      return bytes;
+    }
+    mustBe(Answer.JSON);
+    return bytes;
+  }
+
+  private void mustBe(String type) {
+    String given = header("Content-Type").orElse("");
+    if (!given.split(";", 2)[0].strip().toLowerCase(Locale.ROOT).equals(type)) {
+      throw new Problem(
+          415, "unsupported_media_type", "the body must be said to be: Content-Type: " + type);
+    }
+  }
+
+  private byte[] read() {
+    InputStream in = request.content().inputStream();
+    try {
+      // To close it is to read what is left. Of a body that cannot be read that would take as long
+      // as the sender likes; its connection is ended instead.
+      byte[] bytes =
+          patience.during(
+              () -> {
+                byte[] read = in.readNBytes(route.maxBody() + 1);
+                in.close();
+                return read;
+              });
+      if (bytes.length > route.maxBody()) {
+        throw new Problem(
+            413,
+            "body_too_large",
+            "the body is over the limit of %,d bytes".formatted(route.maxBody()));
+      }
+      return bytes;
+    } catch (Problem large) {
+      throw large;
+    } catch (IOException | RuntimeException gone) {
+      // Where the next request would begin is not known any more.
+      throw new Problem(400, "body_incomplete", "the body ended before it was whole")
+          .header("Connection", "close");
+    }
+  }
+}

@@ -1,0 +1,168 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.server.HoldfastServer;
+import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.server.ServerTest;
+import dev.holdfast.server.config.ShownSetting;
+import dev.holdfast.server.http.Client;
+import dev.holdfast.testkit.FaultProxy;
+import dev.holdfast.testkit.TestDatabase;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** Health, readiness, and what an operator is told. */
+class StatusTest extends ServerTest {
+  StatusTest(TestDatabase db) {
+    super(db);
+  }
+
+  @Override
+  public UnaryOperator<ServerOptions> options() {
+    return options ->
+        options.settings(
+            List.of(
+                new ShownSetting("server.port", "HOLDFAST_PORT", "0", "option", "port"),
+                new ShownSetting("handlers.clip", "", "ffmpeg -y", "holdfast.yaml", "program")));
+  }
+
+  private List<String> problems(String what) {
+    List<String> found = new ArrayList<>();
+    for (JsonNode problem : client.get("/v1/info", null).ok().get("problems")) {
+      assertThat(problem.get("doNext").asText()).isNotBlank();
+      if (problem.get("what").asText().contains(what)) {
+        found.add(problem.get("what").asText());
+      }
+    }
+    return found;
+  }
+
+  @Test
+  void the_server_tells_what_it_is() {
+    enqueued();
+    JsonNode info = client.get("/v1/info", null).ok();
+    assertThat(info.get("version").asText()).isNotBlank();
+    assertThat(info.get("serverTime").asText()).endsWith("Z");
+    assertThat(info.get("uptimeMs").asLong()).isNotNegative();
+    assertThat(info.get("database").get("version").asText()).isNotBlank();
+    assertThat(info.get("database").get("schemaVersion").asLong())
+        .isEqualTo(db.count("SELECT max(version::int) FROM holdfast.flyway_schema_history"));
+    assertThat(info.get("counts").get("due").asInt()).isEqualTo(1);
+    assertThat(info.get("timings").get("heartbeatIntervalMs").asLong()).isEqualTo(30_000);
+    assertThat(info.get("problems")).isEmpty();
+  }
+
+  @Test
+  void the_server_tells_how_it_was_configured() {
+    JsonNode settings = client.get("/v1/settings", null).ok().get("settings");
+    assertThat(settings).hasSize(2);
+    assertThat(settings.get(0).toString())
+        .isEqualTo(
+            "{\"key\":\"server.port\",\"variable\":\"HOLDFAST_PORT\",\"value\":\"0\","
+                + "\"origin\":\"option\",\"meaning\":\"port\"}");
+    assertThat(settings.get(1).get("variable").isNull()).isTrue();
+  }
+
+  @Test
+  void due_jobs_that_no_worker_takes_are_a_problem() {
+    JobId job = enqueued();
+    db.sql("UPDATE holdfast.job SET run_at = now() - interval '1 hour'");
+    assertThat(problems("no worker takes it")).hasSize(1);
+    leased();
+    holdfast.enqueue(Job.of("echo").queue(QUEUE));
+    db.sql("UPDATE holdfast.job SET run_at = now() - interval '1 hour' WHERE id <> ?", job.value());
+    assertThat(problems("no worker takes it")).isEmpty();
+  }
+
+  @Test
+  void jobs_in_a_paused_queue_are_a_problem() {
+    enqueued();
+    client.post("/v1/queues/work/pause", null).ok();
+    assertThat(problems("'work' is paused and 1 job waits")).hasSize(1);
+    client.post("/v1/queues/work/resume", null).ok();
+    assertThat(problems("paused")).isEmpty();
+  }
+
+  @Test
+  void jobs_that_failed_lately_are_a_problem_for_those_whose_they_are() {
+    JobId job = enqueued();
+    db.sql(
+        "UPDATE holdfast.job SET state = 'FAILED', finished_at = now() - interval '5 minutes'"
+            + " WHERE id = ?",
+        job.value());
+    assertThat(problems("1 job failed within the last hour")).hasSize(1);
+    db.sql("UPDATE holdfast.job SET finished_at = now() - interval '2 hours'");
+    assertThat(problems("failed")).isEmpty();
+
+    db.sql("UPDATE holdfast.job SET finished_at = now()");
+    String other = key(Role.VIEWER, "other");
+    assertThat(client.get("/v1/info", other).ok().get("problems")).isEmpty();
+    String all = key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    assertThat(client.get("/v1/info", all).ok().get("problems")).hasSize(1);
+  }
+
+  @Test
+  @Execution(ExecutionMode.CONCURRENT)
+  void health_asks_nobody_and_ready_asks_the_database() {
+    try (FaultProxy proxy = FaultProxy.before(db);
+        Holdfast behind = Holdfast.on(db.dataSource(proxy, 10));
+        HoldfastServer another = HoldfastServer.start(behind, ServerOptions.DEFAULT.port(0))) {
+      Client there = new Client(another.url());
+      assertThat(there.get("/ready", null).ok().get("status").asText()).isEqualTo("ready");
+      proxy.cut();
+      await().atMost(SOON).untilAsserted(() -> there.get("/ready", null).is(503, "not_ready"));
+      assertThat(there.get("/health", null).ok().get("status").asText()).isEqualTo("up");
+      there.get("/v1/jobs", null).is(503, "database_away");
+      proxy.mend();
+      await()
+          .atMost(SOON)
+          .untilAsserted(() -> assertThat(there.get("/ready", null).status()).isEqualTo(200));
+    }
+  }
+
+  @Test
+  void a_schema_that_does_not_fit_is_not_ready() {
+    client.get("/ready", null).ok();
+    db.sql("UPDATE holdfast.flyway_schema_history SET version = '999' WHERE version = '7'");
+    client.get("/ready", null).is(503, "not_ready");
+  }
+
+  @Test
+  void a_look_that_takes_for_ever_is_not_waited_for_and_not_begun_twice() throws Exception {
+    CountDownLatch end = new CountDownLatch(1);
+    AtomicInteger looks = new AtomicInteger();
+    Readiness readiness =
+        new Readiness(
+            () -> {
+              looks.incrementAndGet();
+              try {
+                end.await();
+              } catch (InterruptedException interrupted) {
+                throw new IllegalStateException(interrupted);
+              }
+            },
+            Duration.ofMillis(50));
+    assertThat(readiness.isReady()).isFalse();
+    assertThat(readiness.isReady()).isFalse();
+    assertThat(looks).hasValue(1);
+    end.countDown();
+    await().atMost(SOON).until(readiness::isReady);
+  }
+}

@@ -1,0 +1,242 @@
+package dev.holdfast.server.auth;
+
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.server.HoldfastServer;
+import dev.holdfast.server.api.SessionApi;
+import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.server.ServerTest;
+import dev.holdfast.server.http.Client;
+import dev.holdfast.testkit.TestDatabase;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.net.URI;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Signing in at the page. */
+class SessionTest extends ServerTest {
+  SessionTest(TestDatabase db) {
+    super(db);
+  }
+
+  private Client.Reply signIn(String key) {
+    return client.post("/v1/session", Map.of("key", key), null);
+  }
+
+  /** What a browser would send from then on. */
+  private static String cookie(Client.Reply reply) {
+    String set = reply.response().headers().firstValue("Set-Cookie").orElseThrow();
+    return set.substring(0, set.indexOf(';'));
+  }
+
+  private Client.Reply get(String path, String cookie) {
+    return client.send(client.request(path, null).header("Cookie", cookie).GET());
+  }
+
+  private Client.Reply pause(String cookie, @Nullable String origin) {
+    var request = client.request("/v1/queues/work/pause", null).header("Cookie", cookie);
+    if (origin != null) {
+      request.header("Origin", origin);
+    }
+    return client.send(request.POST(BodyPublishers.noBody()));
+  }
+
+  private String page() {
+    return server.url().toString();
+  }
+
+  @Test
+  void without_keys_everybody_is_in() {
+    JsonNode me = client.get("/v1/session", null).ok();
+    assertThat(me.get("signedIn").asBoolean()).isTrue();
+    assertThat(me.get("name").asText()).isEqualTo("local");
+    assertThat(me.get("until").isNull()).isTrue();
+    assertThat(me.get("may").toString()).contains("operate", "administer");
+  }
+
+  @Test
+  void a_key_opens_a_session_that_does_what_its_role_may() {
+    String viewer = key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    assertThat(client.get("/v1/session", null).ok().toString()).isEqualTo("{\"signedIn\":false}");
+    Client.Reply in = signIn(" " + viewer + "\n");
+    assertThat(in.ok().get("role").asText()).isEqualTo("viewer");
+    assertThat(in.body().get("may").toString()).isEqualTo("[\"read\"]");
+    Instant until = Instant.parse(in.body().get("until").asText());
+    assertThat(Duration.between(holdfast.queue().now(), until))
+        .isBetween(Sessions.LASTS.minusMinutes(1), Sessions.LASTS);
+    assertThat(in.response().headers().firstValue("Set-Cookie").orElseThrow())
+        .contains("; Path=/; Max-Age=43200; HttpOnly; SameSite=Strict")
+        .doesNotContain("Secure", viewer, viewer.split("_", 3)[2]);
+    assertThat(get("/v1/session", cookie(in)).ok().get("until").asText())
+        .isEqualTo(until.toString());
+    get("/v1/jobs", cookie(in)).ok();
+    pause(cookie(in), page()).is(403, "forbidden");
+
+    String operator = cookie(signIn(key(Role.OPERATOR, ApiKey.EVERY_TENANT)));
+    pause(operator, page()).ok();
+    get("/v1/keys", operator).is(403, "forbidden");
+  }
+
+  @Test
+  void a_session_of_one_tenant_sees_that_tenant() {
+    String cookie = cookie(signIn(key(Role.OPERATOR, "acme")));
+    get("/v1/jobs/" + enqueued(), cookie).is(404, "not_found");
+    pause(cookie, page()).is(403, "forbidden");
+  }
+
+  /**
+   * A browser shows the cookie to other ports of the machine, and for pages that come from there.
+   */
+  @ParameterizedTest
+  @ValueSource(strings = {"http://127.0.0.1:1", "http://127.0.0.1", "null", "https://evil.example"})
+  void with_a_cookie_only_our_own_page_changes_anything(String origin) {
+    String cookie = cookie(signIn(key(Role.OPERATOR, ApiKey.EVERY_TENANT)));
+    pause(cookie, origin).is(403, "origin_not_allowed");
+    pause(cookie, null).is(403, "origin_not_allowed");
+    assertThat(db.count("SELECT count(*) FROM holdfast.queue WHERE paused_at IS NOT NULL"))
+        .isZero();
+    pause(cookie, page()).ok();
+  }
+
+  @Test
+  void who_shows_a_key_needs_no_origin_and_the_key_counts() {
+    String cookie = cookie(signIn(key(Role.OPERATOR, ApiKey.EVERY_TENANT)));
+    client
+        .send(
+            client
+                .request("/v1/queues/work/pause", key(Role.VIEWER, ApiKey.EVERY_TENANT))
+                .header("Cookie", cookie)
+                .POST(BodyPublishers.noBody()))
+        .is(403, "forbidden");
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = "WORKER")
+  void a_worker_has_nothing_to_see(Role role) {
+    Client.Reply refused = signIn(key(role, ApiKey.EVERY_TENANT)).is(403, "forbidden");
+    assertThat(refused.response().headers().firstValue("Set-Cookie")).isEmpty();
+  }
+
+  @Test
+  void wrong_keys_get_no_session_and_guessing_is_slow() {
+    key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    signIn("hf_000000000000_nothing").is(401, "key_invalid");
+    signIn("nonsense").is(401, "key_invalid");
+    client.post("/v1/session", Map.of("password", "x"), null).is(422, "missing_field");
+    Awaitility.await()
+        .pollInterval(Duration.ofMillis(1))
+        .atMost(SOON)
+        .until(() -> signIn("hf_000000000000_nothing").status() == 429);
+  }
+
+  @Test
+  void a_cookie_that_was_tampered_with_is_none() {
+    String viewer = key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    String admin = key(Role.ADMIN, ApiKey.EVERY_TENANT);
+    String cookie = cookie(signIn(viewer));
+    String[] parts = cookie.substring(cookie.indexOf('=') + 1).split("\\.", -1);
+    String name = cookie.substring(0, cookie.indexOf('=') + 1);
+    get("/v1/jobs", name + String.join(".", parts)).ok();
+    String adminId = admin.split("_", 3)[1];
+    String later = Long.toString(Long.parseLong(parts[2]) + 1);
+    for (String forged :
+        new String[] {
+          String.join(".", parts[0], adminId, parts[2], parts[3]),
+          String.join(".", parts[0], parts[1], later, parts[3]),
+          String.join(".", "000000000000", parts[1], parts[2], parts[3]),
+          String.join(".", parts[0], parts[1], parts[2], ""),
+          String.join(".", parts[0], parts[1], parts[2]),
+          viewer,
+          "x".repeat(5_000),
+          ""
+        }) {
+      get("/v1/jobs", name + forged).is(401, "key_missing");
+    }
+  }
+
+  @Test
+  void a_session_ends_by_time_with_its_key_and_when_one_signs_out() {
+    Instant[] now = {holdfast.queue().now()};
+    Keyring keyring = new Keyring(holdfast.queue());
+    Sessions sessions = new Sessions(keyring, () -> now[0]);
+    String sealed = sessions.sealed(sessions.begin("8f2b6c0d91ae"));
+    assertThat(sessions.read(sealed).orElseThrow().key()).isEqualTo("8f2b6c0d91ae");
+    now[0] = now[0].plus(Sessions.LASTS);
+    assertThat(sessions.read(sealed)).isEmpty();
+
+    String key = key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    key(Role.ADMIN, ApiKey.EVERY_TENANT);
+    Client.Reply in = signIn(key);
+    Client.Reply out =
+        client.send(
+            client
+                .request("/v1/session", null)
+                .header("Cookie", cookie(in))
+                .header("Origin", page())
+                .DELETE());
+    out.ok();
+    assertThat(out.response().headers().firstValue("Set-Cookie").orElseThrow())
+        .startsWith(cookie(out))
+        .contains("=; Path=/; Max-Age=0;");
+    holdfast.queue().revokeKey(key.split("_", 3)[1], Duration.ZERO);
+    Awaitility.await().atMost(SOON).until(() -> get("/v1/jobs", cookie(in)).status() == 401);
+  }
+
+  @Test
+  void any_server_of_the_database_knows_a_session() {
+    Client.Reply in = signIn(key(Role.VIEWER, ApiKey.EVERY_TENANT));
+    try (HoldfastServer other = HoldfastServer.start(holdfast, ServerOptions.DEFAULT.port(0))) {
+      String there = Sessions.cookieName(Optional.of("127.0.0.1:" + other.url().getPort()));
+      String value = cookie(in).substring(cookie(in).indexOf('='));
+      Client client = new Client(other.url());
+      client.send(client.request("/v1/jobs", null).header("Cookie", there + value).GET()).ok();
+    }
+  }
+
+  @Test
+  void the_cookie_is_for_tls_alone_where_the_page_is_reached_by_it() throws Exception {
+    ServerOptions options =
+        ServerOptions.DEFAULT.port(0).publicUrl(URI.create("https://jobs.example.org"));
+    String key = key(Role.OPERATOR, ApiKey.EVERY_TENANT);
+    try (HoldfastServer behindProxy = HoldfastServer.start(holdfast, options)) {
+      Client client = new Client(behindProxy.url());
+      Client.Reply in = client.post("/v1/session", Map.of("key", key), null);
+      assertThat(in.response().headers().firstValue("Set-Cookie").orElseThrow())
+          .endsWith("; Secure");
+    }
+  }
+
+  @Test
+  void names_of_cookies_tell_servers_of_one_machine_apart() {
+    assertThat(Sessions.cookieName(Optional.of("localhost:8420")))
+        .isEqualTo("holdfast_session_8420");
+    assertThat(Sessions.cookieName(Optional.of("[::1]:8420"))).isEqualTo("holdfast_session_8420");
+    assertThat(Sessions.cookieName(Optional.of("[::1]"))).isEqualTo("holdfast_session");
+    assertThat(Sessions.cookieName(Optional.of("jobs.example.org"))).isEqualTo("holdfast_session");
+    assertThat(Sessions.cookieName(Optional.of("a:b; Path=/x"))).isEqualTo("holdfast_session");
+    assertThat(
+            Sessions.cookie(
+                Optional.of("a=b; holdfast_session_1=x;holdfast_session=y"), Optional.of("h")))
+        .contains("y");
+  }
+
+  @Test
+  void a_key_is_in_no_text_of_its_request() {
+    assertThat(Wire.read(Wire.write(Map.of("key", "hf_secret")), SessionApi.SessionRequest.class))
+        .hasToString("a key");
+  }
+}

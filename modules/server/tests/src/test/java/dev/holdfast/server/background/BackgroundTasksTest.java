@@ -1,0 +1,41 @@
+package dev.holdfast.server.background;
+
+import dev.holdfast.queue.jdbc.DatabaseException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import dev.holdfast.queue.jdbc.DatabaseException.Reason;
+import java.sql.SQLException;
+import org.junit.jupiter.api.Test;
+
+/** The queue logs an outage itself; of anything else a chore has to tell. */
+class BackgroundTasksTest {
+  private static DatabaseException trouble(Reason reason, String state) {
+    return new DatabaseException(reason, "on purpose", new SQLException("on purpose", state));
+  }
+
+  private static Level told(RuntimeException trouble) {
+    Logger logger = new LoggerContext().getLogger("chores");
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    logger.setLevel(Level.DEBUG);
+    logger.addAppender(log);
+    BackgroundTasks.tell(logger, "a chore", trouble);
+    assertThat(log.list).hasSize(1);
+    return log.list.getFirst().getLevel();
+  }
+
+  @Test
+  void an_outage_is_told_by_the_queue_and_a_busy_database_here() {
+    assertThat(told(trouble(Reason.UNAVAILABLE, "08006"))).isEqualTo(Level.DEBUG);
+    assertThat(told(trouble(Reason.UNAVAILABLE, "55P03"))).isEqualTo(Level.WARN);
+    assertThat(told(trouble(Reason.UNAVAILABLE, "57014"))).isEqualTo(Level.WARN);
+    assertThat(told(trouble(Reason.NOT_ALLOWED, "42501"))).isEqualTo(Level.ERROR);
+    assertThat(told(new IllegalStateException("a bug"))).isEqualTo(Level.ERROR);
+  }
+}

@@ -1,0 +1,259 @@
+package dev.holdfast.server.live;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.contract.token.TaskTokens;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.server.HoldfastServer;
+import dev.holdfast.server.api.EventsApi;
+import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.server.http.Client;
+import dev.holdfast.server.http.RequestObserver;
+import dev.holdfast.server.http.SlowRequestTimeout;
+import dev.holdfast.server.routing.RequestHandler;
+import dev.holdfast.server.routing.Router;
+import dev.holdfast.server.routing.SharedAnswers;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.TestDatabase;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.helidon.webserver.WebServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** Those who listen are so many, and each is only so far behind. */
+@ExtendWith(DatabaseExtension.class)
+class LiveLimitsTest {
+  private static final int MOST = 3;
+  private static final int MOST_OF_ONE = 2;
+  private static final Duration SIGN_OF_LIFE = Duration.ofMillis(200);
+  private static final String TOPIC = "queue:x:status";
+
+  private final Holdfast holdfast;
+  private final LiveFeeds feeds;
+  private final WebServer web;
+  private final URI url;
+
+  LiveLimitsTest(TestDatabase db) {
+    holdfast = Holdfast.on(db.dataSource());
+    Queue queue = holdfast.queue();
+    ServerOptions options = ServerOptions.DEFAULT.port(0);
+    Problems problems = new Problems(queue, name -> false, () -> false, options.timings());
+    feeds = new LiveFeeds(queue, problems, Clock.systemUTC(), MOST, MOST_OF_ONE);
+    Keyring keyring = new Keyring(queue);
+    TaskTokens tokens = new TaskTokens(keyring, options.tokens(), Clock.systemUTC());
+    SlowRequestTimeout patience = new SlowRequestTimeout(Duration.ofSeconds(15));
+    Authenticator gate = new Authenticator(queue, tokens, new Sessions(keyring, Clock.systemUTC()), options);
+    RequestHandler door =
+        new RequestHandler(
+            new Router(new EventsApi(feeds, gate, SIGN_OF_LIFE).routes()),
+            gate,
+            new HostOriginPolicy(options),
+            patience,
+            new SharedAnswers(feeds::lastNews),
+            RequestObserver.NONE);
+    web = HoldfastServer.web(options, door, patience);
+    url = URI.create("http://127.0.0.1:" + web.port());
+  }
+
+  @AfterEach
+  void stop() {
+    feeds.close();
+    web.stop();
+    holdfast.close();
+  }
+
+  private void say(int from, int until) {
+    for (int i = from; i < until; i++) {
+      feeds.feed(null).publish(TOPIC, Map.of("n", i, "filler", "x".repeat(1_000)));
+    }
+  }
+
+  /** Asks, and then does not read. */
+  private Socket silent() throws IOException {
+    Socket socket = new Socket();
+    socket.setReceiveBufferSize(4_096);
+    socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), url.getPort()));
+    socket
+        .getOutputStream()
+        .write(
+            "GET /v1/events?topics=queue:x:* HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                .getBytes(StandardCharsets.US_ASCII));
+    return socket;
+  }
+
+  @Test
+  void a_slow_reader_is_sent_away_and_the_others_go_on() throws Exception {
+    try (Socket slow = silent();
+        LiveStream quick = LiveStream.open(url, "?topics=queue:x:*", null)) {
+      await().atMost(SOON).until(() -> feeds.subscribers() == 2);
+      int said = 0;
+      while (feeds.feed(null).subscribers().stream()
+          .noneMatch(subscriber -> subscriber.isStuckSince(Duration.ZERO))) {
+        say(said, said + 500);
+        said += 500;
+        int last = said - 1;
+        quick.next(TOPIC, data -> data.get("n").asInt() == last);
+        assertThat(said).as("said to one who does not read").isLessThan(100_000);
+      }
+      say(said, said + 1);
+      int last = said;
+      quick.next(TOPIC, data -> data.get("n").asInt() == last);
+
+      // Once he reads again, the last he hears is that he has to begin anew.
+      slow.setSoTimeout(30_000);
+      String heard = new String(slow.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertThat(heard).contains("event: reset").contains("slow_reader");
+      assertThat(heard.indexOf("event: reset")).isGreaterThan(heard.lastIndexOf("event: queue"));
+      await().atMost(SOON).until(() -> feeds.subscribers() == 1);
+      assertThat(quick.all()).extracting(LiveStream.Event::topic).doesNotContain("reset");
+    }
+  }
+
+  @Test
+  @Execution(ExecutionMode.CONCURRENT)
+  void one_who_never_reads_again_is_cut_off() throws Exception {
+    try (Socket slow = silent()) {
+      await().atMost(SOON).until(() -> feeds.subscribers() == 1);
+      for (int said = 0;
+          feeds.feed(null).subscribers().stream()
+              .noneMatch(subscriber -> subscriber.isStuckSince(Duration.ZERO));
+          said += 500) {
+        say(said, said + 500);
+      }
+      await().atMost(SOON).until(() -> feeds.subscribers() == 0);
+      assertThat(slow.isConnected()).isTrue();
+    }
+  }
+
+  @Test
+  void no_more_may_listen_than_can_be_served() {
+    String key = key();
+    try (LiveStream one = LiveStream.open(url, "", key);
+        LiveStream two = LiveStream.open(url, "", key)) {
+      try (LiveStream three = LiveStream.open(url, "", key())) {
+        three.next("system:health");
+        Client client = new Client(url);
+        client.get("/v1/events", key()).is(503, "too_many_subscribers");
+      }
+      await()
+          .atMost(SOON)
+          .until(
+              () -> {
+                feeds.feed("ours").publish(TOPIC, Map.of("at", System.nanoTime()));
+                return feeds.subscribers() == 2;
+              });
+      LiveStream.open(url, "", key()).close();
+      one.next("system:health");
+      two.next("system:health");
+    }
+  }
+
+  @Test
+  void one_client_leaves_places_for_others() {
+    String busy = key();
+    try (LiveStream one = LiveStream.open(url, "", busy);
+        LiveStream two = LiveStream.open(url, "", busy)) {
+      one.next("system:health");
+      two.next("system:health");
+      Client.Reply refused = new Client(url).get("/v1/events", busy).is(429, "too_many_streams");
+      assertThat(refused.response().headers().firstValue("Retry-After")).isPresent();
+      try (LiveStream other = LiveStream.open(url, "", key())) {
+        other.next("system:health");
+      }
+    }
+  }
+
+  @Test
+  void a_place_that_is_left_is_free_again() {
+    String key = key();
+    for (int i = 0; i < 3; i++) {
+      try (LiveStream one = LiveStream.open(url, "", key);
+          LiveStream two = LiveStream.open(url, "", key)) {
+        one.next("system:health");
+        two.next("system:health");
+      }
+      await()
+          .atMost(SOON)
+          .until(
+              () -> {
+                feeds.feed("ours").publish(TOPIC, Map.of("at", System.nanoTime()));
+                return feeds.subscribers() == 0;
+              });
+    }
+  }
+
+  private String key() {
+    Secrets.Parts parts = Secrets.next();
+    ApiKey key = new ApiKey(parts.id(), "test", Role.VIEWER, "ours", Instant.EPOCH, null, null);
+    holdfast.queue().createKey(key, parts.digest(), null);
+    return parts.text();
+  }
+
+  @Test
+  void while_nothing_changes_there_are_signs_of_life() {
+    try (LiveStream live = LiveStream.open(url, "?topics=system:health", null)) {
+      live.next("system:health");
+      await().atMost(SOON).until(() -> live.signsOfLife() >= 3);
+    }
+  }
+
+  @Test
+  void who_loses_his_key_hears_no_more() throws InterruptedException {
+    Secrets.Parts parts = Secrets.next();
+    ApiKey key = new ApiKey(parts.id(), "test", Role.VIEWER, "ours", Instant.EPOCH, null, null);
+    holdfast.queue().createKey(key, parts.digest(), null);
+    try (LiveStream live = LiveStream.open(url, "?topics=system:health", parts.text())) {
+      live.next("system:health");
+      holdfast.queue().revokeKey(parts.id(), Duration.ZERO);
+      live.awaitEnd();
+    }
+  }
+
+  @Test
+  void at_the_end_everybody_is_sent_home() throws Exception {
+    try (LiveStream live = LiveStream.open(url, "", null)) {
+      live.next("system:health");
+      feeds.close();
+      live.awaitEnd();
+    }
+  }
+
+  @Test
+  void a_reader_who_missed_more_than_is_kept_begins_anew() {
+    String first;
+    try (LiveStream live = LiveStream.open(url, "?topics=queue:x:*,system:health", null)) {
+      live.next("system:health");
+      say(0, 1);
+      first = live.next(TOPIC).id();
+    }
+    say(1, 500);
+    try (LiveStream live = LiveStream.resume(url, "?topics=queue:x:*", first)) {
+      for (int n = 1; n < 500; n++) {
+        assertThat(live.next().data().get("n").asInt()).isEqualTo(n);
+      }
+    }
+    say(500, 5_000);
+    try (LiveStream live = LiveStream.resume(url, "?topics=queue:x:*", first)) {
+      assertThat(live.next().topic()).isEqualTo("reset");
+      assertThat(live.next().data().get("n").asInt()).isEqualTo(4_999);
+    }
+  }
+}

@@ -1,0 +1,173 @@
+package dev.holdfast.server.live;
+
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.model.ops.WorkerHealth;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.queue.health.WorkerRegistry;
+import dev.holdfast.server.ServerTest;
+import dev.holdfast.testkit.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What one hears of worker processes who listens. */
+class LiveWorkersTest extends ServerTest {
+  private static final String TAG = "worker:tag:0";
+  private static final String TOPIC = TAG + ":status";
+  private static final WorkerRegistry.Place PLACE = new WorkerRegistry.Place("here", TAG, 1);
+  private static final Json DETAILS = new Json("{}");
+
+  private final WorkerRegistry health;
+
+  LiveWorkersTest(TestDatabase db) {
+    super(db);
+    this.health = holdfast.queue().health();
+  }
+
+  @BeforeEach
+  void supervise() {
+    health.appear(new WorkerRegistry.Supervising("here", "host", 1, Instant.EPOCH));
+  }
+
+  private LiveStream listen() {
+    return LiveStream.open(server.url(), "?topics=worker:*,system:health", null);
+  }
+
+  private void beat() {
+    health.beat(PLACE, HealthStatus.HEALTHY, 4_711, null, DETAILS);
+  }
+
+  private void start() {
+    health.starting(PLACE, 0, false);
+    health.spawned(PLACE, 4_711, Instant.now());
+  }
+
+  private static LiveStream.Event status(LiveStream live, String status) {
+    return live.next(TOPIC, data -> data.get("status").asText().equals(status));
+  }
+
+  private static LiveStream.Event reason(LiveStream live, String code) {
+    return live.next(Topics.HEALTH, data -> data.toString().contains("\"" + code + "\""));
+  }
+
+  @Test
+  void the_life_of_a_process_is_told_as_it_goes() {
+    start();
+    try (LiveStream live = listen()) {
+      JsonNode starting = status(live, "starting").data();
+      assertThat(starting.get("component").asText()).isEqualTo(TAG);
+      assertThat(starting.get("supervisor").asText()).isEqualTo("here");
+      assertThat(starting.get("pid").asLong()).isEqualTo(4_711);
+      beat();
+      status(live, "healthy");
+      JobId job = holdfast.enqueue(Job.of("echo").queue("tag")).id();
+      holdfast
+          .queue()
+          .claim(
+              "tag", 1, WorkerHealth.namePrefix(TAG, "host", 4_711) + "x", Duration.ofMinutes(1));
+      JsonNode busy = live.next(TOPIC, data -> data.get("held").asInt() == 1).data();
+      assertThat(busy.get("jobs").get(0).asText()).isEqualTo(job.toString());
+      health.paused("here", TAG, true);
+      live.next(TOPIC, data -> data.get("paused").asBoolean());
+      health.ended(PLACE, HealthStatus.CRASHED, 137, "exit 137 (SIGKILL)", Duration.ofHours(1));
+      JsonNode crashed = status(live, "crashed").data();
+      assertThat(crashed.get("exit").get("code").asInt()).isEqualTo(137);
+      assertThat(crashed.get("exit").get("name").asText()).isEqualTo("SIGKILL");
+      assertThat(crashed.get("nextRestart").asText()).endsWith("Z");
+      health.starting(new WorkerRegistry.Place("here", TAG, 2), 1, false);
+      JsonNode again = status(live, "starting").data();
+      assertThat(again.get("restarts").asInt()).isEqualTo(1);
+      health.clear("here");
+      status(live, "gone");
+      // What the dead process still holds is no worker of its own.
+      assertThat(live.all())
+          .filteredOn(event -> event.topic().equals(TOPIC))
+          .allSatisfy(
+              event -> assertThat(event.data().get("supervisor").asText()).isEqualTo("here"));
+    }
+  }
+
+  @Test
+  void a_heartbeat_alone_is_no_news() {
+    start();
+    beat();
+    try (LiveStream live = listen()) {
+      status(live, "healthy");
+      for (int i = 0; i < 3; i++) {
+        beat();
+        // By then it has been looked at.
+        String name = "w" + i;
+        holdfast.enqueue(Job.of("echo").queue(QUEUE));
+        holdfast.queue().claim(QUEUE, 1, name, Duration.ofMinutes(1));
+        live.next("worker:" + name + ":status");
+      }
+      assertThat(live.all().stream().filter(event -> event.topic().equals(TOPIC))).hasSize(1);
+      // But now and then it is.
+      db.sql("UPDATE holdfast.health SET last_seen = last_seen + interval '31 seconds'");
+      status(live, "healthy");
+    }
+  }
+
+  @Test
+  void two_supervisors_may_have_such_a_component() {
+    start();
+    beat();
+    health.appear(new WorkerRegistry.Supervising("there", "other", 1, Instant.EPOCH));
+    health.starting(new WorkerRegistry.Place("there", TAG, 1), 0, false);
+    try (LiveStream live = listen()) {
+      List<LiveStream.Event> snapshot = IntStream.range(0, 3).mapToObj(i -> live.next()).toList();
+      assertThat(snapshot)
+          .filteredOn(event -> event.topic().equals(TOPIC))
+          .extracting(event -> event.data().get("supervisor").asText())
+          .containsExactlyInAnyOrder("here", "there");
+    }
+  }
+
+  @Test
+  void what_is_wrong_with_workers_is_a_reason() {
+    start();
+    beat();
+    try (LiveStream live = listen()) {
+      live.next(Topics.HEALTH, data -> data.get("status").asText().equals("healthy"));
+      health.ended(PLACE, HealthStatus.FAILED, 1, "5 restarts within 5 minutes", null);
+      reason(live, "worker_failed");
+      db.sql("UPDATE holdfast.supervisor SET last_seen = last_seen - interval '1 hour'");
+      reason(live, "supervisor_silent");
+      health.clear("here");
+      live.next(Topics.HEALTH, data -> data.get("status").asText().equals("healthy"));
+      enqueued();
+      holdfast.queue().pauseAll();
+      LiveStream.Event paused = reason(live, "all_paused");
+      assertThat(paused.data().get("status").asText()).isEqualTo("degraded");
+      holdfast.queue().resumeAll();
+      live.next(Topics.HEALTH, data -> data.get("status").asText().equals("healthy"));
+    }
+  }
+
+  @Test
+  void processes_are_not_told_of_to_one_tenant() {
+    start();
+    beat();
+    String acme = key(Role.VIEWER, "acme");
+    String all = key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    try (LiveStream own = LiveStream.open(server.url(), "", acme);
+        LiveStream everything = LiveStream.open(server.url(), "", all)) {
+      status(everything, "healthy");
+      holdfast.enqueue(Job.of("echo").queue("tag").owner("acme", "w"));
+      holdfast.queue().claim("tag", 1, "w1", Duration.ofMinutes(1));
+      own.next("worker:w1:status");
+      assertThat(own.all()).extracting(LiveStream.Event::topic).doesNotContain(TOPIC);
+    }
+  }
+}

@@ -1,0 +1,41 @@
+package dev.holdfast.server.live;
+
+import dev.holdfast.model.ops.QueueStatus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class QueueFiguresTest {
+  private static QueueStatus queue(String name, long due, long running, @Nullable Instant paused) {
+    return new QueueStatus(
+        name, due, 0, 0, 0, running, null, null, null, paused, null, null, false, null);
+  }
+
+  private static @Nullable Long emptyInMs(Map<String, Double> rates, QueueStatus... queues) {
+    return QueueFigures.emptyInMs(List.of(queues), name -> rates.getOrDefault(name, 0.0));
+  }
+
+  @Test
+  void everything_is_done_when_the_slowest_queue_is() {
+    assertThat(
+            emptyInMs(
+                Map.of("a", 10.0, "b", 2.0), queue("a", 100, 0, null), queue("b", 30, 10, null)))
+        .isEqualTo(20_000);
+    assertThat(emptyInMs(Map.of(), queue("a", 0, 0, null))).isZero();
+    assertThat(emptyInMs(Map.of())).isZero();
+  }
+
+  @Test
+  void nothing_is_promised_while_a_queue_has_jobs_that_nobody_takes() {
+    Map<String, Double> rates = Map.of("a", 500.0, "paused", 3.0);
+    QueueStatus moving = queue("a", 100, 0, null);
+    assertThat(emptyInMs(rates, moving, queue("unserved", 60_000, 0, null))).isNull();
+    assertThat(emptyInMs(rates, moving, queue("paused", 1, 0, Instant.EPOCH))).isNull();
+    assertThat(emptyInMs(rates, moving, queue("paused", 0, 0, Instant.EPOCH))).isEqualTo(0);
+  }
+}

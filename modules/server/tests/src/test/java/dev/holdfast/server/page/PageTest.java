@@ -1,0 +1,190 @@
+package dev.holdfast.server.page;
+
+import dev.holdfast.server.ServerTest;
+import dev.holdfast.testkit.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the server gives out for the page, byte by byte. What it does is tested in a browser. */
+class PageTest extends ServerTest {
+  private static final Path FOLDER = Path.of("../src/main/resources/dev/holdfast/server/page");
+
+  /** In scripts, what they are made of. */
+  private static final Pattern IMPORT =
+      Pattern.compile("(?:from|import)\\s*['\"](\\.{0,2}/?[^'\"]+)['\"]");
+
+  PageTest(TestDatabase db) {
+    super(db);
+  }
+
+  private HttpResponse<String> get(String path, String... headers) throws Exception {
+    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(server.url() + path));
+    if (headers.length > 0) {
+      request.headers(headers);
+    }
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      return http.send(request.build(), BodyHandlers.ofString());
+    }
+  }
+
+  private static String header(HttpResponse<String> response, String name) {
+    return response.headers().firstValue(name).orElse("");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"gzip", "br, gzip;q=0.8, *", "GZIP ; q=1.0"})
+  void who_takes_gzip_gets_the_files_compressed(String encodings) throws Exception {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(server.url() + "/page/chart.js/chart.js"))
+            .header("Accept-Encoding", encodings)
+            .build();
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      HttpResponse<byte[]> response = http.send(request, BodyHandlers.ofByteArray());
+      assertThat(response.headers().firstValue("Content-Encoding")).contains("gzip");
+      assertThat(response.headers().firstValue("Vary")).contains("Accept-Encoding");
+      String plain = get("/page/chart.js/chart.js").body();
+      assertThat(response.body()).hasSizeLessThan(plain.length() / 2);
+      try (var unpacked = new GZIPInputStream(new ByteArrayInputStream(response.body()))) {
+        assertThat(new String(unpacked.readAllBytes(), StandardCharsets.UTF_8)).isEqualTo(plain);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"identity", "gzip;q=0", "br", "x-gzip-like"})
+  void who_does_not_gets_them_as_they_are(String encodings) throws Exception {
+    HttpResponse<String> response = get("/page/app.js", "Accept-Encoding", encodings);
+    assertThat(header(response, "Content-Encoding")).isEmpty();
+    assertThat(response.body()).contains("customElements");
+  }
+
+  @Test
+  void the_page_has_a_policy_that_runs_no_script_but_ours() throws Exception {
+    HttpResponse<String> page = get("/");
+    assertThat(page.statusCode()).isEqualTo(200);
+    assertThat(header(page, "Content-Type")).isEqualTo("text/html; charset=utf-8");
+    assertThat(header(page, "Content-Security-Policy"))
+        .startsWith("default-src 'none'; script-src 'self' 'sha256-")
+        .contains("style-src 'self'", "frame-ancestors 'none'", "base-uri 'none'")
+        .contains("require-trusted-types-for 'script'")
+        .doesNotContain("unsafe", "data:", "http:", "*");
+    assertThat(header(page, "X-Content-Type-Options")).isEqualTo("nosniff");
+    assertThat(header(page, "X-Frame-Options")).isEqualTo("DENY");
+    assertThat(header(page, "Referrer-Policy")).isEqualTo("no-referrer");
+    assertThat(page.body()).doesNotContain("style=", "onload", "javascript:");
+  }
+
+  @Test
+  void all_files_in_the_folder_are_served_and_all_that_are_listed_are_there() throws Exception {
+    try (Stream<Path> files = Files.list(FOLDER)) {
+      List<String> there =
+          files
+              .map(file -> file.getFileName().toString())
+              .filter(name -> !name.equals("index.html"))
+              .sorted()
+              .toList();
+      assertThat(PageFiles.OWN.stream().sorted()).isEqualTo(there);
+    }
+  }
+
+  /** From the page on, whatever is imported is there, that of the libraries included. */
+  @Test
+  void whatever_the_page_needs_is_there_with_its_type_and_from_here() throws Exception {
+    Set<String> seen = new TreeSet<>();
+    follow("/page/app.js", seen);
+    assertThat(seen)
+        .contains("/page/lit/index.js", "/page/chart.js/chunks/helpers.dataset.js", "/page/job.js");
+    assertThat(header(get("/page/style.css"), "Content-Type")).startsWith("text/css");
+    assertThat(header(get("/page/icon.svg"), "Content-Type")).startsWith("image/svg+xml");
+  }
+
+  private void follow(String path, Set<String> seen) throws Exception {
+    if (!seen.add(path)) {
+      return;
+    }
+    HttpResponse<String> file = get(path);
+    assertThat(file.statusCode()).as(path).isEqualTo(200);
+    assertThat(header(file, "Content-Type")).isEqualTo("text/javascript; charset=utf-8");
+    Matcher imported = IMPORT.matcher(file.body());
+    while (imported.find()) {
+      follow(resolved(path, imported.group(1)), seen);
+    }
+  }
+
+  private String resolved(String from, String name) throws Exception {
+    if (name.startsWith(".")) {
+      return URI.create(from).resolve(name).toString();
+    }
+    String map = get("/").body();
+    Matcher whole = Pattern.compile("\"" + Pattern.quote(name) + "\": \"([^\"]+)\"").matcher(map);
+    if (whole.find()) {
+      return whole.group(1);
+    }
+    int slash = name.indexOf('/');
+    return resolved(from, name.substring(0, slash + 1)) + name.substring(slash + 1);
+  }
+
+  @Test
+  void what_a_browser_has_already_is_not_sent_again() throws Exception {
+    HttpResponse<String> first = get("/page/app.js");
+    assertThat(header(first, "Cache-Control")).isEqualTo("no-cache");
+    String tag = header(first, "ETag");
+    HttpResponse<String> again = get("/page/app.js", "If-None-Match", "\"other\", " + tag);
+    assertThat(again.statusCode()).isEqualTo(304);
+    assertThat(again.body()).isEmpty();
+    assertThat(header(again, "ETag")).isEqualTo(tag);
+    assertThat(get("/page/app.js", "If-None-Match", "\"other\"").statusCode()).isEqualTo(200);
+    assertThat(get("/", "If-None-Match", header(get("/"), "ETag")).statusCode()).isEqualTo(304);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/page/index.html",
+        "/page/openapi.yaml",
+        "/page/..%2fPageApi.class",
+        "/page/%2e%2e/PageApi.class",
+        "/page/lit/..%2f..%2f..%2fMETA-INF/MANIFEST.MF",
+        "/page/lit/package.json",
+        "/page/lit/LICENSE",
+        "/page/lit//index.js",
+        "/page/app.js%00.html",
+        "/page/APP.JS"
+      })
+  void nothing_else_can_be_asked_for(String path) {
+    client.get(path, null).is(404, "not_found");
+  }
+
+  @Test
+  void no_script_of_ours_makes_markup_of_text() throws IOException {
+    try (Stream<Path> files = Files.list(FOLDER)) {
+      for (Path file : files.filter(each -> each.toString().endsWith(".js")).toList()) {
+        assertThat(Files.readString(file))
+            .as(file.toString())
+            .doesNotContain("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write")
+            .doesNotContain("unsafeHTML", "unsafe-html", "eval(", "new Function", " style=");
+      }
+    }
+  }
+}

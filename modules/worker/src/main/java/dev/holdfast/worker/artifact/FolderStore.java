@@ -1,0 +1,260 @@
+package dev.holdfast.worker.artifact;
+
+import dev.holdfast.model.attempt.Artifact;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.PublishedArtifact;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Limits;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Artifacts in a folder, which several workers may share.
+ *
+ * <p>A file is staged under {@code results/.staged/{jobId}/{attempt}/} and published by one atomic
+ * move. The move is fenced without a lock: before an attempt moves its own file it takes away what
+ * earlier attempts have staged, so that a worker that slept through the loss of its lease finds
+ * nothing left to move.
+ */
+public final class FolderStore implements ArtifactStore {
+  private static final Logger log = LoggerFactory.getLogger(FolderStore.class);
+  private static final int BUFFER = 1 << 16;
+  private static final String STAGED = ".staged";
+  private static final String NAME_OF_STORE = ".store";
+
+  private final Path results;
+  private volatile String id = "";
+
+  public FolderStore(Path root) {
+    this.results = root.toAbsolutePath().normalize().resolve("results");
+  }
+
+  /** Where an artifact of that name is, or would be. */
+  public Path path(JobId job, String name) {
+    return results.resolve(job.toString()).resolve(Limits.artifactName(name));
+  }
+
+  @Override
+  public String id() throws IOException {
+    if (id.isEmpty()) {
+      Path file = Files.createDirectories(results).resolve(NAME_OF_STORE);
+      try {
+        Files.writeString(file, UUID.randomUUID() + "\n", StandardOpenOption.CREATE_NEW);
+      } catch (FileAlreadyExistsException named) {
+        log.trace("{} has a name", results);
+      }
+      String read = Files.readString(file).strip();
+      if (read.isEmpty()) {
+        throw new IOException(file + " is empty: delete it, and the store gets a new name");
+      }
+      id = read;
+    }
+    return id;
+  }
+
+  // ---- staging
+
+  @Override
+  public Staged stage(Lease lease, String name, Path file) throws IOException {
+    Limits.artifactName(name);
+    // A link could lead anywhere, and opening a pipe would wait for its writer.
+    if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+      throw Files.exists(file, LinkOption.NOFOLLOW_LINKS)
+          ? new NotRegularFileException(file)
+          : new NoSuchFileException(file.toString());
+    }
+    Path folder = Files.createDirectories(stagedBy(lease.job(), lease.attempt()));
+    Path copy = folder.resolve(name);
+    try {
+      return new StagedFile(lease, copy, copied(name, file, copy));
+    } catch (IOException | RuntimeException trouble) {
+      discard(copy);
+      throw trouble;
+    }
+  }
+
+  private static Artifact copied(String name, Path file, Path copy) throws IOException {
+    MessageDigest digest = sha256();
+    long size = 0;
+    try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS);
+        FileChannel channel =
+            FileChannel.open(
+                copy,
+                StandardOpenOption.CREATE,
+                StandardOpenOption.TRUNCATE_EXISTING,
+                StandardOpenOption.WRITE);
+        OutputStream out = Channels.newOutputStream(channel)) {
+      byte[] buffer = new byte[BUFFER];
+      int read;
+      while ((read = in.read(buffer)) >= 0) {
+        digest.update(buffer, 0, read);
+        out.write(buffer, 0, read);
+        size += read;
+      }
+      channel.force(true);
+    }
+    return new Artifact(name, size, HexFormat.of().formatHex(digest.digest()));
+  }
+
+  private Path stagedBy(JobId job, int attempt) {
+    return results.resolve(STAGED).resolve(job.toString()).resolve(Integer.toString(attempt));
+  }
+
+  private static void discard(Path copy) {
+    try {
+      Files.deleteIfExists(copy);
+    } catch (IOException trouble) {
+      log.warn("{} could not be deleted: {}", copy, trouble.getMessage());
+    }
+  }
+
+  private final class StagedFile implements Staged {
+    private final Lease lease;
+    private final Path copy;
+    private final Artifact artifact;
+
+    StagedFile(Lease lease, Path copy, Artifact artifact) {
+      this.lease = lease;
+      this.copy = copy;
+      this.artifact = artifact;
+    }
+
+    @Override
+    public Artifact artifact() {
+      return artifact;
+    }
+
+    @Override
+    public boolean publish() throws IOException {
+      takeAwayBefore(lease);
+      return move(copy, lease.job(), artifact.name());
+    }
+
+    @Override
+    public void discard() {
+      FolderStore.discard(copy);
+    }
+  }
+
+  // ---- publishing
+
+  private void takeAwayBefore(Lease lease) throws IOException {
+    Path all = results.resolve(STAGED).resolve(lease.job().toString());
+    List<Path> earlier = new ArrayList<>();
+    try (DirectoryStream<Path> attempts = Files.newDirectoryStream(all, "[0-9]*")) {
+      for (Path attempt : attempts) {
+        if (Integer.parseInt(attempt.getFileName().toString()) < lease.attempt()) {
+          earlier.add(attempt);
+        }
+      }
+    }
+    for (Path attempt : earlier) {
+      // Out of reach with one call; deleting may take a while.
+      Path gone = all.resolve(".gone-" + UUID.randomUUID());
+      try {
+        Files.move(attempt, gone, StandardCopyOption.ATOMIC_MOVE);
+      } catch (NoSuchFileException already) {
+        continue;
+      }
+      Trees.delete(gone);
+    }
+  }
+
+  private boolean move(Path copy, JobId job, String name) throws IOException {
+    Path folder = results.resolve(job.toString());
+    if (Files.isSymbolicLink(folder)) {
+      throw new NotDirectoryException(folder + " is a link; artifacts do not go through one");
+    }
+    boolean isNew = !Files.exists(folder);
+    Files.createDirectories(folder);
+    try {
+      Files.move(copy, folder.resolve(name), StandardCopyOption.ATOMIC_MOVE);
+    } catch (NoSuchFileException takenAway) {
+      return false;
+    }
+    sync(folder);
+    if (isNew) {
+      sync(results);
+    }
+    return true;
+  }
+
+  /** Until its folder is on disk too, a moved file may be gone after a power cut. */
+  private static void sync(Path folder) throws IOException {
+    try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+      channel.force(true);
+    }
+  }
+
+  // ---- afterwards
+
+  @Override
+  public boolean holds(JobId job, PublishedArtifact published) throws IOException {
+    if (!published.store().equals(id())) {
+      return false;
+    }
+    Artifact artifact = published.artifact();
+    if (isWhole(path(job, artifact.name()), artifact)) {
+      return true;
+    }
+    // Its worker may have died between being accepted and moving the file: that is done here.
+    Path copy = stagedBy(job, published.attempt()).resolve(artifact.name());
+    return isWhole(copy, artifact) && move(copy, job, artifact.name());
+  }
+
+  private static boolean isWhole(Path file, Artifact artifact) throws IOException {
+    if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
+        || Files.size(file) != artifact.size()) {
+      return false;
+    }
+    MessageDigest digest = sha256();
+    try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+      byte[] buffer = new byte[BUFFER];
+      int read;
+      while ((read = in.read(buffer)) >= 0) {
+        digest.update(buffer, 0, read);
+      }
+    }
+    return HexFormat.of().formatHex(digest.digest()).equals(artifact.sha256());
+  }
+
+  @Override
+  public void tidy(JobId job) throws IOException {
+    Trees.delete(results.resolve(STAGED).resolve(job.toString()));
+  }
+
+  @Override
+  public void delete(JobId job) throws IOException {
+    tidy(job);
+    Trees.delete(results.resolve(job.toString()));
+  }
+
+  private static MessageDigest sha256() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+}

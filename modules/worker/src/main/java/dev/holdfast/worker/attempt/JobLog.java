@@ -1,0 +1,176 @@
+package dev.holdfast.worker.attempt;
+
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Text;
+import dev.holdfast.redaction.Scrubber;
+import dev.holdfast.redaction.ScrubbingStream;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+
+/**
+ * What the programs of one attempt print, on its way to whoever looks on. About once a second what
+ * came in is told, in pieces; nothing when nothing came. A line costs no more than being scrubbed
+ * and put aside: whoever prints faster than it can be told loses the middle, and waits for nobody.
+ */
+final class JobLog {
+  /** From one time it is told to the next. */
+  static final Duration INTERVAL = Duration.ofSeconds(1);
+
+  /** From the first line to that: lines seldom come alone. */
+  private static final Duration GATHER = Duration.ofMillis(100);
+
+  private final Lease lease;
+  private final Function<Report, CompletableFuture<Ack>> outbox;
+  private final Runnable lost;
+  private final Function<Duration, Executor> after;
+  private final LongSupplier nanos;
+  private final ScrubbingStream scrubbed;
+  private final Deque<Piece> untold = new ArrayDeque<>();
+  private Piece last = new Piece(1);
+  private long toldAt;
+  private boolean waiting;
+  private boolean ended;
+
+  private static final class Piece {
+    private final int number;
+    private final StringBuilder text = new StringBuilder();
+
+    Piece(int number) {
+      this.number = number;
+    }
+  }
+
+  /**
+   * @param lost called when an answer says that the lease is lost
+   */
+  JobLog(
+      Lease lease,
+      Scrubber scrubber,
+      Function<Report, CompletableFuture<Ack>> outbox,
+      Runnable lost) {
+    this(lease, scrubber, outbox, lost, JobLog::later, System::nanoTime);
+  }
+
+  /**
+   * @param after runs something once so much time has passed, never in the calling thread
+   */
+  JobLog(
+      Lease lease,
+      Scrubber scrubber,
+      Function<Report, CompletableFuture<Ack>> outbox,
+      Runnable lost,
+      Function<Duration, Executor> after,
+      LongSupplier nanos) {
+    this.lease = lease;
+    this.outbox = outbox;
+    this.lost = lost;
+    this.after = after;
+    this.nanos = nanos;
+    this.toldAt = nanos.getAsLong() - INTERVAL.toNanos();
+    this.scrubbed = scrubber.stream(this::take);
+  }
+
+  private static Executor later(Duration delay) {
+    Executor virtual = task -> Thread.ofVirtual().name("holdfast-log").start(task);
+    return CompletableFuture.delayedExecutor(delay.toMillis(), TimeUnit.MILLISECONDS, virtual);
+  }
+
+  synchronized void line(String text) {
+    if (!ended) {
+      // More than is kept in the end, or half a secret at its end would not be known for one.
+      scrubbed.write(text.substring(0, Math.min(text.length(), 4 * Limits.LOG_LINE_CHARS)) + "\n");
+    }
+  }
+
+  /** Whole lines, several perhaps. */
+  private void take(String text) {
+    text.lines().map(line -> Text.excerpt(line, Limits.LOG_LINE_CHARS) + "\n").forEach(this::keep);
+    if (!untold.isEmpty() && !waiting && !ended) {
+      waitThenTell();
+    }
+  }
+
+  private void keep(String line) {
+    if (last.text.length() + line.length() > Limits.LOG_PIECE_CHARS) {
+      last = new Piece(last.number + 1);
+    }
+    last.text.append(line);
+    if (untold.peekLast() != last) {
+      untold.addLast(last);
+    }
+    if (untold.size() > Limits.LOG_PIECES) {
+      untold.removeFirst();
+    }
+  }
+
+  private void waitThenTell() {
+    waiting = true;
+    Duration rest = INTERVAL.minusNanos(nanos.getAsLong() - toldAt);
+    after.apply(rest.compareTo(GATHER) > 0 ? rest : GATHER).execute(this::tell);
+  }
+
+  private void tell() {
+    List<CompletableFuture<Ack>> answers;
+    synchronized (this) {
+      answers = ended ? List.of() : told();
+    }
+    // While nothing can be written the next is not told: it waits here, where it is bounded.
+    CompletableFuture<?> unused =
+        CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
+            .whenComplete((all, trouble) -> answered(answers));
+  }
+
+  /** The caller holds the lock. */
+  private List<CompletableFuture<Ack>> told() {
+    List<CompletableFuture<Ack>> answers =
+        untold.stream()
+            .map(piece -> new Report.Log(lease, piece.number, piece.text.toString()))
+            .map(outbox)
+            .toList();
+    untold.clear();
+    toldAt = nanos.getAsLong();
+    return answers;
+  }
+
+  private void answered(List<CompletableFuture<Ack>> answers) {
+    if (answers.stream().anyMatch(JobLog::isLost)) {
+      lost.run();
+    }
+    synchronized (this) {
+      waiting = false;
+      if (!untold.isEmpty() && !ended) {
+        waitThenTell();
+      }
+    }
+  }
+
+  private static boolean isLost(CompletableFuture<Ack> answer) {
+    return answer.isDone() && !answer.isCompletedExceptionally() && answer.join() == Ack.LEASE_LOST;
+  }
+
+  /**
+   * The last of it, before the attempt is settled.
+   *
+   * @param tell whether it may still be told
+   */
+  synchronized void end(boolean tell) {
+    if (!ended) {
+      scrubbed.close();
+      if (tell) {
+        List<CompletableFuture<Ack>> unused = told();
+      }
+      ended = true;
+    }
+  }
+}

@@ -1,0 +1,57 @@
+package dev.holdfast.worker.handler;
+
+import dev.holdfast.model.job.RetryPolicy;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.PayloadType;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A kind of job and what runs it.
+ *
+ * @param retry how long a failed job waits; null is as the queue has it, by kind and queue
+ * @param strict stop the handler when its lease may have run out, even if nobody has said so: two
+ *     executions of such a job never overlap, at the price of stopping during an outage
+ * @param artifacts what it publishes: a retry that finds all of them whole has nothing left to do
+ * @param threads what its handlers run on
+ */
+public record Kind<T>(
+    String name,
+    PayloadType<T> payload,
+    Handler<T> handler,
+    @Nullable RetryPolicy retry,
+    boolean strict,
+    List<String> artifacts,
+    Threads threads) {
+  public Kind {
+    Limits.kind(name);
+    artifacts = List.copyOf(artifacts);
+    artifacts.forEach(Limits::artifactName);
+  }
+
+  public static <T> Kind<T> of(String name, Class<T> payload, Handler<T> handler) {
+    return of(name, PayloadType.of(payload), handler);
+  }
+
+  /** For payloads whose type has parameters: {@code new PayloadType<List<Mail>>() {}}. */
+  public static <T> Kind<T> of(String name, PayloadType<T> payload, Handler<T> handler) {
+    return new Kind<>(name, payload, handler, null, false, List.of(), Threads.AUTO);
+  }
+
+  public Kind<T> retry(RetryPolicy policy) {
+    return new Kind<>(name, payload, handler, policy, strict, artifacts, threads);
+  }
+
+  public Kind<T> strictly() {
+    return new Kind<>(name, payload, handler, retry, true, artifacts, threads);
+  }
+
+  public Kind<T> producing(String... names) {
+    return new Kind<>(name, payload, handler, retry, strict, List.of(names), threads);
+  }
+
+  public Kind<T> threads(Threads which) {
+    return new Kind<>(name, payload, handler, retry, strict, artifacts, which);
+  }
+}

@@ -1,0 +1,274 @@
+package dev.holdfast.worker.lease;
+
+import dev.holdfast.model.attempt.Claimed;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.value.Plural;
+import dev.holdfast.worker.config.Backpressure;
+import dev.holdfast.worker.config.WorkerOptions;
+import dev.holdfast.worker.source.JobSource;
+import dev.holdfast.worker.source.Loop;
+import dev.holdfast.worker.source.Metrics;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Fills free slots with jobs, queue after queue in turn. */
+public final class Claimer {
+  private static final Logger log = LoggerFactory.getLogger(Claimer.class);
+  private static final int BATCH = 500;
+
+  /**
+   * While there is more work than places, places are gathered for so long, or until half of a batch
+   * is free: a claim of many jobs costs hardly more than a claim of one.
+   */
+  private static final Duration GATHER = Duration.ofMillis(3);
+
+  /**
+   * So long after its claim an attempt has begun, or the threads of handlers are all taken by some
+   * that compute: whatever else were claimed would wait here instead of running elsewhere.
+   */
+  private static final Duration BEGUN_WITHIN = Duration.ofSeconds(5);
+
+  private static final Duration UNTIL_A_SLOT_IS_FREE = Duration.ofSeconds(10);
+  private static final Duration DUE = Duration.ofMillis(1);
+  private static final Duration ALMOST_DUE = Duration.ofMillis(20);
+  private static final Duration SOON = Duration.ofSeconds(2);
+
+  /**
+   * After a claim whose answer was lost. The first look may come too soon: what was sent is carried
+   * out when its turn comes, whoever still waits for it.
+   */
+  private static final List<Duration> LOOKS =
+      List.of(Duration.ZERO, Duration.ofSeconds(1), Duration.ofSeconds(5), Duration.ofSeconds(30));
+
+  /** Takes over what was claimed. */
+  public interface Starter {
+    /** False when there is no place for it any more. */
+    boolean start(LeasedJob job, long claimedAt);
+  }
+
+  private final JobSource source;
+  private final LongSupplier nanos;
+  private final WorkerOptions options;
+  private final Slots slots;
+  private final Backpressure backpressure;
+  private final Metrics metrics;
+  private final Starter starter;
+  private final AtomicBoolean rung = new AtomicBoolean();
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private final AtomicBoolean paused = new AtomicBoolean();
+  private final AtomicBoolean full = new AtomicBoolean();
+  private volatile int enough = 1;
+  private long claimedAt;
+  private int turn;
+  private @Nullable String makingRoomFor;
+  private boolean starved;
+  private boolean unsure;
+  private long lostAt;
+  private int looks = LOOKS.size();
+
+  public Claimer(JobSource source, WorkerOptions options, Slots slots, Metrics metrics, Starter starter) {
+    this(source, options, slots, metrics, starter, System::nanoTime);
+  }
+
+  public Claimer(
+      JobSource source,
+      WorkerOptions options,
+      Slots slots,
+      Metrics metrics,
+      Starter starter,
+      LongSupplier nanos) {
+    this.nanos = nanos;
+    this.source = source;
+    this.options = options;
+    this.slots = slots;
+    this.metrics = metrics;
+    this.starter = starter;
+    this.backpressure =
+        new Backpressure(
+            options.backpressure(), source, options.queues(), metrics, System::nanoTime);
+  }
+
+  public void ring() {
+    rung.set(true);
+  }
+
+  /** Claims nothing for as long as it is so. */
+  public void pause(boolean now) {
+    paused.set(now);
+  }
+
+  /** Claims nothing more. */
+  public void close() {
+    closed.set(true);
+  }
+
+  /** One round over the queues; the answer is how long to wait for the next. */
+  public Duration runOnce() {
+    if (closed.get() || paused.get()) {
+      return UNTIL_A_SLOT_IS_FREE;
+    }
+    lookForLost();
+    // Said before looking: whoever frees a place after the look sees it and wakes us.
+    full.set(true);
+    int free = slots.free();
+    if (free <= 0) {
+      return UNTIL_A_SLOT_IS_FREE;
+    }
+    full.set(false);
+    if (isStarved()) {
+      return options.poll();
+    }
+    Duration gather = GATHER.minusNanos(nanos.getAsLong() - claimedAt);
+    if (free < enough && gather.isPositive()) {
+      return gather;
+    }
+    Duration pause = backpressure.pause();
+    if (pause.isPositive()) {
+      return pause;
+    }
+    Round round = round();
+    // After a job there may be another, and only an empty answer says when the next is due.
+    return round.claimed() > 0 ? Duration.ZERO : round.next();
+  }
+
+  private boolean isStarved() {
+    boolean now = slots.hasUnbegun(System.nanoTime() - BEGUN_WITHIN.toNanos());
+    if (now && !starved) {
+      log.warn(
+          "{} claims no more for now: an attempt has waited {} s for a thread. Handlers that compute"
+              + " need Threads.PLATFORM",
+          options.worker(),
+          BEGUN_WITHIN.toSeconds());
+    }
+    starved = now;
+    return now;
+  }
+
+  /** Asked when a place became free. */
+  public boolean isWorthWaking() {
+    return full.getAndSet(false) || slots.free() >= enough;
+  }
+
+  /**
+   * One round without regard to load, for whoever wants all that is due; how many jobs it got. What
+   * somebody else is just making claimable is due and not yet there: it is looked for again.
+   */
+  public int claimNow() throws InterruptedException {
+    lookForLost();
+    Round round = round();
+    if (round.claimed() == 0) {
+      // It may have come between the look at what is claimable and the look at what is not yet.
+      round = round();
+    }
+    long until = System.nanoTime() + SOON.toNanos();
+    while (round.claimed() == 0 && round.isDue() && System.nanoTime() < until) {
+      Thread.sleep(DUE);
+      round = round();
+    }
+    return round.claimed();
+  }
+
+  private record Round(int claimed, Duration next) {
+    boolean isDue() {
+      return next.compareTo(ALMOST_DUE) <= 0;
+    }
+  }
+
+  private Round round() {
+    boolean wasRung = rung.getAndSet(false);
+    int claimed = 0;
+    Duration wait = Loop.jittered(options.poll());
+    int queues = makingRoomFor == null ? options.queues().size() : 1;
+    for (int i = 0; i < queues && slots.free() > 0 && !closed.get(); i++) {
+      String queue = makingRoomFor == null ? nextQueue() : makingRoomFor;
+      Claimed answer = claim(queue);
+      claimed += answer.jobs().size();
+      // What is left to do is done first; another queue would only bring more of it.
+      makingRoomFor = answer.whenEmpty() ? queue : null;
+      if (makingRoomFor != null) {
+        break;
+      }
+      Duration due = answer.nextDue();
+      if (due != null && due.compareTo(wait) < 0) {
+        // The next millisecond: the answer was cut to whole ones.
+        wait = due.isNegative() ? DUE : due.plus(DUE);
+      }
+    }
+    if (wasRung && claimed == 0) {
+      metrics.count(Metrics.ACQUIRE_FAILS, 1);
+    }
+    return new Round(claimed, wait);
+  }
+
+  /** The next round goes on where this one stopped, so that no queue is asked twice in a row. */
+  private String nextQueue() {
+    String queue = options.queues().get(turn);
+    turn = (turn + 1) % options.queues().size();
+    return queue;
+  }
+
+  private Claimed claim(String queue) {
+    // Until it is known what became of it: perhaps it was done and only the answer was lost.
+    unsure = true;
+    long sentAt = System.nanoTime();
+    int most = Math.min(slots.free(), BATCH);
+    Claimed answer = source.claim(queue, most, options.worker(), options.timings().lease());
+    metrics.time(Metrics.CLAIM_TIME, Duration.ofNanos(System.nanoTime() - sentAt));
+    claimedAt = nanos.getAsLong();
+    enough =
+        answer.jobs().size() == most ? Math.max(1, Math.min(options.concurrency(), BATCH) / 2) : 1;
+    List<Settlement> unwanted = new ArrayList<>();
+    for (LeasedJob job : answer.jobs()) {
+      if (!starter.start(job, sentAt)) {
+        unwanted.add(new Settlement.Release(job.lease(), false));
+      }
+    }
+    if (!unwanted.isEmpty()) {
+      log.info(
+          "{} claimed while the worker stopped: given back", Plural.of(unwanted.size(), "job"));
+      source.settle(unwanted);
+    }
+    unsure = false;
+    return answer;
+  }
+
+  private void lookForLost() {
+    long now = nanos.getAsLong();
+    if (unsure) {
+      lostAt = now;
+      looks = 0;
+      unsure = false;
+    }
+    if (looks < LOOKS.size() && now - lostAt >= LOOKS.get(looks).toNanos()) {
+      releaseUnknown();
+      looks++;
+    }
+  }
+
+  /** Gives back jobs that lie under this worker's name though it never heard of them. */
+  private void releaseUnknown() {
+    Set<Lease> known = new HashSet<>();
+    slots.all().forEach(run -> known.add(run.lease()));
+    List<Settlement> unknown = new ArrayList<>();
+    for (Lease lease : source.heldBy(options.worker())) {
+      if (!known.contains(lease)) {
+        unknown.add(new Settlement.Release(lease, false));
+      }
+    }
+    if (!unknown.isEmpty()) {
+      log.info("{} claims whose answer was lost are given back", unknown.size());
+      source.settle(unknown);
+    }
+  }
+}

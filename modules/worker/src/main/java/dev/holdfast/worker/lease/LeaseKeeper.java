@@ -1,0 +1,188 @@
+package dev.holdfast.worker.lease;
+
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.value.Plural;
+import dev.holdfast.worker.attempt.AttemptExecutor;
+import dev.holdfast.worker.attempt.StopReason;
+import dev.holdfast.worker.source.JobSource;
+import dev.holdfast.worker.source.Loop;
+import dev.holdfast.worker.source.Metrics;
+import dev.holdfast.worker.source.SourceUnavailableException;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps all leases of a worker alive, in one statement per heartbeat, and tells handlers that were
+ * cancelled or have lost theirs. Runs on threads of its own: handlers cannot starve it.
+ */
+public final class LeaseKeeper {
+  private static final Logger log = LoggerFactory.getLogger(LeaseKeeper.class);
+  private static final int TOLERATED = 3;
+  static final Duration CANCEL_POLL = Duration.ofMillis(500);
+
+  private final JobSource source;
+  private final Slots slots;
+  private final Timings timings;
+  private final String worker;
+  private final Metrics metrics;
+  private final LongSupplier nanos;
+  private final Loop heartbeats = new Loop("heartbeat", this::beat);
+  private final Loop cancels = new Loop("cancel", this::askForCancels);
+  private boolean connected;
+  private volatile long failedInARow;
+  private boolean degraded;
+
+  public LeaseKeeper(
+      JobSource source,
+      Slots slots,
+      Timings timings,
+      String worker,
+      Metrics metrics,
+      LongSupplier nanos) {
+    this.source = source;
+    this.slots = slots;
+    this.timings = timings;
+    this.worker = worker;
+    this.metrics = metrics;
+    this.nanos = nanos;
+  }
+
+  public void start() {
+    heartbeats.start();
+    cancels.start();
+  }
+
+  /**
+   * Called before the first claim, so that the heartbeats have their connection before handlers can
+   * have taken every other.
+   */
+  public void connect() {
+    if (!connected) {
+      source.signals(worker);
+      connected = true;
+    }
+  }
+
+  Duration beat() {
+    Collection<AttemptExecutor> runs = slots.all();
+    if (runs.isEmpty() && failedInARow == 0) {
+      return timings.heartbeat();
+    }
+    long sentAt = nanos.getAsLong();
+    try {
+      if (runs.isEmpty()) {
+        source.signals(worker); // nothing to keep, but someone wants to know that all is well
+      } else {
+        List<Lease> leases = runs.stream().map(AttemptExecutor::lease).toList();
+        tell(runs, source.heartbeat(leases, timings.lease()), sentAt);
+        metrics.count(Metrics.HEARTBEATS, runs.size());
+        log.debug("heartbeat of {}", Plural.of(runs.size(), "job"));
+      }
+      wellAgain();
+      return timings.heartbeat();
+    } catch (RuntimeException trouble) {
+      failed(trouble, nanos.getAsLong() - sentAt);
+      // Sooner than a whole interval: there is a lease to be saved.
+      return Loop.jittered(timings.heartbeat().dividedBy(4));
+    }
+  }
+
+  private void failed(RuntimeException trouble, long took) {
+    // One that took as long as several has failed as often.
+    long failures = failedInARow + Math.max(1, took / timings.heartbeat().toNanos());
+    failedInARow = failures;
+    if (failures > TOLERATED && !degraded) {
+      degraded = true;
+      log.warn(
+          "HEARTBEAT_DEGRADED: {} in a row failed for {}; the work goes on ({})",
+          Plural.of(failures, "heartbeat"),
+          Plural.of(slots.used(), "job"),
+          trouble.getMessage());
+    } else if (trouble instanceof SourceUnavailableException) {
+      log.debug("heartbeat failed: {}", trouble.getMessage());
+    } else {
+      log.error("heartbeat failed", trouble);
+    }
+  }
+
+  private void wellAgain() {
+    if (degraded) {
+      degraded = false;
+      log.info(
+          "HEARTBEAT_RECOVERED: heartbeats work again after {}",
+          Plural.of(failedInARow, "failure"));
+    }
+    failedInARow = 0;
+  }
+
+  private static void tell(Collection<AttemptExecutor> runs, List<HeartbeatResult> pulses, long sentAt) {
+    Map<Lease, AttemptExecutor> byLease = byLease(runs);
+    for (HeartbeatResult pulse : pulses) {
+      AttemptExecutor run = byLease.get(pulse.lease());
+      if (run == null) {
+        continue;
+      }
+      if (pulse.ack() == Ack.LEASE_LOST) {
+        run.lost();
+      } else {
+        run.extended(sentAt);
+        run.heard(pulse.control());
+        stopIfCancelled(run, pulse);
+      }
+    }
+  }
+
+  private static void stopIfCancelled(AttemptExecutor run, HeartbeatResult pulse) {
+    String reason = pulse.cancelReason();
+    if (reason != null) {
+      run.stop(new StopReason.Cancelled(reason));
+    }
+  }
+
+  /** Between heartbeats, so that what is asked arrives within a second with or without NOTIFY. */
+  Duration askForCancels() {
+    Collection<AttemptExecutor> runs = slots.all();
+    // While heartbeats fail the connection is left to them; they bring cancellations as well.
+    if (!runs.isEmpty() && failedInARow == 0) {
+      Map<Lease, AttemptExecutor> byLease = byLease(runs);
+      for (HeartbeatResult pulse : source.signals(worker)) {
+        AttemptExecutor run = byLease.remove(pulse.lease());
+        if (run != null) {
+          run.heard(pulse.control());
+          stopIfCancelled(run, pulse);
+        }
+      }
+      // Of the others nothing is asked, or not any more.
+      byLease.values().forEach(run -> run.heard(PendingCommand.NONE));
+    }
+    return CANCEL_POLL;
+  }
+
+  private static Map<Lease, AttemptExecutor> byLease(Collection<AttemptExecutor> runs) {
+    return runs.stream()
+        .collect(
+            Collectors.toMap(AttemptExecutor::lease, Function.identity(), (one, same) -> one, HashMap::new));
+  }
+
+  public void end() {
+    cancels.end();
+    heartbeats.end();
+  }
+
+  public boolean awaitEnd(Duration atMost) throws InterruptedException {
+    return heartbeats.awaitEnd(atMost) && cancels.awaitEnd(atMost);
+  }
+}

@@ -1,0 +1,37 @@
+package dev.holdfast.worker.lease;
+
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.worker.source.JobSource;
+import dev.holdfast.worker.source.Loop;
+import dev.holdfast.worker.source.Metrics;
+
+import java.time.Duration;
+
+/**
+ * Keeps the queue in order where no worker does: takes back lost leases, ends what is out of time,
+ * makes due what has waited. Any number of them may run, beside any number of workers.
+ */
+public final class Upkeep implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+  private final Loop loop;
+
+  /**
+   * For a lease it judges nobody: workers that are heard through whoever opened it could not be
+   * heard before.
+   */
+  public Upkeep(JobSource source, Timings timings, Metrics metrics) {
+    Reaper reaper = new Reaper(source, timings, metrics, System::nanoTime).waitingFirst();
+    this.loop = new Loop("upkeep", reaper::runOnce).start();
+  }
+
+  @Override
+  public void close() {
+    loop.end();
+    try {
+      loop.awaitEnd(PATIENCE);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,128 @@
+package dev.holdfast.worker.source;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs something again and again, on a thread of its own that user code cannot starve. What is run
+ * says how long to wait; what it throws is logged and waited off, and never ends the loop.
+ */
+public final class Loop {
+  private static final Logger log = LoggerFactory.getLogger(Loop.class);
+  private static final Duration FIRST_BACKOFF = Duration.ofMillis(200);
+  private static final Duration LONGEST_BACKOFF = Duration.ofSeconds(5);
+
+  /** One round; the answer is how long to wait before the next. */
+  @FunctionalInterface
+  public interface Work {
+    Duration runOnce();
+  }
+
+  private final String name;
+  private final Work work;
+  private final Thread thread;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private boolean woken;
+  private volatile boolean ended;
+  private Duration backoff = FIRST_BACKOFF;
+
+  public Loop(String name, Work work) {
+    this.name = name;
+    this.work = work;
+    this.thread = Thread.ofPlatform().daemon().name("holdfast-" + name).unstarted(this::run);
+  }
+
+  public Loop start() {
+    thread.start();
+    return this;
+  }
+
+  private void run() {
+    while (!ended) {
+      try {
+        waitFor(round());
+      } catch (Throwable notEvenLogged) {
+        // As when there is no memory left for the log line; there may be some in a moment.
+        LockSupport.parkNanos(FIRST_BACKOFF.toNanos());
+      }
+    }
+  }
+
+  private Duration round() {
+    try {
+      Duration wait = work.runOnce();
+      backoff = FIRST_BACKOFF;
+      return wait;
+    } catch (SourceBusyException busy) {
+      log.warn("{}: {} (trying again)", name, busy.getMessage());
+    } catch (SourceUnavailableException away) {
+      // The source itself says so, once for all that ask it.
+      log.debug("{}: {} (trying again)", name, away.getMessage());
+    } catch (Throwable trouble) {
+      log.error("{} failed (trying again)", name, trouble);
+    }
+    Duration wait = backoff;
+    backoff =
+        backoff.multipliedBy(2).compareTo(LONGEST_BACKOFF) < 0
+            ? backoff.multipliedBy(2)
+            : LONGEST_BACKOFF;
+    return jittered(wait);
+  }
+
+  /** Between three quarters and five quarters: loops of many workers do not stay in step. */
+  public static Duration jittered(Duration wait) {
+    long nanos = wait.toNanos();
+    return Duration.ofNanos(nanos / 4 * 3 + ThreadLocalRandom.current().nextLong(nanos / 2 + 1));
+  }
+
+  /** The next round begins at once. */
+  public void wake() {
+    lock.lock();
+    try {
+      woken = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void waitFor(Duration wait) {
+    lock.lock();
+    try {
+      long left = TimeUnit.NANOSECONDS.convert(wait);
+      while (!woken && !ended && left > 0) {
+        left = changed.awaitNanos(left);
+      }
+      woken = false;
+    } catch (InterruptedException astray) {
+      // Nobody has reason to interrupt this thread, and it must not end the loop.
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Begins no further round. The one under way goes on. */
+  public void end() {
+    lock.lock();
+    try {
+      ended = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** True once no round is under way any more, after {@link #end}; false when the time is up. */
+  public boolean awaitEnd(Duration atMost) throws InterruptedException {
+    return thread.getState() == Thread.State.NEW
+        || thread.equals(Thread.currentThread())
+        || thread.join(atMost);
+  }
+}

@@ -1,0 +1,55 @@
+package dev.holdfast.worker.source;
+
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Publication;
+import dev.holdfast.model.attempt.PublishedArtifact;
+import dev.holdfast.worker.artifact.Publisher;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+
+/**
+ * The job source for attempts, which cannot go on without an answer: it is asked until it gives
+ * one.
+ */
+public final class RetryingSource implements Publisher.Source {
+  private static final Duration PAUSE = Duration.ofSeconds(1);
+
+  private final JobSource source;
+  private volatile boolean givenUp;
+
+  public RetryingSource(JobSource source) {
+    this.source = source;
+  }
+
+  /** The worker no longer waits for its jobs: whoever has no answer by now gets none. */
+  public void giveUp() {
+    givenUp = true;
+  }
+
+  public <T> T ask(Function<JobSource, T> question) {
+    while (true) {
+      try {
+        return question.apply(source);
+      } catch (SourceUnavailableException away) {
+        if (givenUp) {
+          throw away;
+        }
+        LockSupport.parkNanos(Loop.jittered(PAUSE).toNanos());
+      }
+    }
+  }
+
+  @Override
+  public Ack publish(Publication publication) {
+    return ask(it -> it.publish(publication));
+  }
+
+  @Override
+  public List<PublishedArtifact> artifacts(Lease lease) {
+    return ask(it -> it.artifacts(lease));
+  }
+}

@@ -1,0 +1,309 @@
+package dev.holdfast.worker.attempt;
+
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.worker.ManualNanos;
+import dev.holdfast.worker.handler.CancelledException;
+import dev.holdfast.worker.handler.LeaseLostException;
+import dev.holdfast.worker.source.MemorySource;
+
+import static dev.holdfast.worker.Eventually.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class AttemptContextTest {
+  private final ManualNanos nanos = new ManualNanos();
+  private final MemorySource source = new MemorySource();
+  private final Outbox outbox = new Outbox(source);
+  private final LeasedJob job = source.hold(Samples.job());
+  private final AtomicInteger lost = new AtomicInteger();
+  private final AttemptContext context =
+      new AttemptContext(
+          job,
+          Samples.CODEC,
+          outbox,
+          Samples.workplace(job.lease(), source),
+          nanos,
+          lost::incrementAndGet,
+          Samples.healer(source, () -> job));
+
+  @AfterEach
+  void close() {
+    outbox.close();
+  }
+
+  private List<Integer> percents() {
+    List<Integer> percents = new ArrayList<>();
+    for (Report report : source.allReported()) {
+      if (report instanceof Report.Progress progress) {
+        percents.add(progress.percent());
+      }
+    }
+    return percents;
+  }
+
+  private List<String> types() {
+    return source.allReported().stream()
+        .map(report -> report instanceof Report.Event event ? event.type() : "progress")
+        .toList();
+  }
+
+  // ---- progress
+
+  @Test
+  void progress_does_not_wait_to_be_written() {
+    source.away = true;
+    context.progress(10, "working");
+    assertThat(source.calls).isEmpty();
+  }
+
+  @Test
+  void the_latest_of_what_came_while_one_was_written_is_written_next() {
+    for (int percent = 0; percent < 60; percent++) {
+      context.progress(percent);
+    }
+    outbox.runOnce();
+    outbox.runOnce();
+    assertThat(percents()).containsExactly(0, 59);
+  }
+
+  @Test
+  void no_more_than_one_report_waits_while_the_source_is_away() {
+    source.away = true;
+    for (int i = 0; i < 1_000; i++) {
+      context.progress(i / 10);
+      nanos.advance(Duration.ofSeconds(1));
+    }
+    context.progress(100);
+    nanos.advance(Duration.ofSeconds(1));
+    context.progress(100, "still");
+    source.away = false;
+    outbox.runOnce();
+    outbox.runOnce();
+    outbox.runOnce();
+    assertThat(percents()).containsExactly(0, 100);
+  }
+
+  @Test
+  void the_last_progress_is_written_before_the_attempt_is_settled() {
+    context.progress(1);
+    context.progress(100, "done");
+    context.end();
+    outbox.runOnce();
+    assertThat(percents()).containsExactly(1, 100);
+  }
+
+  @Test
+  void progress_after_the_end_or_after_a_stop_is_passed_over() {
+    context.stop(new StopReason.Cancelled("wanted"));
+    context.progress(1);
+    context.end();
+    context.progress(2);
+    outbox.runOnce();
+    assertThat(source.calls).isEmpty();
+  }
+
+  @Test
+  void progress_out_of_range_is_refused() {
+    assertThatThrownBy(() -> context.progress(101))
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.BAD_PROGRESS));
+  }
+
+  @Test
+  void a_progress_that_is_refused_tells_that_the_lease_is_lost() {
+    source.held.clear();
+    context.progress(1);
+    outbox.runOnce();
+    assertThat(lost).hasValue(1);
+  }
+
+  // ---- events
+
+  @Test
+  void an_event_returns_once_it_is_written() {
+    outbox.start();
+    context.event("source:ready", "data");
+    assertThat(types()).containsExactly("source:ready");
+  }
+
+  @Test
+  void progress_and_events_keep_their_order() {
+    outbox.start();
+    for (int i = 0; i < 30; i++) {
+      context.progress(3 * i);
+      context.progress(3 * i + 1);
+      context.event("step", i);
+    }
+    List<String> expected = new ArrayList<>();
+    for (Report report : source.allReported()) {
+      if (report instanceof Report.Event event) {
+        expected.add(event.data().text());
+      } else if (report instanceof Report.Progress progress && progress.percent() % 3 == 1) {
+        expected.add("after " + progress.percent() / 3);
+      }
+    }
+    for (int i = 0; i < 30; i++) {
+      assertThat(expected).containsSubsequence("after " + i, "\"" + i + "\"");
+    }
+  }
+
+  @Test
+  void an_event_without_a_lease_is_refused_and_told() {
+    outbox.start();
+    source.held.clear();
+    assertThatThrownBy(() -> context.event("late", ""))
+        .isInstanceOf(LeaseLostException.class)
+        .hasMessageContaining(job.lease().toString());
+    assertThat(lost).hasValue(1);
+  }
+
+  @Test
+  void an_event_after_the_end_is_refused_without_asking() {
+    context.end();
+    assertThatThrownBy(() -> context.event("late", "")).isInstanceOf(LeaseLostException.class);
+    assertThat(source.calls).isEmpty();
+  }
+
+  @Test
+  void an_event_that_cannot_be_stored_is_refused_by_name() {
+    outbox.start();
+    source.unstorable.add(job.lease());
+    assertThatThrownBy(() -> context.event("bad", ""))
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.EVENT_NOT_JSON));
+    assertThatThrownBy(() -> context.event("no spaces", "")).isInstanceOf(RefusedException.class);
+  }
+
+  @Test
+  void waiting_for_an_event_can_be_interrupted() throws Exception {
+    source.away = true;
+    outbox.start();
+    CompletableFuture<Throwable> thrown = new CompletableFuture<>();
+    Thread handler =
+        Thread.ofVirtual()
+            .start(
+                () -> {
+                  try {
+                    context.event("step", "");
+                    thrown.complete(new AssertionError("written"));
+                  } catch (CancelledException cancelled) {
+                    thrown.complete(
+                        Thread.currentThread().isInterrupted()
+                            ? cancelled
+                            : new AssertionError("interrupt forgotten"));
+                  }
+                });
+    until(() -> source.calls("report") > 0);
+    handler.interrupt();
+    assertThat(thrown.get(120, TimeUnit.SECONDS)).isInstanceOf(CancelledException.class);
+  }
+
+  // ---- settling in a transaction
+
+  @Test
+  void the_last_progress_is_written_before_the_transaction_locks_the_row() {
+    outbox.start();
+    context.progress(1);
+    context.progress(100);
+    context.settlingInTransaction();
+    assertThat(percents()).endsWith(100);
+  }
+
+  @Test
+  void a_progress_that_cannot_be_written_in_time_is_given_up() {
+    context.progress(50);
+    context.settlingInTransaction();
+    outbox.runOnce();
+    assertThat(source.allReported()).isEmpty();
+  }
+
+  @Test
+  void once_settling_progress_is_passed_over_and_events_are_refused() {
+    context.settlingInTransaction();
+    context.progress(50);
+    assertThatThrownBy(() -> context.event("late", ""))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("events come before");
+    context.end();
+    outbox.runOnce();
+    assertThat(source.calls).isEmpty();
+  }
+
+  // ---- cancelling
+
+  @Test
+  void a_check_leaves_the_handler_once_it_is_told_to_stop() {
+    context.checkCancelled();
+    assertThat(context.isCancelled()).isFalse();
+    context.stop(new StopReason.Cancelled("not needed"));
+    assertThat(context.isCancelled()).isTrue();
+    assertThatThrownBy(context::checkCancelled)
+        .isInstanceOf(CancelledException.class)
+        .hasMessage("cancelled: not needed");
+  }
+
+  @Test
+  void callbacks_run_once_each_and_one_that_throws_harms_no_other() throws Exception {
+    AtomicInteger calls = new AtomicInteger();
+    CountDownLatch last = new CountDownLatch(1);
+    context.onCancel(calls::incrementAndGet);
+    context.onCancel(
+        () -> {
+          throw new AssertionError("a bad callback");
+        });
+    context.onCancel(last::countDown);
+    context.stop(new StopReason.TimedOut());
+    assertThat(last.await(120, TimeUnit.SECONDS)).isTrue();
+    assertThat(calls).hasValue(1);
+  }
+
+  @Test
+  void a_callback_that_comes_late_runs_at_once() {
+    context.stop(new StopReason.TimedOut());
+    AtomicInteger calls = new AtomicInteger();
+    context.onCancel(calls::incrementAndGet);
+    assertThat(calls).hasValue(1);
+  }
+
+  @Test
+  void callbacks_run_also_when_handlers_compute_on_every_core() throws Exception {
+    CountDownLatch called = new CountDownLatch(1);
+    context.onCancel(called::countDown);
+    long atMost = System.nanoTime() + Duration.ofSeconds(15).toNanos();
+    int cores = Runtime.getRuntime().availableProcessors();
+    CountDownLatch burning = new CountDownLatch(cores);
+    List<Thread> burners = new ArrayList<>();
+    for (int i = 0; i < cores; i++) {
+      burners.add(
+          Thread.ofVirtual()
+              .start(
+                  () -> {
+                    burning.countDown();
+                    while (called.getCount() > 0 && System.nanoTime() < atMost) {
+                      Thread.onSpinWait();
+                    }
+                  }));
+    }
+    assertThat(burning.await(120, TimeUnit.SECONDS)).isTrue();
+    context.stop(new StopReason.Cancelled("wanted"));
+    assertThat(called.await(120, TimeUnit.SECONDS)).isTrue();
+    for (Thread burner : burners) {
+      burner.join();
+    }
+  }
+}

@@ -1,0 +1,181 @@
+package dev.holdfast.worker.attempt;
+
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Patch;
+import dev.holdfast.model.attempt.Publication;
+import dev.holdfast.model.attempt.PublishedArtifact;
+import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.job.JobAttributes;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.steps.Interventions;
+import dev.holdfast.worker.artifact.FolderStore;
+import dev.holdfast.worker.artifact.Publisher;
+import dev.holdfast.worker.artifact.Scratch;
+import dev.holdfast.worker.config.Backpressure;
+import dev.holdfast.worker.config.Healing;
+import dev.holdfast.worker.config.WorkerOptions;
+import dev.holdfast.worker.source.MemorySource;
+import dev.holdfast.worker.source.Metrics;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Jobs and settings as tests need them. */
+public final class Samples {
+  static final Path FOLDER = Path.of("target", "workplace");
+  public static final Scratch SCRATCH = new Scratch(FOLDER.resolve("scratch"), false);
+  public static final FolderStore STORE = new FolderStore(FOLDER);
+  public static final String QUEUE = "default";
+  public static final String KIND = "sample";
+
+  /** Short enough for tests, and long enough for a busy machine. */
+  public static final Timings TIMINGS =
+      new Timings(
+          Duration.ofMillis(100), Duration.ofMillis(500), Duration.ZERO, Duration.ofMillis(200));
+
+  /** Takes {@link Json} as it is, and everything else as a string. */
+  public static final Codec CODEC =
+      new Codec() {
+        @Override
+        public Json encode(Object value) {
+          return value instanceof Json json ? json : new Json("\"" + value + "\"");
+        }
+
+        @Override
+        public <T> T decode(Json json, Class<T> type) {
+          if (type != Json.class) {
+            throw new RefusedException(Refusal.PAYLOAD_MISMATCH, "not a " + type.getSimpleName());
+          }
+          return type.cast(json);
+        }
+      };
+
+  private Samples() {}
+
+  public static LeasedJob job() {
+    return job(KIND, null, null);
+  }
+
+  public static LeasedJob job(String kind, @Nullable Duration timeout, @Nullable Duration untilDeadline) {
+    JobId id = JobId.next();
+    return new LeasedJob(
+        new Lease(id, 1),
+        kind,
+        QUEUE,
+        Json.EMPTY,
+        "default",
+        "default",
+        id,
+        "key",
+        Instant.EPOCH,
+        0,
+        3,
+        Duration.ofMillis(5),
+        timeout,
+        untilDeadline,
+        JobAttributes.NONE);
+  }
+
+  /** A later attempt of the same job. */
+  static LeasedJob attempt(LeasedJob job, int attempt) {
+    return new LeasedJob(
+        new Lease(job.id(), attempt),
+        job.kind(),
+        job.queue(),
+        job.payload(),
+        job.tenant(),
+        job.workspace(),
+        job.run(),
+        job.runKey(),
+        job.enqueuedAt(),
+        job.failures(),
+        job.maxAttempts(),
+        job.queueWait(),
+        job.timeout(),
+        job.untilDeadline(),
+        job.attributes());
+  }
+
+  /** An attempt's place on this machine. */
+  static AttemptResources workplace(Lease lease, MemorySource source) {
+    return new AttemptResources(lease, SCRATCH, publisher(source), TIMINGS.cancelGrace());
+  }
+
+  static Publisher publisher(MemorySource source) {
+    return new Publisher(
+        STORE,
+        new Publisher.Source() {
+          @Override
+          public Ack publish(Publication publication) {
+            return source.publish(publication);
+          }
+
+          @Override
+          public List<PublishedArtifact> artifacts(Lease lease) {
+            return source.artifacts(lease);
+          }
+        });
+  }
+
+  public static WorkerOptions options(int concurrency) {
+    return options(concurrency, TIMINGS);
+  }
+
+  public static WorkerOptions options(int concurrency, Timings timings) {
+    return new WorkerOptions(
+        "worker:default:0@test",
+        List.of(QUEUE),
+        concurrency,
+        timings,
+        Duration.ofMillis(50),
+        Duration.ofSeconds(10),
+        Backpressure.Settings.OFF,
+        SCRATCH,
+        STORE,
+        Healing.DEFAULT,
+        Duration.ZERO);
+  }
+
+  static AttemptContext.Healer healer(MemorySource source, Supplier<LeasedJob> job) {
+    return new AttemptContext.Healer() {
+      private final Metrics metrics = new Metrics();
+
+      @Override
+      public Healing healing() {
+        return Healing.DEFAULT;
+      }
+
+      @Override
+      public Duration grace() {
+        return TIMINGS.cancelGrace();
+      }
+
+      @Override
+      public Metrics metrics() {
+        return metrics;
+      }
+
+      @Override
+      public Optional<Patch> patch(String step) {
+        return source.patch(job.get().lease(), step);
+      }
+
+      @Override
+      public List<StepStatus> steps(Interventions interventions) {
+        return source.steps(job.get().lease());
+      }
+    };
+  }
+}

@@ -1,0 +1,118 @@
+package dev.holdfast.worker.lease;
+
+import dev.holdfast.testkit.CapturedLog;
+import dev.holdfast.worker.ManualNanos;
+import dev.holdfast.worker.attempt.Samples;
+import dev.holdfast.worker.source.MemorySource;
+import dev.holdfast.worker.source.Metrics;
+import dev.holdfast.worker.source.SourceBusyException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class ReaperTest {
+  private final ManualNanos nanos = new ManualNanos();
+  private final MemorySource source = new MemorySource();
+  private final Metrics metrics = new Metrics();
+  private final Reaper reaper = new Reaper(source, Samples.TIMINGS, metrics, nanos);
+
+  private boolean judges() {
+    source.sweeps.clear();
+    reaper.runOnce();
+    return source.sweeps.contains(true);
+  }
+
+  @Test
+  void it_judges_from_the_start_and_every_half_heartbeat() {
+    assertThat(judges()).isTrue();
+    Duration half = Samples.TIMINGS.heartbeat().dividedBy(2);
+    assertThat(reaper.runOnce())
+        .isBetween(half.multipliedBy(3).dividedBy(4), half.multipliedBy(5).dividedBy(4));
+  }
+
+  @Test
+  void what_it_recovers_is_counted_by_reason() {
+    source.recovered = Map.of("stale", 3, "ended", 0, "timeout", 1);
+    reaper.runOnce();
+    reaper.runOnce();
+    assertThat(metrics.value("worker.recovered_jobs_total{reason=\"stale\"}")).isEqualTo(6);
+    assertThat(metrics.value("worker.recovered_jobs_total{reason=\"timeout\"}")).isEqualTo(2);
+    assertThat(metrics.snapshot())
+        .doesNotContainKey("worker.recovered_jobs_total{reason=\"ended\"}");
+  }
+
+  @Test
+  void after_an_outage_it_waits_a_whole_lease_before_it_judges() {
+    source.away = true;
+    assertThat(judges()).isFalse();
+    nanos.advance(Duration.ofHours(1));
+    assertThat(judges()).isFalse();
+    source.away = false;
+    assertThat(judges()).isFalse();
+    nanos.advance(Samples.TIMINGS.lease().minusNanos(1));
+    assertThat(judges()).isFalse();
+    nanos.advance(Duration.ofNanos(1));
+    assertThat(judges()).isTrue();
+    assertThat(judges()).isTrue();
+  }
+
+  @Test
+  void a_busy_source_is_told_and_one_that_is_away_tells_itself() {
+    try (CapturedLog log = CapturedLog.of(Reaper.class)) {
+      source.away = true;
+      reaper.runOnce();
+      assertThat(log.lines(Level.WARN)).isEmpty();
+      source.before =
+          verb -> {
+            throw new SourceBusyException("reap: locked", new IllegalStateException());
+          };
+      reaper.runOnce();
+      assertThat(log.lines(Level.WARN)).containsExactly("sweep: reap: locked (trying again)");
+      assertThat(log.lines(Level.ERROR)).isEmpty();
+    }
+  }
+
+  @Test
+  void a_second_outage_starts_the_wait_again() {
+    source.away = true;
+    judges();
+    source.away = false;
+    judges();
+    nanos.advance(Samples.TIMINGS.lease().dividedBy(2));
+    source.away = true;
+    judges();
+    source.away = false;
+    judges();
+    nanos.advance(Samples.TIMINGS.lease().dividedBy(2));
+    assertThat(judges()).isFalse();
+    nanos.advance(Samples.TIMINGS.lease().dividedBy(2));
+    assertThat(judges()).isTrue();
+  }
+
+  @Test
+  void a_source_that_answers_late_instead_of_failing_was_away_too() {
+    source.before = verb -> nanos.advance(Samples.TIMINGS.heartbeat().plusNanos(1));
+    assertThat(judges()).isFalse();
+    source.before = verb -> {};
+    assertThat(judges()).isFalse();
+    nanos.advance(Samples.TIMINGS.lease());
+    assertThat(judges()).isTrue();
+  }
+
+  @Test
+  void the_grace_period_is_waited_for_as_well() {
+    Reaper patient =
+        new Reaper(source, Samples.TIMINGS.withReapGrace(Duration.ofSeconds(60)), metrics, nanos);
+    source.away = true;
+    patient.runOnce();
+    source.away = false;
+    patient.runOnce();
+    nanos.advance(Samples.TIMINGS.lease().plusSeconds(59));
+    patient.runOnce();
+    assertThat(source.sweeps).doesNotContain(true);
+  }
+}

@@ -1,0 +1,233 @@
+package dev.holdfast.workspace;
+
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.process.Trees;
+import dev.holdfast.redaction.Scrubber;
+import dev.holdfast.steps.FailureClass;
+import dev.holdfast.steps.HeldUpException;
+import dev.holdfast.steps.Interventions;
+import dev.holdfast.steps.StepException;
+import dev.holdfast.workspace.git.Changes;
+import dev.holdfast.workspace.git.Git;
+import dev.holdfast.workspace.git.GitException;
+import dev.holdfast.workspace.git.ReplayException;
+import dev.holdfast.workspace.git.Repository;
+import dev.holdfast.workspace.git.Workspace;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The workspace of one job: built when an attempt begins and there is none, and anew when somebody
+ * else was at work in it.
+ */
+final class JobWorkspace {
+  private static final Logger log = LoggerFactory.getLogger(JobWorkspace.class);
+
+  private final Repository repository;
+  private final WorkspaceRun.Site site;
+  private final Scrubber scrubber;
+  private final Interventions interventions;
+  private final WorkspaceRun.Host host;
+  private final Patches patches;
+  private final Map<Integer, Checkpoint> done;
+  private @Nullable Workspace workspace;
+  private @Nullable String baseline;
+  private int workspaces;
+  private @Nullable String lastTree;
+  private boolean handedOver;
+
+  /**
+   * @param done the steps that are to be in it, as far as they come before the one at hand
+   */
+  JobWorkspace(
+      Repository repository,
+      WorkspaceRun.Site site,
+      Scrubber scrubber,
+      Interventions interventions,
+      WorkspaceRun.Host host,
+      Patches patches,
+      Map<Integer, Checkpoint> done) {
+    this.repository = repository;
+    this.site = site;
+    this.scrubber = scrubber;
+    this.interventions = interventions;
+    this.host = host;
+    this.patches = patches;
+    this.done = done;
+  }
+
+  /** The commit that the job has begun with, on whatever worker. */
+  void beginsAt(String commit) {
+    baseline = commit;
+  }
+
+  String baseline() {
+    return String.valueOf(baseline);
+  }
+
+  /** Nothing while there is none, or none that is whole. */
+  Optional<Workspace> current() {
+    Workspace open = workspace;
+    return open == null || !open.isWhole() ? Optional.empty() : Optional.of(open);
+  }
+
+  Optional<Path> place() {
+    Workspace open = workspace;
+    return open == null ? Optional.empty() : Optional.of(open.work());
+  }
+
+  boolean isLost() {
+    Workspace open = workspace;
+    return open != null && !open.isWhole();
+  }
+
+  /** To an operator, until the next attempt begins: what is changed meanwhile counts. */
+  void handOver() {
+    lastTree = null;
+    handedOver = true;
+  }
+
+  boolean isHandedOver() {
+    return workspace != null && handedOver;
+  }
+
+  /** No step is at work from here on. */
+  void isLeftWith(String tree) {
+    lastTree = tree;
+  }
+
+  void accept(Changes changes) throws IOException {
+    Workspace open = workspace;
+    if (open != null) {
+      open.accept(changes);
+      lastTree = changes.tree();
+    }
+  }
+
+  /** Rebuilt when the next attempt begins; until then the old one stays. */
+  void abandon() {
+    workspace = null;
+  }
+
+  /** The workspace for an attempt that is about to begin. */
+  Workspace ready(int index, Consumer<String> progress) throws IOException {
+    Workspace open = workspace;
+    if (open != null && hasChangedAlone(open)) {
+      // Whoever takes the job over now is not given this one.
+      workspace = null;
+      open = null;
+    }
+    if (open == null) {
+      open = built(index, progress);
+    }
+    open.clearAway();
+    // From here on whatever changes may be the program's doing.
+    lastTree = null;
+    handedOver = false;
+    return open;
+  }
+
+  /**
+   * Whether somebody was at work in it since the last attempt has ended: a process of that attempt
+   * that nobody could find, say. Whatever it wrote is in no step's patch, and would be taken for
+   * the next one's.
+   */
+  private boolean hasChangedAlone(Workspace open) throws IOException {
+    if (!open.isWhole()) {
+      host.log("── the workspace is gone, and is built anew");
+      return true;
+    }
+    String before = lastTree;
+    if (before == null) {
+      return false;
+    }
+    try {
+      String now = open.tree();
+      if (now.equals(before)) {
+        return false;
+      }
+      String what = scrubber.scrub(open.difference(before, now));
+      log.warn("a workspace has changed while no step was at work, and is built anew: {}", what);
+      host.log(
+          "── the workspace has changed while no step was at work, and is built anew: " + what);
+      return true;
+    } catch (GitException trouble) {
+      throw trouble.asStepFailure();
+    }
+  }
+
+  /** A new one, with the steps before this one in it. */
+  private Workspace built(int index, Consumer<String> progress) throws IOException {
+    Git git =
+        site.git()
+            .cancelledBy(interventions::isHeldUp)
+            .telling(line -> progress.accept(scrubber.scrub(line)));
+    Path folder = site.folder().resolve("workspace-" + ++workspaces);
+    try {
+      Workspace fresh = Workspace.create(folder, repository, baseline, site.cache(), git);
+      baseline = fresh.baseline();
+      for (int before = 1; before < index; before++) {
+        replay(fresh, before);
+      }
+      Workspace open = Workspace.open(folder, site.git());
+      workspace = open;
+      forgetOlder(workspaces);
+      return open;
+    } catch (CancellationException stopped) {
+      if (interventions.isHeldUp() && !Thread.currentThread().isInterrupted()) {
+        throw new HeldUpException();
+      }
+      throw stopped;
+    } catch (GitException trouble) {
+      throw trouble.asStepFailure();
+    } catch (ReplayException lost) {
+      throw new StepException(
+          FailureClass.DETERMINISTIC_REPO, String.valueOf(lost.getMessage()), lost);
+    } catch (RefusedException wrong) {
+      throw new StepException(
+          FailureClass.DETERMINISTIC_CONTRACT, String.valueOf(wrong.getMessage()), wrong);
+    }
+  }
+
+  private void replay(Workspace fresh, int index) throws IOException {
+    Checkpoint checkpoint = done.get(index);
+    if (checkpoint == null) {
+      throw new StepException(
+          FailureClass.DETERMINISTIC_REPO,
+          "step %d has no checkpoint to go on from".formatted(index));
+    }
+    Path patch = site.folder().resolve("replay.patch");
+    Files.write(
+        patch,
+        host.patch(checkpoint.stepId())
+            .orElseThrow(
+                () ->
+                    new StepException(
+                        FailureClass.DETERMINISTIC_REPO,
+                        "the patch of step '%s' is missing".formatted(checkpoint.stepId())))
+            .bytes());
+    fresh.replay(patch, checkpoint.diffHash(), checkpoint.tree());
+    patches.write(checkpoint, patch);
+    Files.delete(patch);
+  }
+
+  /** The one before it stays while the new one is not whole: it may be all there is to look at. */
+  private void forgetOlder(int newest) {
+    for (int old = 1; old < newest; old++) {
+      try {
+        Trees.delete(site.folder().resolve("workspace-" + old));
+      } catch (IOException kept) {
+        log.warn("an old workspace could not be deleted: {}", kept.toString());
+      }
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package dev.holdfast.workspace;
+
+import dev.holdfast.model.value.Text;
+import dev.holdfast.steps.Step;
+
+import java.util.List;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a runtime is told of its step, and, when it is tried again, of what went wrong. Small, and
+ * never the transcript: an attempt that reads all that its predecessor said makes its mistakes.
+ *
+ * <p>What whoever wrote the job says, and what operators say, is passed on as it was written. What
+ * comes of an attempt before is scrubbed, text by text: scrubbed as a whole this would not stay
+ * JSON.
+ *
+ * @param operator null where none has stepped in
+ */
+record RetryContext(
+    String objective,
+    StepInfo step,
+    List<String> constraints,
+    int attempt,
+    @Nullable FailureInfo failure,
+    @Nullable OperatorInfo operator,
+    List<String> changedFiles,
+    @Nullable String diffHash) {
+
+  private static final int MOST_LINE = 500;
+  private static final int MOST_FILES = 200;
+  private static final int MOST_REQUESTS = 10;
+
+  record StepInfo(
+      String id, int index, int of, @Nullable String title, @Nullable String instructions) {}
+
+  record FailureInfo(
+      String failureClass, String failureSignature, String summary, String strategy) {}
+
+  record OperatorInfo(List<RequestInfo> requests, List<String> changedFiles) {}
+
+  record RequestInfo(String action, String requestedBy, String reason) {}
+
+  static RetryContext of(
+      WorkspaceJob job,
+      WorkspaceJob.Task task,
+      int index,
+      Step.Retry retry,
+      UnaryOperator<String> scrub) {
+    Step.Failed last = retry.last();
+    List<String> constraints = job.constraints();
+    return new RetryContext(
+        job.objective(),
+        new StepInfo(task.id(), index, job.steps().size(), task.title(), task.instructions()),
+        constraints == null ? List.of() : constraints,
+        retry.attempt(),
+        last == null
+            ? null
+            : new FailureInfo(
+                last.attempt().failureClass().text(),
+                scrub.apply(last.attempt().signature()),
+                scrub.apply(last.summary()),
+                last.next().text()),
+        operator(retry.operators(), scrub),
+        last == null ? List.of() : files(last.changedFiles(), scrub),
+        last == null ? null : last.attempt().diffHash());
+  }
+
+  private static @Nullable OperatorInfo operator(
+      Step.Operators operators, UnaryOperator<String> scrub) {
+    List<Step.Request> asked = operators.requests();
+    return operators.equals(Step.Operators.NONE)
+        ? null
+        : new OperatorInfo(
+            asked.stream()
+                .skip(Math.max(0, asked.size() - MOST_REQUESTS))
+                .map(
+                    each ->
+                        new RequestInfo(each.action().text(), each.requestedBy(), each.reason()))
+                .toList(),
+            files(operators.changedFiles(), scrub));
+  }
+
+  private static List<String> files(List<String> names, UnaryOperator<String> scrub) {
+    return names.stream()
+        .limit(MOST_FILES)
+        .map(name -> Text.excerpt(scrub.apply(name), MOST_LINE))
+        .toList();
+  }
+}

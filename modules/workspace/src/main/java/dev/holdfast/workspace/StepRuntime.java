@@ -1,0 +1,158 @@
+package dev.holdfast.workspace;
+
+import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.model.value.Text;
+import dev.holdfast.process.Command;
+import dev.holdfast.process.ProcessTree;
+import dev.holdfast.redaction.Scrubber;
+import dev.holdfast.steps.Classifier;
+import dev.holdfast.steps.FailureClass;
+import dev.holdfast.steps.RuntimeFailedException;
+import dev.holdfast.steps.Step;
+import dev.holdfast.steps.StepException;
+import dev.holdfast.workspace.git.Synced;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One step's program: what it is told, what it says, and what that means. */
+final class StepRuntime {
+  private static final Logger log = LoggerFactory.getLogger(StepRuntime.class);
+  private static final int SUMMARY_CHARS = 500;
+  private static final int MOST_SAID = 64 << 10;
+
+  private final WorkspaceJob job;
+  private final WorkspaceJob.Task task;
+  private final int index;
+  private final WorkspaceRun.Site site;
+  private final Codec codec;
+  private final Scrubber scrubber;
+  private final WorkspaceRun.Host host;
+  private final RuntimeCommand command;
+
+  StepRuntime(
+      WorkspaceJob job,
+      WorkspaceJob.Task task,
+      int index,
+      WorkspaceRun.Site site,
+      Codec codec,
+      Scrubber scrubber,
+      WorkspaceRun.Host host) {
+    this.job = job;
+    this.task = task;
+    this.index = index;
+    this.site = site;
+    this.codec = codec;
+    this.scrubber = scrubber;
+    this.host = host;
+    RuntimeCommand named = site.runtimes().get(task.runtime());
+    if (named == null) {
+      throw new StepException(
+          FailureClass.DETERMINISTIC_CONTRACT,
+          "no runtime '%s' here: name its command under 'runtimes' in holdfast.yaml"
+              .formatted(task.runtime()));
+    }
+    this.command = named;
+  }
+
+  /** What a runtime may say about its step, in the file that HOLDFAST_STEP_RESULT names. */
+  record Said(@Nullable String summary, @Nullable String failureClass, @Nullable String message) {}
+
+  /**
+   * @return what it says it has done
+   * @throws RuntimeFailedException when it says, by whatever means, that it has not
+   */
+  String run(Path work, Step.Retry retry) throws IOException, InterruptedException {
+    Path state = Files.createDirectories(site.folder().resolve("state"));
+    Path result = state.resolve("result.json");
+    Files.deleteIfExists(result);
+    host.log("── step %s, attempt %d".formatted(task.id(), retry.attempt()));
+    RuntimeProcess.Ended ended =
+        new RuntimeProcess(scrubber, host, site.grace())
+            .run(
+                new Command(command.command(), work, environment(state, result, retry)),
+                logOf(retry.attempt()));
+    Said said = said(result);
+    judge(ended, said);
+    return summary(ended, said);
+  }
+
+  private Path logOf(int attempt) throws IOException {
+    Path logs = Files.createDirectories(site.folder().resolve("logs"));
+    return logs.resolve("step-%04d-attempt-%d.log".formatted(index, attempt));
+  }
+
+  private Map<String, String> environment(Path state, Path result, Step.Retry retry)
+      throws IOException {
+    Map<String, String> all = new HashMap<>(site.environment());
+    // Some programs refuse to commit without a name.
+    for (String who : List.of("AUTHOR", "COMMITTER")) {
+      all.put("GIT_" + who + "_NAME", "Holdfast");
+      all.put("GIT_" + who + "_EMAIL", "holdfast@localhost");
+    }
+    all.putAll(command.environment());
+    Path context = state.resolve("retry-context.json");
+    Synced.write(
+        context, codec.encode(RetryContext.of(job, task, index, retry, scrubber::scrub)).text());
+    all.put("HOLDFAST_RETRY_CONTEXT", context.toString());
+    all.put("HOLDFAST_STEP_ID", task.id());
+    all.put("HOLDFAST_STEP_INDEX", Integer.toString(index));
+    all.put("HOLDFAST_STEP_ATTEMPT", Integer.toString(retry.attempt()));
+    all.put("HOLDFAST_STEP_RESULT", result.toString());
+    return all;
+  }
+
+  private @Nullable Said said(Path result) {
+    try {
+      long size = Files.size(result);
+      String text = size > MOST_SAID ? "" : Files.readString(result);
+      // As it was said, secrets and all: it is not kept.
+      Files.delete(result);
+      if (size > MOST_SAID) {
+        throw new IOException("it has %,d bytes, and may have %,d".formatted(size, MOST_SAID));
+      }
+      return codec.decode(new Json(text), Said.class);
+    } catch (NoSuchFileException nothing) {
+      return null;
+    } catch (IOException | RefusedException unreadable) {
+      log.info(
+          "step {}: its result could not be read: {}",
+          task.id(),
+          scrubber.scrub(unreadable.toString()));
+      return null;
+    }
+  }
+
+  private void judge(RuntimeProcess.Ended ended, @Nullable Said said) {
+    String kind = said == null ? null : said.failureClass();
+    if (ended.exit() == 0 && kind == null) {
+      return;
+    }
+    FailureClass failureClass =
+        kind == null ? Classifier.ofExit(ended.exit()) : FailureClass.of(kind);
+    String message = said == null ? null : said.message();
+    throw new RuntimeFailedException(
+        failureClass,
+        "%s %s: %s"
+            .formatted(
+                task.runtime(),
+                ProcessTree.howItEnded(ended.exit()),
+                message == null ? ended.lastLine() : message),
+        ended.lastLines());
+  }
+
+  private String summary(RuntimeProcess.Ended ended, @Nullable Said said) {
+    String text = said == null || said.summary() == null ? ended.lastLine() : said.summary();
+    return Text.excerpt(scrubber.scrub(text), SUMMARY_CHARS);
+  }
+}

@@ -1,0 +1,5 @@
+/** Git: mirrors, work trees, snapshots and patches. */
+@NullMarked
+package dev.holdfast.workspace.git;
+
+import org.jspecify.annotations.NullMarked;
