@@ -18,7 +18,6 @@ import dev.holdfast.queue.recover.ReapResult;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.SourceBusyException;
 import dev.holdfast.worker.source.SourceUnavailableException;
-
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;

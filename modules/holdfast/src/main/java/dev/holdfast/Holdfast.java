@@ -16,7 +16,6 @@ import dev.holdfast.worker.handler.LeaseLostException;
 import dev.holdfast.worker.lease.Upkeep;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Metrics;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

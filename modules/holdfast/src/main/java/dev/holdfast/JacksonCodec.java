@@ -1,12 +1,5 @@
 package dev.holdfast;
 
-import dev.holdfast.model.value.Codec;
-import dev.holdfast.model.value.Json;
-import dev.holdfast.model.value.PayloadType;
-import dev.holdfast.model.value.Refusal;
-import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.model.value.Text;
-
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.util.JsonRecyclerPools;
@@ -19,6 +12,12 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
 import com.fasterxml.jackson.datatype.jsr310.JavaTimeFeature;
 import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
+import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.PayloadType;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.model.value.Text;
 import java.util.List;
 import java.util.ServiceLoader;
 

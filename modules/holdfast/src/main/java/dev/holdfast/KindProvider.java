@@ -1,7 +1,6 @@
 package dev.holdfast;
 
 import dev.holdfast.worker.handler.Kind;
-
 import java.util.Collection;
 import java.util.List;
 

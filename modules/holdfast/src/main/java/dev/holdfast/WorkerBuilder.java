@@ -18,7 +18,6 @@ import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Metrics;
-
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,5 +1,8 @@
 package guide;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import dev.holdfast.WorkerBuilder;
 import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.job.Job;
@@ -11,10 +14,6 @@ import dev.holdfast.worker.artifact.FolderStore;
 import dev.holdfast.worker.artifact.Scratch;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.Kind;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
-
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

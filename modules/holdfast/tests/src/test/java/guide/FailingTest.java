@@ -1,5 +1,7 @@
 package guide;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.attempt.AttemptOutcome;
@@ -11,16 +13,13 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.job.RetryDefaults;
+import dev.holdfast.model.job.RetryDefaults.Retries;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.PayloadType;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.Kind;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import dev.holdfast.model.job.RetryDefaults.Retries;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

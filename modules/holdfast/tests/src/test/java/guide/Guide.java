@@ -1,5 +1,7 @@
 package guide;
 
+import static dev.holdfast.testkit.Soon.SOON;
+
 import dev.holdfast.Holdfast;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.Failure;
@@ -11,9 +13,6 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
-
-import static dev.holdfast.testkit.Soon.SOON;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -1,5 +1,7 @@
 package guide;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.WorkerBuilder;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -8,9 +10,6 @@ import dev.holdfast.testkit.Living;
 import dev.holdfast.testkit.Script;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.handler.JobContext;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,5 +1,8 @@
 package guide;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
@@ -7,10 +10,6 @@ import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.Soon;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
-
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;

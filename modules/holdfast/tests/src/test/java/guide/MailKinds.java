@@ -3,7 +3,6 @@ package guide;
 import dev.holdfast.Holdfast;
 import dev.holdfast.KindProvider;
 import dev.holdfast.worker.handler.Kind;
-
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

@@ -1,10 +1,9 @@
 package guide;
 
-import dev.holdfast.model.job.Job;
-import dev.holdfast.model.job.JobId;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;

@@ -1,14 +1,13 @@
 package guide;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.schedule.WhenMissed;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.DayOfWeek;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,5 +1,9 @@
 package guide;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.KindProvider;
@@ -13,11 +17,6 @@ import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.testkit.Durable;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

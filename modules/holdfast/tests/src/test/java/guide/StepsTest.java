@@ -1,5 +1,7 @@
 package guide;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -7,9 +9,6 @@ import dev.holdfast.steps.FailureClass;
 import dev.holdfast.steps.StepException;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.handler.JobContext;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

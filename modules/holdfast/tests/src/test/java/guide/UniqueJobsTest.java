@@ -1,14 +1,13 @@
 package guide;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.Unique;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

@@ -1,5 +1,7 @@
 package guide;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.WorkerBuilder;
 import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.job.FailureCategory;
@@ -8,9 +10,6 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.WhenDependencyFails;
 import dev.holdfast.worker.Worker;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

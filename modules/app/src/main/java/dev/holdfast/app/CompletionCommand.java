@@ -1,7 +1,6 @@
 package dev.holdfast.app;
 
 import dev.holdfast.app.error.ExitCode;
-
 import java.util.concurrent.Callable;
 import picocli.AutoComplete;
 import picocli.CommandLine.Command;

@@ -18,7 +18,6 @@ import dev.holdfast.app.run.DevCommand;
 import dev.holdfast.app.run.ServerCommand;
 import dev.holdfast.app.run.SuperviseCommand;
 import dev.holdfast.app.run.WorkerCommand;
-
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;

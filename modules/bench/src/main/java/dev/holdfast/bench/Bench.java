@@ -1,7 +1,6 @@
 package dev.holdfast.bench;
 
 import dev.holdfast.embedded.EmbeddedPostgres;
-
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,10 +1,9 @@
 package dev.holdfast.bench;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.Holdfast;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.worker.Worker;
-
-import com.zaxxer.hikari.HikariDataSource;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -5,7 +5,6 @@ import dev.holdfast.workspace.git.Changes;
 import dev.holdfast.workspace.git.Git;
 import dev.holdfast.workspace.git.Repository;
 import dev.holdfast.workspace.git.Workspace;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

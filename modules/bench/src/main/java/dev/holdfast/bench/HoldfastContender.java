@@ -1,5 +1,6 @@
 package dev.holdfast.bench;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.job.Job;
@@ -7,8 +8,6 @@ import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.config.ServerOptions;
-
-import com.zaxxer.hikari.HikariDataSource;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;

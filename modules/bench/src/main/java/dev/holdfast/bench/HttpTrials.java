@@ -5,7 +5,6 @@ import dev.holdfast.contract.lease.LeaseRequest;
 import dev.holdfast.contract.task.TaskEnvelope;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.server.HoldfastServer;
-
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -4,7 +4,6 @@ import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.queue.Queue;
-
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;

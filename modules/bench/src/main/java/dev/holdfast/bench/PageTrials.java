@@ -1,7 +1,6 @@
 package dev.holdfast.bench;
 
 import dev.holdfast.server.HoldfastServer;
-
 import java.io.IOException;
 import java.sql.SQLException;
 import java.util.ArrayList;

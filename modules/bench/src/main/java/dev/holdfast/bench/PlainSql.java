@@ -1,8 +1,7 @@
 package dev.holdfast.bench;
 
-import dev.holdfast.model.job.JobId;
-
 import com.zaxxer.hikari.HikariDataSource;
+import dev.holdfast.model.job.JobId;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -1,7 +1,6 @@
 package dev.holdfast;
 
 import dev.holdfast.worker.source.JobSource;
-
 import java.util.Optional;
 import java.util.ServiceLoader;
 

@@ -1,5 +1,8 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Failure;
@@ -13,10 +16,6 @@ import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.LeaseLostException;
 import dev.holdfast.worker.source.Metrics;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,7 @@
 package dev.holdfast;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -8,9 +10,6 @@ import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.config.Backpressure;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.source.Metrics;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

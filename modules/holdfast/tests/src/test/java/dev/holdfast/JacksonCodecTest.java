@@ -1,16 +1,15 @@
 package dev.holdfast;
 
-import dev.holdfast.model.value.Codec;
-import dev.holdfast.model.value.Json;
-import dev.holdfast.model.value.PayloadType;
-import dev.holdfast.model.value.Refusal;
-import dev.holdfast.model.value.RefusedException;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.PayloadType;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;

@@ -1,5 +1,9 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
 import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.job.Job;
@@ -13,11 +17,6 @@ import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.LeaseLostException;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Metrics;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
-import ch.qos.logback.classic.Level;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -1,5 +1,11 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.AMPLE;
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.attempt.Timings;
@@ -16,13 +22,6 @@ import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.source.JobSource;
-
-import static dev.holdfast.testkit.Soon.AMPLE;
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;

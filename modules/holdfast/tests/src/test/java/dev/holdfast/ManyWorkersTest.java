@@ -1,13 +1,12 @@
 package dev.holdfast;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.worker.Worker;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,5 +1,10 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static dev.holdfast.testkit.Soon.STANDSTILL;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.attempt.LeasedJob;
@@ -17,12 +22,6 @@ import dev.holdfast.worker.JobListener;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.source.Metrics;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static dev.holdfast.testkit.Soon.STANDSTILL;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -1,5 +1,10 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.attempt.LeasedJob;
@@ -19,12 +24,6 @@ import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.LeaseLostException;
 import dev.holdfast.worker.source.Metrics;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
-import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;

@@ -1,5 +1,7 @@
 package dev.holdfast;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
@@ -9,9 +11,6 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.worker.Worker;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;

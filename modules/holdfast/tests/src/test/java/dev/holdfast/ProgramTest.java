@@ -1,5 +1,7 @@
 package dev.holdfast;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
 import dev.holdfast.model.attempt.Timings;
@@ -15,9 +17,6 @@ import dev.holdfast.testkit.Living;
 import dev.holdfast.testkit.Script;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.handler.Kind;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

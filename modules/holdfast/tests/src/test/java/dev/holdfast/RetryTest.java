@@ -1,5 +1,7 @@
 package dev.holdfast;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.job.Failure;
@@ -11,9 +13,6 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.worker.Worker;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;

@@ -1,5 +1,8 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
@@ -14,10 +17,6 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.PayloadType;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.worker.Worker;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,5 +1,9 @@
 package dev.holdfast;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import ch.qos.logback.classic.Level;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.Job;
@@ -9,11 +13,6 @@ import dev.holdfast.model.value.Json;
 import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.worker.artifact.Scratch;
 import dev.holdfast.worker.handler.Handler;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.tuple;
-
-import ch.qos.logback.classic.Level;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -12,7 +12,6 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.worker.source.JobSource;
-
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;

@@ -1,22 +1,21 @@
 package dev.holdfast;
 
-import dev.holdfast.model.job.Job;
-import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.job.JobState;
-import dev.holdfast.model.value.Json;
-import dev.holdfast.queue.Impatient;
-import dev.holdfast.queue.jdbc.DatabaseException;
-import dev.holdfast.testkit.CapturedLog;
-import dev.holdfast.testkit.FaultProxy;
-import dev.holdfast.testkit.TestDatabase;
-
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.queue.Impatient;
+import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.DatabaseException.Reason;
+import dev.holdfast.testkit.CapturedLog;
+import dev.holdfast.testkit.FaultProxy;
+import dev.holdfast.testkit.TestDatabase;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;

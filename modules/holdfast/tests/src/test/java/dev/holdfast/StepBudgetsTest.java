@@ -1,5 +1,8 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.AMPLE;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -12,10 +15,6 @@ import dev.holdfast.worker.config.Healing;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.workspace.RuntimeCommand;
 import dev.holdfast.workspace.Workspaces;
-
-import static dev.holdfast.testkit.Soon.AMPLE;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

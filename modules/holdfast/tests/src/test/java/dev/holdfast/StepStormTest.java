@@ -1,5 +1,7 @@
 package dev.holdfast;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -11,9 +13,6 @@ import dev.holdfast.steps.StepLoop;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.config.Healing;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,9 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.AMPLE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.command.CommandAction;
@@ -21,11 +25,6 @@ import dev.holdfast.steps.StepLoop;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.config.Healing;
 import dev.holdfast.worker.handler.Handler;
-
-import static dev.holdfast.testkit.Soon.AMPLE;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.tuple;
-
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

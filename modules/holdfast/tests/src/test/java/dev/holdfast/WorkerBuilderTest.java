@@ -1,5 +1,8 @@
 package dev.holdfast;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -7,10 +10,6 @@ import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.handler.Kind;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -4,7 +4,6 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.worker.artifact.FolderStore;
 import dev.holdfast.worker.artifact.Scratch;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,5 +1,10 @@
 package dev.holdfast;
 
+import static dev.holdfast.testkit.Soon.AMPLE;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
 import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
@@ -25,12 +30,6 @@ import dev.holdfast.workspace.WorkspaceJob;
 import dev.holdfast.workspace.Workspaces;
 import dev.holdfast.workspace.git.Git;
 import dev.holdfast.workspace.git.Workspace;
-
-import static dev.holdfast.testkit.Soon.AMPLE;
-import static java.nio.charset.StandardCharsets.UTF_8;
-import static org.assertj.core.api.Assertions.assertThat;
-
-import ch.qos.logback.classic.Level;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

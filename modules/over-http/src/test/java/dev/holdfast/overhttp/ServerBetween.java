@@ -1,5 +1,7 @@
 package dev.holdfast.overhttp;
 
+import static dev.holdfast.testkit.Soon.AMPLE;
+
 import dev.holdfast.Between;
 import dev.holdfast.Holdfast;
 import dev.holdfast.client.worker.HttpSource;
@@ -7,9 +9,6 @@ import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.worker.source.JobSource;
-
-import static dev.holdfast.testkit.Soon.AMPLE;
-
 import java.time.Duration;
 
 /** A server: the worker knows its address and nothing else. */

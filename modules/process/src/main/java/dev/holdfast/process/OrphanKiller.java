@@ -60,7 +60,14 @@ final class OrphanKiller {
     ProcessBuilder builder =
         new ProcessBuilder(
                 ProcessTree.inOwnSession(
-                    List.of("/bin/sh", "-c", SCRIPT, "sh", OURS, ProcessFamily.MARK, LimitMark.prefix())))
+                    List.of(
+                        "/bin/sh",
+                        "-c",
+                        SCRIPT,
+                        "sh",
+                        OURS,
+                        ProcessFamily.MARK,
+                        LimitMark.prefix())))
             .directory(new File("/"))
             .redirectOutput(ProcessBuilder.Redirect.DISCARD)
             .redirectError(ProcessBuilder.Redirect.DISCARD);

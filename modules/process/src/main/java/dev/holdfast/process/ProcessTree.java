@@ -42,7 +42,12 @@ public final class ProcessTree {
   private final LineReader err;
 
   private ProcessTree(
-      String name, Process process, ProcessFamily.Marks marks, long since, LineReader out, LineReader err) {
+      String name,
+      Process process,
+      ProcessFamily.Marks marks,
+      long since,
+      LineReader out,
+      LineReader err) {
     this.name = name;
     this.process = process;
     this.marks = marks;

@@ -6,7 +6,6 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.worker.handler.Kind;
-
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

@@ -14,7 +14,6 @@ import dev.holdfast.worker.artifact.Scratch;
 import dev.holdfast.worker.attempt.AttemptContext;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.JobContext;
-
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;

@@ -12,7 +12,6 @@ import dev.holdfast.redaction.ScrubbingStream;
 import dev.holdfast.worker.attempt.AttemptContext;
 import dev.holdfast.worker.handler.CancelledException;
 import dev.holdfast.worker.handler.LeaseLostException;
-
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 

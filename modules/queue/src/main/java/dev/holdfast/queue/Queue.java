@@ -104,7 +104,6 @@ import dev.holdfast.queue.settle.Heartbeat;
 import dev.holdfast.queue.settle.Settle;
 import dev.holdfast.queue.settle.Succeed;
 import dev.holdfast.queue.settle.Undelivered;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -165,7 +164,8 @@ public final class Queue implements AutoCloseable {
    * @param retries what holds for jobs that do not say how often, and how soon, they are retried
    */
   public record Options(int connections, StatementObserver observer, RetryDefaults retries) {
-    public static final Options DEFAULT = new Options(8, StatementObserver.NONE, RetryDefaults.NONE);
+    public static final Options DEFAULT =
+        new Options(8, StatementObserver.NONE, RetryDefaults.NONE);
 
     public Options(int connections, StatementObserver observer) {
       this(connections, observer, RetryDefaults.NONE);
@@ -647,7 +647,8 @@ public final class Queue implements AutoCloseable {
   public List<Enqueued> enqueueOnce(String tenant, String key, String digest, List<Job> jobs) {
     Limits.key("idempotency key", key);
     return database.transact(
-        "submit", connection -> EnqueueIdempotent.once(connection, enqueue, tenant, key, digest, jobs));
+        "submit",
+        connection -> EnqueueIdempotent.once(connection, enqueue, tenant, key, digest, jobs));
   }
 
   public int forgetSubmissions(Duration olderThan) {
@@ -766,7 +767,8 @@ public final class Queue implements AutoCloseable {
 
   /** What ended between two moments, of all queues together, in spans of this length. */
   public List<Moment> past(Duration span, Instant from, Instant until, @Nullable String tenant) {
-    return database.run("past", connection -> RecentThroughput.between(connection, span, from, until, tenant));
+    return database.run(
+        "past", connection -> RecentThroughput.between(connection, span, from, until, tenant));
   }
 
   /** Workers that hold leases, with up to so many jobs each. */
@@ -823,7 +825,8 @@ public final class Queue implements AutoCloseable {
   }
 
   public int retain(JobState state, Duration olderThan) {
-    return database.run("retain", connection -> Retention.delete(connection, state, olderThan, SWEEP));
+    return database.run(
+        "retain", connection -> Retention.delete(connection, state, olderThan, SWEEP));
   }
 
   /** Deleted jobs whose artifacts still lie in the store. */

@@ -53,7 +53,9 @@ public final class Scrubber {
     return new Scrubber(new Triggers(rules), secrets);
   }
 
-  /** Whether the file holds one of the known values, in any of the forms in which it is searched. */
+  /**
+   * Whether the file holds one of the known values, in any of the forms in which it is searched.
+   */
   public boolean findsIn(Path file) throws IOException {
     return known.isIn(file);
   }

@@ -1,5 +1,13 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.model.job.EventType.CREATED;
+import static dev.holdfast.model.job.EventType.FAILED;
+import static dev.holdfast.model.job.EventType.PROCESSING;
+import static dev.holdfast.model.job.EventType.REQUEUED_STALE;
+import static dev.holdfast.model.job.EventType.RETRY_SCHEDULED;
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.job.Failure;
@@ -11,15 +19,6 @@ import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
-
-import static dev.holdfast.model.job.EventType.CREATED;
-import static dev.holdfast.model.job.EventType.FAILED;
-import static dev.holdfast.model.job.EventType.PROCESSING;
-import static dev.holdfast.model.job.EventType.REQUEUED_STALE;
-import static dev.holdfast.model.job.EventType.RETRY_SCHEDULED;
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;

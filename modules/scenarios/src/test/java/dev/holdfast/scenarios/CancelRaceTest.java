@@ -1,6 +1,10 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.Cancellation.Answer;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -10,11 +14,6 @@ import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.handler.JobContext;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
-import dev.holdfast.model.job.Cancellation.Answer;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;

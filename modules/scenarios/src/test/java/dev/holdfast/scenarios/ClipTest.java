@@ -1,5 +1,8 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -9,10 +12,6 @@ import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Living;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,11 +1,10 @@
 package dev.holdfast.scenarios;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.job.Job;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Extent;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;

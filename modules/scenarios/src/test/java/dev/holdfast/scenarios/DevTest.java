@@ -1,5 +1,13 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.model.job.EventType.ABORTED_SHUTDOWN;
+import static dev.holdfast.model.job.EventType.CREATED;
+import static dev.holdfast.model.job.EventType.DONE;
+import static dev.holdfast.model.job.EventType.PROCESSING;
+import static dev.holdfast.model.job.EventType.REQUEUED_STALE;
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.embedded.Running;
 import dev.holdfast.model.job.Job;
@@ -10,15 +18,6 @@ import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.TestServer;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.testkit.program.Processes;
-
-import static dev.holdfast.model.job.EventType.ABORTED_SHUTDOWN;
-import static dev.holdfast.model.job.EventType.CREATED;
-import static dev.holdfast.model.job.EventType.DONE;
-import static dev.holdfast.model.job.EventType.PROCESSING;
-import static dev.holdfast.model.job.EventType.REQUEUED_STALE;
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;

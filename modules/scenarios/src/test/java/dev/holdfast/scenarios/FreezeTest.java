@@ -1,11 +1,5 @@
 package dev.holdfast.scenarios;
 
-import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.job.JobState;
-import dev.holdfast.model.job.JobStatus;
-import dev.holdfast.testkit.ChildProcess;
-import dev.holdfast.testkit.Durable;
-
 import static dev.holdfast.model.job.EventType.CREATED;
 import static dev.holdfast.model.job.EventType.DONE;
 import static dev.holdfast.model.job.EventType.PROCESSING;
@@ -13,6 +7,11 @@ import static dev.holdfast.model.job.EventType.REQUEUED_STALE;
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Durable;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;

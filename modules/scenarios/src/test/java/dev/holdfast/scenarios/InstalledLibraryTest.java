@@ -1,5 +1,8 @@
 package dev.holdfast.scenarios;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Markdown;
 import dev.holdfast.testkit.OnlyWithAll;
@@ -7,10 +10,6 @@ import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.program.AssembledProgram;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.testkit.program.Processes;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
-
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;

@@ -1,5 +1,13 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.model.job.EventType.CREATED;
+import static dev.holdfast.model.job.EventType.DONE;
+import static dev.holdfast.model.job.EventType.PROCESSING;
+import static dev.holdfast.model.job.EventType.RELEASED;
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import dev.holdfast.Holdfast;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.Enqueued;
@@ -13,15 +21,6 @@ import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.program.Launch;
-
-import static dev.holdfast.model.job.EventType.CREATED;
-import static dev.holdfast.model.job.EventType.DONE;
-import static dev.holdfast.model.job.EventType.PROCESSING;
-import static dev.holdfast.model.job.EventType.RELEASED;
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

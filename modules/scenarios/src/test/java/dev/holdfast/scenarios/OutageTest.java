@@ -1,5 +1,11 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.model.job.EventType.CREATED;
+import static dev.holdfast.model.job.EventType.DONE;
+import static dev.holdfast.model.job.EventType.PROCESSING;
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -9,13 +15,6 @@ import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.program.Launch;
-
-import static dev.holdfast.model.job.EventType.CREATED;
-import static dev.holdfast.model.job.EventType.DONE;
-import static dev.holdfast.model.job.EventType.PROCESSING;
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -4,7 +4,6 @@ import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.testkit.TestServer;
 import dev.holdfast.testkit.program.Processes;
-
 import java.nio.file.Path;
 
 /** A database server that belongs to one test, which may therefore kill it. */

@@ -1,11 +1,10 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.testkit.Soon.SOON;
+
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.queue.jdbc.DatabaseException;
-
-import static dev.holdfast.testkit.Soon.SOON;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

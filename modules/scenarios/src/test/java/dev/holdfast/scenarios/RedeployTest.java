@@ -1,14 +1,5 @@
 package dev.holdfast.scenarios;
 
-import dev.holdfast.model.job.Job;
-import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.job.JobState;
-import dev.holdfast.model.job.JobStatus;
-import dev.holdfast.testkit.ChildProcess;
-import dev.holdfast.testkit.Durable;
-import dev.holdfast.testkit.OnlyWithAll;
-import dev.holdfast.testkit.program.Launch;
-
 import static dev.holdfast.model.job.EventType.ABORTED_SHUTDOWN;
 import static dev.holdfast.model.job.EventType.CREATED;
 import static dev.holdfast.model.job.EventType.DONE;
@@ -18,6 +9,14 @@ import static dev.holdfast.testkit.Soon.STANDSTILL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

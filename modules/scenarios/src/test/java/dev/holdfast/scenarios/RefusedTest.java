@@ -1,12 +1,11 @@
 package dev.holdfast.scenarios;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.testkit.TestServer;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.testkit.program.Processes;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

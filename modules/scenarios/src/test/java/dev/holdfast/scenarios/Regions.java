@@ -1,7 +1,6 @@
 package dev.holdfast.scenarios;
 
 import dev.holdfast.testkit.Markdown;
-
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;

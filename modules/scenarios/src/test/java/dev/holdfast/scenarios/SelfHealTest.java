@@ -1,5 +1,8 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -10,10 +13,6 @@ import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.workspace.WorkspaceJob;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;

@@ -1,9 +1,8 @@
 package dev.holdfast.scenarios;
 
-import dev.holdfast.testkit.Markdown;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.testkit.Markdown;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,5 +1,8 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.Job;
@@ -16,10 +19,6 @@ import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.Living;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

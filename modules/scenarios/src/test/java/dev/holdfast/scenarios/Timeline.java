@@ -1,9 +1,8 @@
 package dev.holdfast.scenarios;
 
-import dev.holdfast.model.job.JobEvent;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.job.JobEvent;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.IntStream;

@@ -1,12 +1,11 @@
 package dev.holdfast.scenarios;
 
-import dev.holdfast.testkit.ChildProcess;
-import dev.holdfast.testkit.Script;
-
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Script;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,5 +1,11 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.testkit.Soon.AMPLE;
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.Holdfast;
 import dev.holdfast.examples.clip.ClipKinds;
 import dev.holdfast.model.job.Job;
@@ -9,13 +15,6 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.testkit.program.Processes;
-
-import static dev.holdfast.testkit.Soon.AMPLE;
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,12 +1,11 @@
 package dev.holdfast.scenarios;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.program.AssembledProgram;
 import dev.holdfast.testkit.program.Processes;
-
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import java.util.Optional;
 import org.junit.jupiter.api.extension.AfterTestExecutionCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;

@@ -1,9 +1,8 @@
 package dev.holdfast.scenarios;
 
-import dev.holdfast.testkit.program.Launch;
-
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,5 +1,13 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.model.job.EventType.CREATED;
+import static dev.holdfast.model.job.EventType.DONE;
+import static dev.holdfast.model.job.EventType.PROCESSING;
+import static dev.holdfast.testkit.Soon.SOON;
+import static dev.holdfast.testkit.Soon.STANDSTILL;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.Job;
@@ -9,15 +17,6 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.OnlyWithAll;
-
-import static dev.holdfast.model.job.EventType.CREATED;
-import static dev.holdfast.model.job.EventType.DONE;
-import static dev.holdfast.model.job.EventType.PROCESSING;
-import static dev.holdfast.testkit.Soon.SOON;
-import static dev.holdfast.testkit.Soon.STANDSTILL;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
-
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

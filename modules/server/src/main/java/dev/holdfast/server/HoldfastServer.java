@@ -55,7 +55,6 @@ import dev.holdfast.server.routing.Router;
 import dev.holdfast.server.routing.SharedAnswers;
 import dev.holdfast.worker.lease.Upkeep;
 import dev.holdfast.worker.source.Metrics;
-
 import io.helidon.webserver.WebServer;
 import io.helidon.webserver.WebServerConfig;
 import io.helidon.webserver.http1.Http1Config;
@@ -131,7 +130,8 @@ public final class HoldfastServer implements AutoCloseable {
     LongPollBroker room = new LongPollBroker(queue, bell);
     WakeUps wakeUps = new WakeUps(bell);
     Upkeep upkeep = holdfast.upkeep(options.timings(), counted);
-    HeartbeatBatcher beats = new HeartbeatBatcher(queue, options.timings().lease(), System::nanoTime);
+    HeartbeatBatcher beats =
+        new HeartbeatBatcher(queue, options.timings().lease(), System::nanoTime);
     Envelopes envelopes =
         new Envelopes(
             queue,
@@ -200,7 +200,8 @@ public final class HoldfastServer implements AutoCloseable {
     SlowRequestTimeout patience = new SlowRequestTimeout(readWithin);
     SharedAnswers shared = new SharedAnswers(feeds::lastNews);
     RequestHandler door =
-        new RequestHandler(router, gate, new HostOriginPolicy(options), patience, shared, metrics::answered);
+        new RequestHandler(
+            router, gate, new HostOriginPolicy(options), patience, shared, metrics::answered);
     List<AutoCloseable> parts =
         List.of(feeds, room, wakeUps, bell, pusher, upkeep, chores, metrics, patience);
     try {
@@ -214,7 +215,8 @@ public final class HoldfastServer implements AutoCloseable {
     }
   }
 
-  public static WebServer web(ServerOptions options, RequestHandler door, SlowRequestTimeout patience) {
+  public static WebServer web(
+      ServerOptions options, RequestHandler door, SlowRequestTimeout patience) {
     Http1Config http =
         Http1Config.builder()
             .maxPrologueLength(MOST_URI_BYTES)

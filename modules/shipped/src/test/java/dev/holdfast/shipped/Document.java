@@ -1,7 +1,6 @@
 package dev.holdfast.shipped;
 
 import dev.holdfast.testkit.Markdown;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,9 +1,8 @@
 package dev.holdfast.shipped;
 
-import dev.holdfast.testkit.Extent;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.testkit.Extent;
 import java.io.IOException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;

@@ -1,9 +1,8 @@
 package dev.holdfast.shipped;
 
-import dev.holdfast.testkit.ChildProcess;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.testkit.ChildProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;

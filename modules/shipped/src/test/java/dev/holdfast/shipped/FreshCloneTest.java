@@ -1,12 +1,11 @@
 package dev.holdfast.shipped;
 
-import dev.holdfast.testkit.ChildProcess;
-import dev.holdfast.testkit.OnlyWithAll;
-import dev.holdfast.testkit.page.Browser;
-
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.page.Browser;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;

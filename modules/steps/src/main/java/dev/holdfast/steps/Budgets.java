@@ -2,7 +2,6 @@ package dev.holdfast.steps;
 
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-
 import java.time.Duration;
 
 /**

@@ -3,7 +3,6 @@ package dev.holdfast.steps;
 import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.value.RefusedException;
 
-
 /** What kind of trouble a throwable or an exit code is. Only what is known for sure is final. */
 public final class Classifier {
   // From sysexits.h, and what shells answer for a program they cannot run.

@@ -3,7 +3,6 @@ package dev.holdfast.steps;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.value.Plural;
-
 import java.util.List;
 import java.util.function.Predicate;
 

@@ -4,7 +4,6 @@ import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 
-
 /** How a job fails whose step cannot be healed here: back to the queue, or for good. */
 final class Exhausted {
   private Exhausted() {}

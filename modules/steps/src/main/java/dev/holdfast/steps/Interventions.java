@@ -2,7 +2,6 @@ package dev.holdfast.steps;
 
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
-
 import dev.holdfast.model.command.PendingCommand.Recovery;
 import java.time.Instant;
 import java.util.ArrayList;

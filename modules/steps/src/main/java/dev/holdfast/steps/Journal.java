@@ -3,7 +3,6 @@ package dev.holdfast.steps;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.value.Json;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

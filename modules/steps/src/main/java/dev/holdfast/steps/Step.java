@@ -4,7 +4,6 @@ import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.value.Json;
-
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;

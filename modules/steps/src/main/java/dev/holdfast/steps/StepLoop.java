@@ -2,10 +2,9 @@ package dev.holdfast.steps;
 
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.command.PendingCommand.Recovery;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.value.Text;
-
-import dev.holdfast.model.command.PendingCommand.Recovery;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

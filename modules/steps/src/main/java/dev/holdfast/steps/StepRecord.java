@@ -2,10 +2,9 @@ package dev.holdfast.steps;
 
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.PendingCommand.Recovery;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.value.Text;
-
-import dev.holdfast.model.command.PendingCommand.Recovery;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,7 +1,6 @@
 package dev.holdfast.steps;
 
 import dev.holdfast.model.value.Text;
-
 import java.util.List;
 
 /**

@@ -5,7 +5,6 @@ import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Plural;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.queue.recover.ReapResult;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

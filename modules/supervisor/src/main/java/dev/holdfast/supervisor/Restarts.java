@@ -1,7 +1,6 @@
 package dev.holdfast.supervisor;
 
 import dev.holdfast.model.value.Plural;
-
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;

@@ -6,7 +6,6 @@ import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.process.Companion;
 import dev.holdfast.queue.health.WorkerRegistry;
-
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;

@@ -6,7 +6,6 @@ import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.process.Companion;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.queue.jdbc.DatabaseException;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;

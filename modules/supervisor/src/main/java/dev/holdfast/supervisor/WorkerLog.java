@@ -1,7 +1,6 @@
 package dev.holdfast.supervisor;
 
 import dev.holdfast.process.RollingFile;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

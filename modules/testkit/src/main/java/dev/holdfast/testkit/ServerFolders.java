@@ -2,7 +2,6 @@ package dev.holdfast.testkit;
 
 import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.embedded.FolderInUseException;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,7 +1,6 @@
 package dev.holdfast.testkit;
 
 import dev.holdfast.embedded.EmbeddedPostgres;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

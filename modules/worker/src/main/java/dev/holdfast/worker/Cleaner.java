@@ -3,7 +3,6 @@ package dev.holdfast.worker;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.worker.attempt.AttemptResources;
-
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -31,7 +30,8 @@ final class Cleaner {
     }
   }
 
-  private static void cleanNow(AttemptResources workplace, @Nullable Settlement settlement, Ack ack) {
+  private static void cleanNow(
+      AttemptResources workplace, @Nullable Settlement settlement, Ack ack) {
     if (ack == Ack.LEASE_LOST) {
       workplace.dropped();
       return;

@@ -1,7 +1,6 @@
 package dev.holdfast.worker;
 
 import dev.holdfast.worker.handler.Threads;
-
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;

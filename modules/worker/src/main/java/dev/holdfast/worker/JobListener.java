@@ -4,7 +4,6 @@ import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 
-
 /**
  * Told what a worker does, on the worker's own threads: be quick. What a listener throws is logged
  * and goes no further.

@@ -3,7 +3,6 @@ package dev.holdfast.worker;
 import dev.holdfast.worker.config.WorkerOptions;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Loop;
-
 import java.time.Duration;
 import java.util.Set;
 import org.slf4j.Logger;

@@ -1,7 +1,6 @@
 package dev.holdfast.worker;
 
 import dev.holdfast.model.attempt.Lease;
-
 import java.time.Duration;
 
 /**

@@ -1,7 +1,6 @@
 package dev.holdfast.worker;
 
 import dev.holdfast.worker.attempt.AttemptExecutor;
-
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;

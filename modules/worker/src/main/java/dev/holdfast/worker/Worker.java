@@ -27,7 +27,6 @@ import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Loop;
 import dev.holdfast.worker.source.Metrics;
 import dev.holdfast.worker.source.RetryingSource;
-
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -46,8 +45,8 @@ import org.slf4j.LoggerFactory;
  * Claims jobs, runs their handlers and settles them, until it is stopped.
  *
  * <p>This is the wiring; each part is one concern: {@link Claimer} fills the {@link Slots}, {@link
- * AttemptExecutor} is one attempt, {@link Outbox} writes, {@link LeaseKeeper} keeps leases alive, {@link
- * Watchdog} stops what is out of time, {@link Reaper} recovers what others lost.
+ * AttemptExecutor} is one attempt, {@link Outbox} writes, {@link LeaseKeeper} keeps leases alive,
+ * {@link Watchdog} stops what is out of time, {@link Reaper} recovers what others lost.
  */
 public final class Worker implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
@@ -295,7 +294,8 @@ public final class Worker implements AutoCloseable {
 
     @Override
     public AttemptResources workplace(Lease lease) {
-      return new AttemptResources(lease, options.scratch(), publisher, options.timings().cancelGrace());
+      return new AttemptResources(
+          lease, options.scratch(), publisher, options.timings().cancelGrace());
     }
 
     @Override

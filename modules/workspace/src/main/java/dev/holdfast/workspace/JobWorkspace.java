@@ -13,7 +13,6 @@ import dev.holdfast.workspace.git.GitException;
 import dev.holdfast.workspace.git.ReplayException;
 import dev.holdfast.workspace.git.Repository;
 import dev.holdfast.workspace.git.Workspace;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

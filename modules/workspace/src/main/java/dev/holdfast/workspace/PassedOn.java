@@ -6,7 +6,6 @@ import dev.holdfast.steps.FailedAttempt;
 import dev.holdfast.steps.FailureClass;
 import dev.holdfast.steps.Step;
 import dev.holdfast.steps.Strategy;
-
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;

@@ -5,7 +5,6 @@ import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.workspace.git.Sha256;
 import dev.holdfast.workspace.git.Synced;
-
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;

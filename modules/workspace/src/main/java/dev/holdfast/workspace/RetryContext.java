@@ -2,7 +2,6 @@ package dev.holdfast.workspace;
 
 import dev.holdfast.model.value.Text;
 import dev.holdfast.steps.Step;
-
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;

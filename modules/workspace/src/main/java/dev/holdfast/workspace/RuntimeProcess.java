@@ -11,7 +11,6 @@ import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.redaction.ScrubbingStream;
 import dev.holdfast.steps.FailureClass;
 import dev.holdfast.steps.StepException;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -13,7 +13,6 @@ import dev.holdfast.steps.RuntimeFailedException;
 import dev.holdfast.steps.Step;
 import dev.holdfast.steps.StepException;
 import dev.holdfast.workspace.git.Synced;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

@@ -11,7 +11,6 @@ import dev.holdfast.worker.attempt.SafeEnvironment;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.workspace.git.Git;
-
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;

@@ -6,7 +6,6 @@ import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.steps.Budgets;
 import dev.holdfast.workspace.git.Repository;
-
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -2,6 +2,7 @@ package dev.holdfast.workspace;
 
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.command.PendingCommand.Recovery;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
@@ -23,8 +24,6 @@ import dev.holdfast.workspace.git.GitException;
 import dev.holdfast.workspace.git.PatchTooLargeException;
 import dev.holdfast.workspace.git.Synced;
 import dev.holdfast.workspace.git.Workspace;
-
-import dev.holdfast.model.command.PendingCommand.Recovery;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -5,7 +5,6 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.workspace.git.Git;
 import dev.holdfast.workspace.git.Workspace;
-
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;

@@ -3,7 +3,6 @@ package dev.holdfast.examples.clip;
 import dev.holdfast.Holdfast;
 import dev.holdfast.KindProvider;
 import dev.holdfast.worker.handler.Kind;
-
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.holdfast.app.admin;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Logs;
@@ -16,8 +17,6 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.run.Supervision;
 import dev.holdfast.server.config.ShownSetting;
-
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;

@@ -1,5 +1,6 @@
 package dev.holdfast.app.admin;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.WorkersTable;
@@ -8,8 +9,6 @@ import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.Shape;
-
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Instant;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

@@ -1,5 +1,6 @@
 package dev.holdfast.app.admin;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
@@ -13,8 +14,6 @@ import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
-
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -8,7 +8,6 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.run.Supervision;
 import dev.holdfast.supervisor.WorkerLog;
-
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.RandomAccessFile;

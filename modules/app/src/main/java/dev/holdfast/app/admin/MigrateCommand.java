@@ -5,7 +5,6 @@ import dev.holdfast.app.config.Access;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.model.value.Plural;
 import dev.holdfast.queue.schema.Migrations;
-
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

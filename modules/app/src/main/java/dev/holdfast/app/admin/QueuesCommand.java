@@ -14,7 +14,6 @@ import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.value.Plural;
-
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;

@@ -17,7 +17,6 @@ import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.schedule.WhenMissed;
 import dev.holdfast.model.value.Json;
-
 import java.time.DateTimeException;
 import java.time.ZoneId;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.holdfast.app.admin;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JsonOption;
@@ -10,8 +11,6 @@ import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.model.value.Plural;
 import dev.holdfast.worker.artifact.Scratch;
-
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;

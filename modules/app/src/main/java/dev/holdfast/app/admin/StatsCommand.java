@@ -9,7 +9,6 @@ import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Statistics;
-
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.Map;

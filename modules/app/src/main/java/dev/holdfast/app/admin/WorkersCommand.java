@@ -1,5 +1,6 @@
 package dev.holdfast.app.admin;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
@@ -12,8 +13,6 @@ import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.command.WorkerCommand;
-
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -126,7 +125,8 @@ public final class WorkersCommand {
       }
     }
 
-    private void all(Operator control, WorkerCommandWatch watch, String asker) throws InterruptedException {
+    private void all(Operator control, WorkerCommandWatch watch, String asker)
+        throws InterruptedException {
       if (action == WorkerCommand.Action.PAUSE) {
         control.pauseAll(reason);
         tell(watch.await(List.of()), "all workers are paused; jobs that run are finished");

@@ -2,7 +2,6 @@ package dev.holdfast.app.cli;
 
 import dev.holdfast.app.config.Setting;
 import dev.holdfast.app.config.Settings;
-
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;

@@ -2,7 +2,6 @@ package dev.holdfast.app.cli;
 
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.value.Json;
-
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 

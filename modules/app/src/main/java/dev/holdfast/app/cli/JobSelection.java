@@ -2,7 +2,6 @@ package dev.holdfast.app.cli;
 
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobState;
-
 import java.util.EnumSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

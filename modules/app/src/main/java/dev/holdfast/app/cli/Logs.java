@@ -1,8 +1,5 @@
 package dev.holdfast.app.cli;
 
-import dev.holdfast.app.config.Setting;
-import dev.holdfast.app.config.Settings;
-
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
@@ -11,6 +8,8 @@ import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.encoder.Encoder;
+import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.Settings;
 import java.util.List;
 import java.util.Locale;
 import org.slf4j.LoggerFactory;

@@ -1,7 +1,6 @@
 package dev.holdfast.app.cli;
 
 import dev.holdfast.app.error.Failures;
-
 import java.util.ArrayList;
 import java.util.List;
 

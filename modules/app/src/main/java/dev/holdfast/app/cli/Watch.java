@@ -9,7 +9,6 @@ import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;

@@ -3,7 +3,6 @@ package dev.holdfast.app.cli;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.ops.WorkerView;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -4,7 +4,6 @@ import dev.holdfast.app.config.Durations;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.ops.WorkerView;
-
 import java.time.Duration;
 import java.time.Instant;
 

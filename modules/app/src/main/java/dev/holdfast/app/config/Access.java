@@ -1,5 +1,8 @@
 package dev.holdfast.app.config;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.pool.HikariPool;
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.app.error.CommandException;
@@ -9,12 +12,8 @@ import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.embedded.Running;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.jdbc.DatabaseException;
-import dev.holdfast.queue.jdbc.StatementObserver;
-
-import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
-import com.zaxxer.hikari.pool.HikariPool;
 import dev.holdfast.queue.jdbc.DatabaseException.Reason;
+import dev.holdfast.queue.jdbc.StatementObserver;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.Optional;

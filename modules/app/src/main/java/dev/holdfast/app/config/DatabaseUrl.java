@@ -2,7 +2,6 @@ package dev.holdfast.app.config;
 
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
-
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URLDecoder;

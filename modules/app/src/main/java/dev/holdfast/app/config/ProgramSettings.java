@@ -1,13 +1,12 @@
 package dev.holdfast.app.config;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.programs.Program;
 import dev.holdfast.worker.handler.Kind;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,9 +1,8 @@
 package dev.holdfast.app.config;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.RefusedException;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * What a supervisor runs for a queue, as {@code queues.{queue}} in holdfast.yaml describes it. What
  * it leaves out is as for every worker.
  */
-public record QueueSettings(String queue, @Nullable Integer processes, @Nullable Integer concurrency) {
+public record QueueSettings(
+    String queue, @Nullable Integer processes, @Nullable Integer concurrency) {
   private static final List<String> KEYS = List.of("processes", "concurrency");
 
   /** More on one machine would be a mistake. */

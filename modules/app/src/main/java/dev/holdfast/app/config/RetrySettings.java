@@ -1,12 +1,11 @@
 package dev.holdfast.app.config;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.RetryDefaults;
+import dev.holdfast.model.job.RetryDefaults.Retries;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.RefusedException;
-
-import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.model.job.RetryDefaults.Retries;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;

@@ -1,11 +1,10 @@
 package dev.holdfast.app.config;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.programs.Program;
 import dev.holdfast.workspace.RuntimeCommand;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;

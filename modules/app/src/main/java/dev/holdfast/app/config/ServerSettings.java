@@ -6,7 +6,6 @@ import dev.holdfast.contract.token.TokenLifetime;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.server.config.ServerOptions;
-
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -7,7 +7,6 @@ import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Spelling;
 import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.server.config.ShownSetting;
-
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,14 +1,13 @@
 package dev.holdfast.app.config;
 
-import dev.holdfast.app.error.CommandException;
-import dev.holdfast.app.error.ExitCode;
-
 import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.holdfast.app.error.CommandException;
+import dev.holdfast.app.error.ExitCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

@@ -13,7 +13,6 @@ import dev.holdfast.worker.config.Backpressure;
 import dev.holdfast.worker.config.Healing;
 import dev.holdfast.worker.config.LoadSource;
 import dev.holdfast.worker.config.WorkerOptions;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

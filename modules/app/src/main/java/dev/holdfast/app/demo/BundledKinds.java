@@ -1,7 +1,6 @@
 package dev.holdfast.app.demo;
 
 import dev.holdfast.worker.handler.Kind;
-
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;

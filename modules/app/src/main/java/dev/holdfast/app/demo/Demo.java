@@ -14,7 +14,6 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.queue.Queue;
-
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -78,7 +77,8 @@ public final class Demo {
   }
 
   /** False when a job did not end as it had to, or not in time. */
-  public boolean play(DemoStage stage, Signals signals, Duration patience) throws InterruptedException {
+  public boolean play(DemoStage stage, Signals signals, Duration patience)
+      throws InterruptedException {
     submit(stage);
     boolean hasKilled = false;
     boolean cancelled = false;

@@ -3,7 +3,6 @@ package dev.holdfast.app.demo;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.Kind;
-
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

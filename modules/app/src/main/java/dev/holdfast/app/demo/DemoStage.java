@@ -5,7 +5,6 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.process.NoSuchProgramException;
 import dev.holdfast.process.Programs;
 import dev.holdfast.process.Trees;
-
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

@@ -6,7 +6,6 @@ import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.worker.handler.Kind;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -10,7 +10,6 @@ import dev.holdfast.server.config.ServerStartException;
 import dev.holdfast.supervisor.SupervisorRunsException;
 import dev.holdfast.worker.source.SourceUnavailableException;
 
-
 /** Turns what was thrown into one line and an exit code. */
 public final class Failures {
   private Failures() {}

@@ -1,7 +1,6 @@
 package dev.holdfast.app.error;
 
 import dev.holdfast.model.value.Spelling;
-
 import java.util.Arrays;
 import java.util.List;
 import picocli.CommandLine.Model.CommandSpec;

@@ -1,5 +1,6 @@
 package dev.holdfast.app.jobs;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JobOptions;
 import dev.holdfast.app.cli.Shown;
@@ -15,8 +16,6 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.WhenDependencyFails;
 import dev.holdfast.model.value.Json;
-
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;

@@ -8,7 +8,6 @@ import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.JobId;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -1,5 +1,6 @@
 package dev.holdfast.app.jobs;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.error.CommandException;
@@ -18,8 +19,6 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.workspace.WorkspaceJob;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

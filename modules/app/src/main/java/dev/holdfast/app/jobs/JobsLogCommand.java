@@ -9,7 +9,6 @@ import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
 import dev.holdfast.model.job.JobId;
-
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

@@ -12,7 +12,6 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Plural;
-
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;

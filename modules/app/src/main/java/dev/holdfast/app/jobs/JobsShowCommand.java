@@ -1,5 +1,6 @@
 package dev.holdfast.app.jobs;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
@@ -21,8 +22,6 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Plural;
-
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -48,7 +47,8 @@ final class JobsShowCommand implements Callable<Integer> {
       List<JobEvent> timeline = control.timeline(wanted);
       List<Attempt> attempts = control.attempts(wanted);
       List<PublishedArtifact> artifacts = control.artifacts(wanted);
-      PendingCommand asked = job.state().isTerminal() ? PendingCommand.NONE : control.control(wanted);
+      PendingCommand asked =
+          job.state().isTerminal() ? PendingCommand.NONE : control.control(wanted);
       if (output.json) {
         ObjectNode node = Shape.job(job);
         if (!asked.equals(PendingCommand.NONE)) {

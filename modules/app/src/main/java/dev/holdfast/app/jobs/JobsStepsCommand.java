@@ -1,5 +1,6 @@
 package dev.holdfast.app.jobs;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
@@ -13,8 +14,6 @@ import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -10,7 +10,6 @@ import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.client.operate.HttpOperator;
 import dev.holdfast.client.operate.Operator;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

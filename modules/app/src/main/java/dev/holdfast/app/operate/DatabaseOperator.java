@@ -30,7 +30,6 @@ import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.server.auth.Secrets;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -6,7 +6,6 @@ import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.model.ops.Diagnosis;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.queue.Queue;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -10,7 +10,6 @@ import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Spelling;
-
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;

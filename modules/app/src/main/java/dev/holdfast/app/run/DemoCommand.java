@@ -18,7 +18,6 @@ import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.metrics.ServerMetrics;
 import dev.holdfast.supervisor.Supervisor;
-
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;

@@ -18,7 +18,6 @@ import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.metrics.ServerMetrics;
 import dev.holdfast.supervisor.Supervisor;
-
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -139,7 +138,8 @@ public final class DevCommand implements Callable<Integer> {
   private void work(Settings settings, Access access, DatabaseUrl url, Signals signals)
       throws InterruptedException {
     try (Supervisor supervisor =
-        Supervision.start(settings, access, url, List.of(BundledKinds.EXAMPLES), DevCommand::echo)) {
+        Supervision.start(
+            settings, access, url, List.of(BundledKinds.EXAMPLES), DevCommand::echo)) {
       SuperviseCommand.awaitHealthy(
           supervisor, signals, settings.seconds(Setting.BOOT_TIMEOUT_SEC));
       if (rehearse) {
@@ -159,7 +159,8 @@ public final class DevCommand implements Callable<Integer> {
   private static void rehearse(Settings settings, Access access, Signals signals)
       throws InterruptedException {
     try (WorkerProcess worker =
-        WorkerProcess.start(settings, access, "worker:rehearsal:0", List.of(BundledKinds.EXAMPLES))) {
+        WorkerProcess.start(
+            settings, access, "worker:rehearsal:0", List.of(BundledKinds.EXAMPLES))) {
       JobId job = access.holdfast().enqueue(Job.of("echo")).id();
       while (!signals.await(1)
           && access.holdfast().find(job).filter(it -> !it.state().isTerminal()).isPresent()) {

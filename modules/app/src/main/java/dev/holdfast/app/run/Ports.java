@@ -4,7 +4,6 @@ import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.server.config.ServerOptions;
-
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;

@@ -9,7 +9,6 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Plural;
 import dev.holdfast.worker.artifact.ArtifactStore;
-
 import java.io.IOException;
 import java.time.Duration;
 import java.util.EnumMap;

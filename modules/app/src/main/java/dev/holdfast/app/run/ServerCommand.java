@@ -12,7 +12,6 @@ import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.metrics.ServerMetrics;
-
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;

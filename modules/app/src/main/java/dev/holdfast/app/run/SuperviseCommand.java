@@ -11,7 +11,6 @@ import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.supervisor.Supervisor;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -13,7 +13,6 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.queue.jdbc.DatabaseException;
-
 import java.util.List;
 
 /**
@@ -41,7 +40,9 @@ public final class SupervisedWorker {
               after(arguments, "--component"),
               Integer.parseInt(after(arguments, "--incarnation")));
       Settings settings =
-          new CommonOptions().settings().with(Setting.SHUTDOWN_TIMEOUT_SEC, Setting.STOP_TIMEOUT_SEC);
+          new CommonOptions()
+              .settings()
+              .with(Setting.SHUTDOWN_TIMEOUT_SEC, Setting.STOP_TIMEOUT_SEC);
       boolean paused = arguments.contains("--paused");
       try (UnderSupervision side = UnderSupervision.begin(signals, place, paused, settings)) {
         serve(side, place, settings, signals, BundledKinds.named(arguments));

@@ -15,7 +15,6 @@ import dev.holdfast.supervisor.RestartPolicy;
 import dev.holdfast.supervisor.Supervisor;
 import dev.holdfast.supervisor.SupervisorOptions;
 import dev.holdfast.supervisor.WorkerCommandLine;
-
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;

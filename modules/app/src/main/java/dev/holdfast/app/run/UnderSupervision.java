@@ -1,5 +1,6 @@
 package dev.holdfast.app.run;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.cli.Version;
@@ -11,8 +12,6 @@ import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.queue.jdbc.DatabaseException;
-
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -47,7 +46,8 @@ final class UnderSupervision implements AutoCloseable {
   private volatile @Nullable WorkerProcess worker;
   private volatile @Nullable WorkerRegistry health;
 
-  private UnderSupervision(Signals signals, WorkerRegistry.Place place, boolean paused, Settings settings) {
+  private UnderSupervision(
+      Signals signals, WorkerRegistry.Place place, boolean paused, Settings settings) {
     this.signals = signals;
     this.place = place;
     this.paused = paused;

@@ -2,7 +2,6 @@ package dev.holdfast.app.run;
 
 import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.config.Setting;
-
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;

@@ -10,7 +10,6 @@ import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.worker.HttpSource;
-
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;

@@ -27,7 +27,6 @@ import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.source.Metrics;
 import dev.holdfast.workspace.Workspaces;
-
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -84,7 +83,10 @@ final class WorkerProcess implements AutoCloseable {
 
   /** Through a server, which looks after the database. */
   static WorkerProcess start(
-      Settings settings, HttpSource server, @Nullable String component, List<BundledKinds> bundled) {
+      Settings settings,
+      HttpSource server,
+      @Nullable String component,
+      List<BundledKinds> bundled) {
     List<Kind<?>> kinds = kinds(settings, WorkerProcess::withoutDatabase, bundled);
     return start(settings, Holdfast.worker(server, queues(settings)), kinds, component);
   }

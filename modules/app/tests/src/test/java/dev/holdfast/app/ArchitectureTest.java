@@ -2,6 +2,7 @@ package dev.holdfast.app;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -28,13 +29,17 @@ class ArchitectureTest {
           entry("model"),
           entry("process"),
           entry("embedded"),
+          entry("redaction"),
           entry("queue", "model"),
-          entry("steps", "model", "process"),
-          entry("worker", "model", "process", "steps"),
+          entry("steps", "model"),
+          entry("worker", "model", "process", "redaction", "steps"),
+          entry("programs", "model", "process", "redaction", "worker"),
+          entry("workspace", "model", "process", "redaction", "steps", "worker"),
           entry("supervisor", "model", "process", "queue"),
           entry("holdfast", "model", "queue", "worker", "steps"),
-          entry("contract", "model", "worker"),
-          entry("server", "model", "queue", "worker", "steps", "contract", "holdfast"),
+          entry("contract", "model"),
+          entry("client", "model", "contract", "worker"),
+          entry("server", "model", "queue", "worker", "redaction", "contract", "holdfast"),
           entry(
               "app",
               "model",
@@ -42,10 +47,14 @@ class ArchitectureTest {
               "queue",
               "worker",
               "steps",
+              "redaction",
+              "programs",
+              "workspace",
               "supervisor",
               "holdfast",
               "embedded",
               "contract",
+              "client",
               "server"));
 
   private static Map.Entry<String, Set<String>> entry(String room, String... seen) {
@@ -106,10 +115,15 @@ class ArchitectureTest {
   }
 
   @Test
+  void no_package_sees_another_that_sees_it() {
+    slices().matching(ROOT + ".(**)").should().beFreeOfCycles().check(CLASSES);
+  }
+
+  @Test
   void the_worker_never_sees_jdbc() {
     noClasses()
         .that()
-        .resideInAnyPackage(ROOT + ".worker", ROOT + ".model")
+        .resideInAnyPackage(ROOT + ".worker..", ROOT + ".model..")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("java.sql..", "javax.sql..", "org.postgresql..")
@@ -120,10 +134,10 @@ class ArchitectureTest {
   void the_model_needs_nothing_but_the_jdk() {
     classes()
         .that()
-        .resideInAPackage(ROOT + ".model")
+        .resideInAPackage(ROOT + ".model..")
         .should()
         .onlyDependOnClassesThat()
-        .resideInAnyPackage("java..", ROOT + ".model", "org.jspecify..")
+        .resideInAnyPackage("java..", ROOT + ".model..", "org.jspecify..")
         .check(CLASSES);
   }
 
@@ -131,7 +145,7 @@ class ArchitectureTest {
   void leases_are_judged_by_the_database_so_the_engine_never_asks_this_machine_for_the_time() {
     noClasses()
         .that()
-        .resideInAnyPackage(ROOT + ".queue", ROOT + ".worker", ROOT)
+        .resideInAnyPackage(ROOT + ".queue..", ROOT + ".worker..", ROOT)
         .should()
         .callMethod(Instant.class, "now")
         .orShould()

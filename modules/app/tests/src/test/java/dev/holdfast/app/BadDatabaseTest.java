@@ -2,7 +2,6 @@ package dev.holdfast.app;
 
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
-
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

@@ -1,11 +1,10 @@
 package dev.holdfast.app;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.app.cli.Terminal;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.stream.Stream;

@@ -1,11 +1,10 @@
 package dev.holdfast.app;
 
-import dev.holdfast.testkit.program.AssembledProgram;
-
 import static java.util.regex.Pattern.MULTILINE;
 import static java.util.stream.Collectors.groupingBy;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.testkit.program.AssembledProgram;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.FileVisitResult;

@@ -1,10 +1,9 @@
 package dev.holdfast.app;
 
-import dev.holdfast.app.cli.Terminal;
-import dev.holdfast.testkit.TestDatabase;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.app.cli.Terminal;
+import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
 package dev.holdfast.client.http;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.Reached;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.value.Outage;
@@ -8,8 +9,6 @@ import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.worker.source.SourceBusyException;
 import dev.holdfast.worker.source.SourceUnavailableException;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -92,7 +91,8 @@ public final class ServerConnection implements AutoCloseable {
     return answer(sending(request, within, refusal, type));
   }
 
-  public <T> Call<T> posting(String path, byte[] body, Duration within, Refusal refusal, Class<T> type) {
+  public <T> Call<T> posting(
+      String path, byte[] body, Duration within, Refusal refusal, Class<T> type) {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(url + path))
             .header("Content-Type", "application/json")

@@ -1,5 +1,7 @@
 package dev.holdfast.client.operate;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.resource.JobRequest;
 import dev.holdfast.contract.resource.JobRequests;
@@ -26,9 +28,6 @@ import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
-
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;

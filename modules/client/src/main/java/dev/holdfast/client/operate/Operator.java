@@ -22,7 +22,6 @@ import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.ops.WorkerView;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -32,8 +31,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * All that an operator can do, whether on the database itself or through a server. What cannot be
- * taken as it is throws {@link dev.holdfast.model.value.RefusedException}; a server that is not there, or
- * does not let us in, a {@link OperatorException}.
+ * taken as it is throws {@link dev.holdfast.model.value.RefusedException}; a server that is not
+ * there, or does not let us in, a {@link OperatorException}.
  */
 public interface Operator extends AutoCloseable {
   /** One answer per job, in their order. */

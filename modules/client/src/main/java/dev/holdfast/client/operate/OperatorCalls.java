@@ -1,10 +1,9 @@
 package dev.holdfast.client.operate;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.Reached;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.value.Text;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

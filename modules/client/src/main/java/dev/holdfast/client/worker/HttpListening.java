@@ -5,7 +5,6 @@ import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.lease.QueueWait;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.worker.source.SourceUnavailableException;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;

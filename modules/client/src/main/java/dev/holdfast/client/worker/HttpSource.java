@@ -29,7 +29,6 @@ import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.SourceUnavailableException;
-
 import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;

@@ -1,5 +1,10 @@
 package dev.holdfast.client.worker;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import com.sun.net.httpserver.HttpServer;
 import dev.holdfast.client.http.KeyRefusedException;
 import dev.holdfast.contract.Reached;
 import dev.holdfast.model.attempt.Ack;
@@ -17,12 +22,6 @@ import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.worker.source.SourceBusyException;
 import dev.holdfast.worker.source.SourceUnavailableException;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.catchThrowable;
-
-import com.sun.net.httpserver.HttpServer;
 import java.io.File;
 import java.io.IOException;
 import java.net.ConnectException;

@@ -3,7 +3,6 @@ package dev.holdfast.contract.json;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Text;
-
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

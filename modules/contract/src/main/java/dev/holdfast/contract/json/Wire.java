@@ -1,9 +1,5 @@
 package dev.holdfast.contract.json;
 
-import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.value.Json;
-import dev.holdfast.model.value.RefusedException;
-
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
@@ -37,6 +33,9 @@ import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import com.fasterxml.jackson.databind.type.LogicalType;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.RefusedException;
 import java.io.IOException;
 import java.time.DateTimeException;
 import java.time.Instant;

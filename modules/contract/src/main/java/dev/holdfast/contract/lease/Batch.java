@@ -1,7 +1,6 @@
 package dev.holdfast.contract.lease;
 
 import dev.holdfast.contract.json.Wire;
-
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

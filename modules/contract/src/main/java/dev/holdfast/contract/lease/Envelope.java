@@ -5,7 +5,6 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.JobAttributes;
 import dev.holdfast.model.value.Json;
-
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

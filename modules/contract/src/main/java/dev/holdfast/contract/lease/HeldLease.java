@@ -4,7 +4,6 @@ import dev.holdfast.contract.json.Fields;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.JobId;
-
 import java.util.List;
 
 /** One attempt at one task, and the worker that holds it. */

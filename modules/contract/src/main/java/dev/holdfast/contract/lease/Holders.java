@@ -1,7 +1,6 @@
 package dev.holdfast.contract.lease;
 
 import dev.holdfast.model.attempt.Lease;
-
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

@@ -6,7 +6,6 @@ import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.JobId;
-
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -10,7 +10,6 @@ import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
-
 import java.time.Instant;
 import java.util.List;
 import java.util.regex.Pattern;

@@ -2,7 +2,6 @@ package dev.holdfast.contract.lease;
 
 import dev.holdfast.contract.json.Fields;
 import dev.holdfast.contract.task.TaskEnvelope;
-
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -2,7 +2,6 @@ package dev.holdfast.contract.lease;
 
 import dev.holdfast.contract.json.Fields;
 import dev.holdfast.model.value.Limits;
-
 import java.util.List;
 
 /**

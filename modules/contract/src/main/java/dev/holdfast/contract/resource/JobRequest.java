@@ -8,7 +8,6 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.Unique;
 import dev.holdfast.model.job.WhenDependencyFails;
 import dev.holdfast.model.value.Json;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

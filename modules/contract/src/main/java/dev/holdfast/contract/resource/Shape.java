@@ -1,5 +1,6 @@
 package dev.holdfast.contract.resource;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.task.TaskControl;
 import dev.holdfast.model.attempt.Artifact;
@@ -22,8 +23,6 @@ import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.ops.WorkerView;
 import dev.holdfast.model.schedule.ScheduleStatus;
-
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

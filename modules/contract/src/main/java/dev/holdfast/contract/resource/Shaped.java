@@ -1,5 +1,6 @@
 package dev.holdfast.contract.resource;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.Attempt;
@@ -30,8 +31,6 @@ import dev.holdfast.model.ops.WorkerView;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.schedule.WhenMissed;
 import dev.holdfast.model.value.Json;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

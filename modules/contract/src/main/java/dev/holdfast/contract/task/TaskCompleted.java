@@ -6,7 +6,6 @@ import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
-
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

@@ -2,7 +2,6 @@ package dev.holdfast.contract.task;
 
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
-
 import java.time.Instant;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;

@@ -4,7 +4,6 @@ import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
-
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

@@ -2,7 +2,6 @@ package dev.holdfast.contract.task;
 
 import dev.holdfast.contract.json.Fields;
 import dev.holdfast.model.value.Limits;
-
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

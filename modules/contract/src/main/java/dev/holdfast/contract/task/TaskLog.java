@@ -2,7 +2,6 @@ package dev.holdfast.contract.task;
 
 import dev.holdfast.contract.json.Fields;
 import dev.holdfast.model.attempt.LogLines;
-
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

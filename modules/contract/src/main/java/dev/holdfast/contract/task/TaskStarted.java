@@ -1,7 +1,6 @@
 package dev.holdfast.contract.task;
 
 import dev.holdfast.contract.json.Fields;
-
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

@@ -5,7 +5,6 @@ import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
-
 import java.time.Instant;
 import java.util.Set;
 import java.util.regex.Pattern;

@@ -3,7 +3,6 @@ package dev.holdfast.contract.task;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.value.Json;
-
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

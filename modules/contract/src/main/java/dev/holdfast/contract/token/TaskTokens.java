@@ -1,8 +1,5 @@
 package dev.holdfast.contract.token;
 
-import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.value.RefusedException;
-
 import com.auth0.jwt.JWT;
 import com.auth0.jwt.JWTVerifier;
 import com.auth0.jwt.exceptions.JWTDecodeException;
@@ -11,6 +8,8 @@ import com.auth0.jwt.exceptions.TokenExpiredException;
 import com.auth0.jwt.interfaces.Claim;
 import com.auth0.jwt.interfaces.DecodedJWT;
 import dev.holdfast.contract.token.TokenException.Reason;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.RefusedException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;

@@ -2,7 +2,6 @@ package dev.holdfast.contract.token;
 
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;

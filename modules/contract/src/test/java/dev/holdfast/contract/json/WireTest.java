@@ -1,16 +1,15 @@
 package dev.holdfast.contract.json;
 
-import dev.holdfast.contract.task.TaskCompleted;
-import dev.holdfast.contract.task.TaskEnvelope;
-import dev.holdfast.contract.task.TaskHeartbeat;
-import dev.holdfast.contract.token.TaskTokens;
-import dev.holdfast.model.value.RefusedException;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.holdfast.contract.json.WireException.Kind;
+import dev.holdfast.contract.task.TaskCompleted;
+import dev.holdfast.contract.task.TaskEnvelope;
+import dev.holdfast.contract.task.TaskHeartbeat;
+import dev.holdfast.contract.token.TaskTokens;
+import dev.holdfast.model.value.RefusedException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;

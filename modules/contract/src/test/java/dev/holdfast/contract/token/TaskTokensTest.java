@@ -1,7 +1,5 @@
 package dev.holdfast.contract.token;
 
-import dev.holdfast.model.job.JobId;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -9,6 +7,7 @@ import com.auth0.jwt.JWT;
 import com.auth0.jwt.JWTCreator;
 import com.auth0.jwt.algorithms.Algorithm;
 import dev.holdfast.contract.token.TokenException.Reason;
+import dev.holdfast.model.job.JobId;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,11 +1,10 @@
 package dev.holdfast.contract.token;
 
-import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.value.RefusedException;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.RefusedException;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;

@@ -2,7 +2,6 @@ package dev.holdfast.model.attempt;
 
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.Failure;
-
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,7 +3,6 @@ package dev.holdfast.model.attempt;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
-
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,6 @@
 package dev.holdfast.model.attempt;
 
 import dev.holdfast.model.command.PendingCommand;
-
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record HeartbeatResult(
     Lease lease, Ack ack, @Nullable String cancelReason, PendingCommand control, boolean busy) {
-  public HeartbeatResult(Lease lease, Ack ack, @Nullable String cancelReason, PendingCommand control) {
+  public HeartbeatResult(
+      Lease lease, Ack ack, @Nullable String cancelReason, PendingCommand control) {
     this(lease, ack, cancelReason, control, false);
   }
 

@@ -3,7 +3,6 @@ package dev.holdfast.model.attempt;
 import dev.holdfast.model.job.JobAttributes;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
-
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;

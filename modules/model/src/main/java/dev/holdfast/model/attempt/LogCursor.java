@@ -2,7 +2,6 @@ package dev.holdfast.model.attempt;
 
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 

@@ -3,7 +3,6 @@ package dev.holdfast.model.attempt;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-
 import java.util.List;
 import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;

@@ -4,7 +4,6 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Plural;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-
 import java.util.Arrays;
 
 /** The changes a step made, as git writes them. */

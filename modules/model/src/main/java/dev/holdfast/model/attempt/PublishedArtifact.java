@@ -1,7 +1,6 @@
 package dev.holdfast.model.attempt;
 
 import dev.holdfast.model.value.Json;
-
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

@@ -6,7 +6,6 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
-
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -4,7 +4,6 @@ import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.RetryDefaults;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
-
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

@@ -3,7 +3,6 @@ package dev.holdfast.model.command;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
-
 import java.util.Locale;
 
 /** What an operator can ask of a job that runs in steps. */

@@ -3,7 +3,6 @@ package dev.holdfast.model.job;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-
 import java.util.Set;
 
 /** The events Holdfast writes itself. Handlers may add their own. */

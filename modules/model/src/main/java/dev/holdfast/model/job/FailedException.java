@@ -1,7 +1,6 @@
 package dev.holdfast.model.job;
 
 import dev.holdfast.model.value.Limits;
-
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

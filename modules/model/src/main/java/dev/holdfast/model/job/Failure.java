@@ -2,7 +2,6 @@ package dev.holdfast.model.job;
 
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Text;
-
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Set;

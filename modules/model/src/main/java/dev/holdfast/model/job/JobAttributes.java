@@ -1,7 +1,6 @@
 package dev.holdfast.model.job;
 
 import dev.holdfast.model.value.Json;
-
 import org.jspecify.annotations.Nullable;
 
 /**

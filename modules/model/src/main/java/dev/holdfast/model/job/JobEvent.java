@@ -1,7 +1,6 @@
 package dev.holdfast.model.job;
 
 import dev.holdfast.model.value.Json;
-
 import java.time.Instant;
 
 /** One entry of a job's timeline. Numbers start at 1 and have no gaps. */

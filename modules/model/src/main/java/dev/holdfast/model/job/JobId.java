@@ -4,7 +4,6 @@ import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.model.value.Uuid7;
-
 import java.time.Clock;
 import java.time.Instant;
 import java.util.UUID;

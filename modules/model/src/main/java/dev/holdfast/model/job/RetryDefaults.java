@@ -1,7 +1,6 @@
 package dev.holdfast.model.job;
 
 import dev.holdfast.model.value.Limits;
-
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Stream;

@@ -3,7 +3,6 @@ package dev.holdfast.model.ops;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.value.Plural;
 import dev.holdfast.model.value.Text;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -3,7 +3,6 @@ package dev.holdfast.model.ops;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-
 import java.net.URI;
 
 /**

@@ -1,7 +1,6 @@
 package dev.holdfast.model.ops;
 
 import dev.holdfast.model.value.Text;
-
 import java.time.Instant;
 
 /**

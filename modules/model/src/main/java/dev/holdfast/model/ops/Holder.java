@@ -1,7 +1,6 @@
 package dev.holdfast.model.ops;
 
 import dev.holdfast.model.job.JobId;
-
 import java.time.Instant;
 import java.util.List;
 

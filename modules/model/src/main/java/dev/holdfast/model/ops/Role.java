@@ -3,7 +3,6 @@ package dev.holdfast.model.ops;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
-
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;

@@ -1,7 +1,6 @@
 package dev.holdfast.model.ops;
 
 import dev.holdfast.model.job.JobState;
-
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;

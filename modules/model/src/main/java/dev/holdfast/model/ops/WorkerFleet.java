@@ -5,7 +5,6 @@ import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Spelling;
 import dev.holdfast.model.value.Text;
-
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -125,7 +124,8 @@ public record WorkerFleet(
         : new Judged(sensible, null);
   }
 
-  private static AcceptedWorkerCommand.@Nullable Refused against(WorkerHealth row, WorkerCommand.Action action) {
+  private static AcceptedWorkerCommand.@Nullable Refused against(
+      WorkerHealth row, WorkerCommand.Action action) {
     if (action != WorkerCommand.Action.PAUSE) {
       return null;
     }

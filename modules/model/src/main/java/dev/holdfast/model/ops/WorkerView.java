@@ -2,7 +2,6 @@ package dev.holdfast.model.ops;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
-
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -3,7 +3,6 @@ package dev.holdfast.model.schedule;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
-
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;

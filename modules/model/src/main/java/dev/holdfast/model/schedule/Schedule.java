@@ -4,7 +4,6 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-
 import java.time.ZoneId;
 
 /**

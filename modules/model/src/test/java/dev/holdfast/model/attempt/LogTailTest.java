@@ -1,12 +1,11 @@
 package dev.holdfast.model.attempt;
 
-import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.value.Limits;
-import dev.holdfast.model.value.RefusedException;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.RefusedException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,12 +1,11 @@
 package dev.holdfast.model.attempt;
 
-import dev.holdfast.model.value.Refusal;
-
 import static dev.holdfast.model.value.Refusals.assertRefused;
 import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.value.Refusal;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

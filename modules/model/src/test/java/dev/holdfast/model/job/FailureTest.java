@@ -1,11 +1,10 @@
 package dev.holdfast.model.job;
 
-import dev.holdfast.model.value.Limits;
-import dev.holdfast.model.value.Refusal;
-
 import static dev.holdfast.model.value.Refusals.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Refusal;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

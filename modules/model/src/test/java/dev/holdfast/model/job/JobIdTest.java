@@ -1,10 +1,9 @@
 package dev.holdfast.model.job;
 
-import dev.holdfast.model.value.Refusal;
-
 import static dev.holdfast.model.value.Refusals.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.value.Refusal;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

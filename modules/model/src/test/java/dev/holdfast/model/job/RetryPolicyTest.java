@@ -1,13 +1,12 @@
 package dev.holdfast.model.job;
 
-import dev.holdfast.model.value.Refusal;
-
 import static dev.holdfast.model.value.Refusals.assertRefused;
 import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.value.Refusal;
 import java.time.Duration;
 import java.util.Random;
 import org.junit.jupiter.api.Test;

@@ -1,12 +1,11 @@
 package dev.holdfast.model.ops;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.schedule.WhenMissed;
 import dev.holdfast.model.value.Json;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

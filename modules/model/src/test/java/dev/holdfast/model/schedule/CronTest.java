@@ -1,10 +1,9 @@
 package dev.holdfast.model.schedule;
 
-import dev.holdfast.model.value.RefusedException;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.model.value.RefusedException;
 import java.time.Instant;
 import java.time.ZoneId;
 import org.junit.jupiter.api.Test;

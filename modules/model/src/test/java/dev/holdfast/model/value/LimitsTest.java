@@ -1,15 +1,14 @@
 package dev.holdfast.model.value;
 
+import static dev.holdfast.model.value.Refusals.assertRefused;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.Completion;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobId;
-
-import static dev.holdfast.model.value.Refusals.assertRefused;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,9 +1,8 @@
 package dev.holdfast.model.value;
 
-import dev.holdfast.model.job.JobId;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.job.JobId;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneId;

@@ -1,11 +1,10 @@
 package dev.holdfast.process;
 
-import dev.holdfast.testkit.Living;
-
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.holdfast.testkit.Living;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,14 +1,13 @@
 package dev.holdfast.process;
 
-import dev.holdfast.testkit.ChildProcess;
-import dev.holdfast.testkit.Living;
-
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Living;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

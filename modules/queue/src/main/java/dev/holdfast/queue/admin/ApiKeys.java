@@ -3,7 +3,6 @@ package dev.holdfast.queue.admin;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -62,7 +61,8 @@ public final class ApiKeys {
   }
 
   /** Opens nothing any more, once the time is over. */
-  public static boolean revoke(Connection connection, String id, Duration after) throws SQLException {
+  public static boolean revoke(Connection connection, String id, Duration after)
+      throws SQLException {
     return Rows.update(connection, REVOKE, after, id) == 1;
   }
 

@@ -3,7 +3,6 @@ package dev.holdfast.queue.admin;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.DispatchTrouble;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.net.URI;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -66,7 +65,8 @@ public final class Dispatches {
 
   private Dispatches() {}
 
-  public static long running(Connection connection, String queue, String worker) throws SQLException {
+  public static long running(Connection connection, String queue, String worker)
+      throws SQLException {
     return Rows.list(connection, row -> row.getLong("running"), RUNNING, queue, worker).getFirst();
   }
 

@@ -2,7 +2,6 @@ package dev.holdfast.queue.admin;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -43,7 +42,8 @@ public final class KnownKinds {
 
   private KnownKinds() {}
 
-  public static void announce(Connection connection, Collection<String> queues, Collection<String> kinds)
+  public static void announce(
+      Connection connection, Collection<String> queues, Collection<String> kinds)
       throws SQLException {
     Rows.update(
         connection,
@@ -52,7 +52,8 @@ public final class KnownKinds {
         Rows.array(connection, "text", kinds.stream().distinct().toList(), name -> name));
   }
 
-  public static boolean mayBe(Connection connection, JobId job, Duration patience) throws SQLException {
+  public static boolean mayBe(Connection connection, JobId job, Duration patience)
+      throws SQLException {
     return Rows.list(
             connection, row -> row.getBoolean("may_be"), MAY_BE, patience, patience, job.value())
         .stream()

@@ -3,7 +3,6 @@ package dev.holdfast.queue.admin;
 import dev.holdfast.model.ops.DispatchTrouble;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -198,7 +197,8 @@ public final class Queues {
             Rows.instant(row, "dispatch_trouble_since"));
   }
 
-  public static long depth(Connection connection, List<String> queues, long most, @Nullable String tenant)
+  public static long depth(
+      Connection connection, List<String> queues, long most, @Nullable String tenant)
       throws SQLException {
     return Rows.list(
             connection,

@@ -2,7 +2,6 @@ package dev.holdfast.queue.admin;
 
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,7 +1,6 @@
 package dev.holdfast.queue.admin;
 
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -58,7 +57,8 @@ public final class TokenKeys {
   }
 
   /** The new one signs from now on; those before it are believed for a while longer. */
-  public static boolean rotate(Connection connection, TokenKey key, Duration overlap) throws SQLException {
+  public static boolean rotate(Connection connection, TokenKey key, Duration overlap)
+      throws SQLException {
     Rows.list(connection, row -> "", TURN);
     Rows.update(connection, NEXT, key.kid(), key.secret());
     Rows.update(connection, RETIRE, overlap, key.kid());

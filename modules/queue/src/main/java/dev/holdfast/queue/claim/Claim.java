@@ -9,7 +9,6 @@ import dev.holdfast.queue.jdbc.AttributesJson;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.settle.Backoff;
-
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -130,7 +129,8 @@ public final class Claim {
   /**
    * @param tenant whose jobs; null is everybody's
    */
-  public Claimed from(String queue, int most, String worker, Duration lease, @Nullable String tenant) {
+  public Claimed from(
+      String queue, int most, String worker, Duration lease, @Nullable String tenant) {
     String line = tenant == null ? queue : queue + "\0" + tenant;
     ClaimCursor known = floors.computeIfAbsent(line, name -> new ClaimCursor(System::nanoTime));
     double[] from = known.next();
@@ -142,7 +142,8 @@ public final class Claim {
     if (!jobs.isEmpty()) {
       return new Claimed(jobs, null);
     }
-    IdleQueueProbe survey = database.run("survey", connection -> IdleQueueProbe.of(connection, queue));
+    IdleQueueProbe survey =
+        database.run("survey", connection -> IdleQueueProbe.of(connection, queue));
     if (survey.paused()) {
       return Claimed.NOTHING;
     }

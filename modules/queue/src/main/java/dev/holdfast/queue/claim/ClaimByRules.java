@@ -4,7 +4,6 @@ import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.queue.admin.Queues;
 import dev.holdfast.queue.command.Retry;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

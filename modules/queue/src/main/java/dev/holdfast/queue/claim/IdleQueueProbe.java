@@ -2,7 +2,6 @@ package dev.holdfast.queue.claim;
 
 import dev.holdfast.queue.admin.Queues;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,7 +1,6 @@
 package dev.holdfast.queue.claim;
 
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

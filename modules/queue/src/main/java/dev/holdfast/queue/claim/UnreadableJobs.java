@@ -14,7 +14,6 @@ import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.queue.settle.Backoff;
 import dev.holdfast.queue.settle.Fail;
 import dev.holdfast.queue.settle.ReleaseAttempts;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;

@@ -6,7 +6,6 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

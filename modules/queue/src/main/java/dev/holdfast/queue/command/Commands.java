@@ -3,14 +3,13 @@ package dev.holdfast.queue.command;
 import dev.holdfast.model.attempt.Background;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.JobCommand.Answer;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.FailureJson;
 import dev.holdfast.queue.jdbc.Rows;
-
-import dev.holdfast.model.command.JobCommand.Answer;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -232,8 +231,7 @@ public final class Commands {
   }
 
   private static Answer checked(
-      Connection connection, JobId job, JobState state, JobCommand command)
-      throws SQLException {
+      Connection connection, JobId job, JobState state, JobCommand command) throws SQLException {
     boolean accepts = command.action() == CommandAction.ACCEPT_STEP;
     if (state.isTerminal() && (accepts || !command.action().isRecovery())) {
       return Answer.ALREADY_TERMINAL;
@@ -296,7 +294,8 @@ public final class Commands {
   }
 
   /** A request that came after the honoured one stays. */
-  public static void honoured(Connection connection, JobId job, Instant requestedAt) throws SQLException {
+  public static void honoured(Connection connection, JobId job, Instant requestedAt)
+      throws SQLException {
     Rows.update(connection, HONOURED, job, requestedAt, job, requestedAt);
   }
 
@@ -316,7 +315,9 @@ public final class Commands {
                 requestedBy,
                 reason,
                 Rows.instant(row, "requested_at")),
-        action != null || requestedBy == null ? null : new PendingCommand.HeldBy(requestedBy, reason));
+        action != null || requestedBy == null
+            ? null
+            : new PendingCommand.HeldBy(requestedBy, reason));
   }
 
   /** Of those jobs that have one. */

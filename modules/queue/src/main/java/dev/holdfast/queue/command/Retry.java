@@ -2,7 +2,6 @@ package dev.holdfast.queue.command;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -66,8 +65,7 @@ public final class Retry {
       SELECT id, queue FROM moved
       """;
 
-  private static final String ENDED_BADLY =
-      SQL.formatted("'FAILED', 'CANCELLED'", SUSPECT_KEY);
+  private static final String ENDED_BADLY = SQL.formatted("'FAILED', 'CANCELLED'", SUSPECT_KEY);
   private static final String ENDED =
       SQL.formatted("'FAILED', 'CANCELLED', 'SUCCEEDED'", SUSPECT_KEY);
 

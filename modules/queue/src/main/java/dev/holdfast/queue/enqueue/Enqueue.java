@@ -18,7 +18,6 @@ import dev.holdfast.queue.jdbc.GroupCommit;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.queue.notify.QueueNotifier;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -5,7 +5,6 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.notify.QueueNotifier;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

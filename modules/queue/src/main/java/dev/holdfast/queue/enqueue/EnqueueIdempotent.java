@@ -5,7 +5,6 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -13,7 +13,6 @@ import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.notify.QueueNotifier;
 import dev.holdfast.queue.recover.Reap;
 import dev.holdfast.queue.recover.ReapResult;
-
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;

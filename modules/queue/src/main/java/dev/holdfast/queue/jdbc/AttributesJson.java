@@ -1,12 +1,5 @@
 package dev.holdfast.queue.jdbc;
 
-import dev.holdfast.model.job.Job;
-import dev.holdfast.model.job.JobAttributes;
-import dev.holdfast.model.value.Json;
-import dev.holdfast.model.value.Refusal;
-import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.queue.enqueue.Enqueue;
-
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -14,6 +7,12 @@ import com.fasterxml.jackson.databind.cfg.JsonNodeFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.util.RawValue;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobAttributes;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.queue.enqueue.Enqueue;
 import org.jspecify.annotations.Nullable;
 
 /** What jobs bring along besides the payload, as it lies in the database; most bring nothing. */

@@ -42,7 +42,8 @@ public final class Database implements AutoCloseable {
   // Fair: with many virtual threads on a small pool an unfair queue starves some for seconds.
   private final Semaphore turns;
 
-  private Database(Connections connections, StatementObserver observer, OutageLog outages, int turns) {
+  private Database(
+      Connections connections, StatementObserver observer, OutageLog outages, int turns) {
     this.connections = connections;
     this.observer = observer;
     this.outages = outages;

@@ -1,12 +1,11 @@
 package dev.holdfast.queue.jdbc;
 
-import dev.holdfast.model.job.Failure;
-import dev.holdfast.model.job.FailureCategory;
-
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
 import org.jspecify.annotations.Nullable;
 
 /** A failure as it lies in the database. */

@@ -1,7 +1,6 @@
 package dev.holdfast.queue.jdbc;
 
 import dev.holdfast.model.value.Outage;
-
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

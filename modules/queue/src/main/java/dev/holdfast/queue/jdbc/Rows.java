@@ -3,7 +3,6 @@ package dev.holdfast.queue.jdbc;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
-
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

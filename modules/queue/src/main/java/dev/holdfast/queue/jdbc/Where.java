@@ -3,7 +3,6 @@ package dev.holdfast.queue.jdbc;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

@@ -2,7 +2,6 @@ package dev.holdfast.queue.notify;
 
 import dev.holdfast.queue.jdbc.Connections;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

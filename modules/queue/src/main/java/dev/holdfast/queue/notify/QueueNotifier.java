@@ -2,7 +2,6 @@ package dev.holdfast.queue.notify;
 
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -127,7 +126,8 @@ public final class QueueNotifier implements AutoCloseable {
   }
 
   /** Inside the caller's transaction the ring comes with its commit, or not at all. */
-  public static void ringWith(Connection connection, Collection<String> queues) throws SQLException {
+  public static void ringWith(Connection connection, Collection<String> queues)
+      throws SQLException {
     ring(connection, SQL, queues);
   }
 

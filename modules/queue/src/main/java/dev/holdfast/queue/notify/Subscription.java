@@ -1,7 +1,9 @@
 package dev.holdfast.queue.notify;
 
 /** Hears what is rung in this process directly, and all else from the server. */
-public record Subscription(NotificationListener afar, QueueNotifier doorbell, QueueNotifier.Ear here) implements WakeUpSource {
+public record Subscription(
+    NotificationListener afar, QueueNotifier doorbell, QueueNotifier.Ear here)
+    implements WakeUpSource {
   @Override
   public void alsoTo(String queue) {
     here.alsoTo(queue);

@@ -4,7 +4,6 @@ import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -50,11 +49,13 @@ public final class Artifacts {
   }
 
   /** Jobs that were deleted and whose files still lie in the store. */
-  public static List<JobId> orphaned(Connection connection, String store, int most) throws SQLException {
+  public static List<JobId> orphaned(Connection connection, String store, int most)
+      throws SQLException {
     return Rows.list(connection, row -> Rows.id(row, "job_id"), ORPHANED, store, most);
   }
 
-  public static int forget(Connection connection, String store, List<JobId> jobs) throws SQLException {
+  public static int forget(Connection connection, String store, List<JobId> jobs)
+      throws SQLException {
     return Rows.update(connection, FORGET, store, Rows.array(connection, "uuid", jobs, job -> job));
   }
 }

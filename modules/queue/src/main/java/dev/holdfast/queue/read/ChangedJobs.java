@@ -5,7 +5,6 @@ import dev.holdfast.model.job.JobBrief;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -52,7 +51,8 @@ public final class ChangedJobs {
     int most = glance.most();
     String one = glance.tenant();
     return one == null
-        ? Rows.listByKey(connection, ChangedJobs::brief, OF_ALL, most, first, most, since, most, known)
+        ? Rows.listByKey(
+            connection, ChangedJobs::brief, OF_ALL, most, first, most, since, most, known)
         : Rows.listByKey(
             connection,
             ChangedJobs::brief,

@@ -3,7 +3,6 @@ package dev.holdfast.queue.read;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;

@@ -2,7 +2,6 @@ package dev.holdfast.queue.read;
 
 import dev.holdfast.model.ops.Throughput;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -35,8 +34,8 @@ public final class FinishedJobs {
 
   private FinishedJobs() {}
 
-  public static List<Throughput> since(Connection connection, Instant since, @Nullable String tenant)
-      throws SQLException {
+  public static List<Throughput> since(
+      Connection connection, Instant since, @Nullable String tenant) throws SQLException {
     return tenant == null
         ? Rows.listByKey(connection, FinishedJobs::second, OF_ALL, since)
         : Rows.listByKey(connection, FinishedJobs::second, OF_ONE, since, tenant);

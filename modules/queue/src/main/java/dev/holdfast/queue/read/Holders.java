@@ -3,7 +3,6 @@ package dev.holdfast.queue.read;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Holder;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.ResultSet;

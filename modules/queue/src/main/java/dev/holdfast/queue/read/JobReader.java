@@ -14,7 +14,6 @@ import dev.holdfast.queue.jdbc.FailureJson;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.queue.jdbc.Where;
-
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -6,7 +6,6 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStateSnapshot;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HashMap;
@@ -42,7 +41,8 @@ public final class JobStates {
 
   private JobStates() {}
 
-  public static Map<Lease, String> workers(Connection connection, List<Lease> leases) throws SQLException {
+  public static Map<Lease, String> workers(Connection connection, List<Lease> leases)
+      throws SQLException {
     Map<Lease, String> workers = new HashMap<>();
     Rows.listByKey(
             connection,
@@ -59,7 +59,8 @@ public final class JobStates {
         .findFirst();
   }
 
-  public static List<JobStateSnapshot> of(Connection connection, List<JobId> jobs) throws SQLException {
+  public static List<JobStateSnapshot> of(Connection connection, List<JobId> jobs)
+      throws SQLException {
     return Rows.list(
         connection,
         row ->

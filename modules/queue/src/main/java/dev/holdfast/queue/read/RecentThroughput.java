@@ -2,7 +2,6 @@ package dev.holdfast.queue.read;
 
 import dev.holdfast.model.value.Moment;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

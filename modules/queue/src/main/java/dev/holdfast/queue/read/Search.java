@@ -9,7 +9,6 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.queue.jdbc.Where;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -69,7 +68,8 @@ public final class Search {
     return page(connection, filter, MOST_WALKED, detail);
   }
 
-  public static JobPage page(Connection connection, JobFilter filter, int walked) throws SQLException {
+  public static JobPage page(Connection connection, JobFilter filter, int walked)
+      throws SQLException {
     return page(connection, filter, walked, JobReader.Detail.SHORT);
   }
 
@@ -130,7 +130,8 @@ public final class Search {
   }
 
   /** Not more than so many: what is asked is whether it is a few or very many. */
-  public static JobCount count(Connection connection, JobFilter filter, int most) throws SQLException {
+  public static JobCount count(Connection connection, JobFilter filter, int most)
+      throws SQLException {
     String text = filter.text();
     if (text != null) {
       Found found = search(connection, filter.limit(JobFilter.MOST), lower(connection, text));

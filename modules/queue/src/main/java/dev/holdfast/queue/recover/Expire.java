@@ -3,7 +3,6 @@ package dev.holdfast.queue.recover;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.settle.EndAttemptSql;
 import dev.holdfast.queue.settle.Fail;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -6,7 +6,6 @@ import dev.holdfast.queue.command.Retry;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.report.Steps;
 import dev.holdfast.queue.settle.EndAttemptSql;
-
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -138,7 +137,8 @@ public final class Reap {
    *
    * @param worker who had it; null when nobody had
    */
-  public record Reaped(JobId job, int attempt, String queue, JobState state, @Nullable String worker) {
+  public record Reaped(
+      JobId job, int attempt, String queue, JobState state, @Nullable String worker) {
     static Reaped read(ResultSet row) throws SQLException {
       return new Reaped(
           Rows.id(row, "id"),
@@ -164,12 +164,14 @@ public final class Reap {
     return reaped;
   }
 
-  public static List<Reaped> lost(Connection connection, Duration grace, int most) throws SQLException {
+  public static List<Reaped> lost(Connection connection, Duration grace, int most)
+      throws SQLException {
     return apart(connection, Rows.list(connection, Reaped::read, LOST, grace, most));
   }
 
   /** What a worker was running whose process is known to be gone. */
-  public static List<Reaped> of(Connection connection, String namePrefix, String why) throws SQLException {
+  public static List<Reaped> of(Connection connection, String namePrefix, String why)
+      throws SQLException {
     return apart(
         connection,
         Rows.list(connection, Reaped::read, CRASHED, why, namePrefix, Integer.MAX_VALUE));

@@ -2,7 +2,6 @@ package dev.holdfast.queue.recover;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
-
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;

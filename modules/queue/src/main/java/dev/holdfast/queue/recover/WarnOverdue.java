@@ -2,7 +2,6 @@ package dev.holdfast.queue.recover;
 
 import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -8,7 +8,6 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

@@ -7,7 +7,6 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HashMap;
@@ -90,7 +89,8 @@ public final class Log {
             Limits.LOG_PIECES));
   }
 
-  public static List<LogPiece> read(Connection connection, JobId job, LogCursor from) throws SQLException {
+  public static List<LogPiece> read(Connection connection, JobId job, LogCursor from)
+      throws SQLException {
     return Rows.list(
         connection,
         row -> new LogPiece(row.getInt("attempt"), row.getInt("piece"), row.getString("text")),
@@ -101,7 +101,8 @@ public final class Log {
   }
 
   /** Where the logs of these jobs end, of those that have one: moves whenever one of them grows. */
-  public static Map<JobId, LogCursor> ends(Connection connection, List<JobId> jobs) throws SQLException {
+  public static Map<JobId, LogCursor> ends(Connection connection, List<JobId> jobs)
+      throws SQLException {
     Map<JobId, LogCursor> ends = new HashMap<>();
     Rows.list(
             connection,

@@ -5,7 +5,6 @@ import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

@@ -12,7 +12,6 @@ import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.command.Commands;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -211,7 +210,8 @@ public final class Steps {
         step);
   }
 
-  public static Optional<Patch> patch(Connection connection, JobId job, String step) throws SQLException {
+  public static Optional<Patch> patch(Connection connection, JobId job, String step)
+      throws SQLException {
     return Rows.list(
             connection,
             row -> Patch.of(row.getBytes("patch")),

@@ -10,7 +10,6 @@ import dev.holdfast.model.value.Text;
 import dev.holdfast.queue.enqueue.Enqueue;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.SqlErrors;
-
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;

@@ -13,7 +13,6 @@ import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.queue.read.JobReader;
-
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -68,7 +67,8 @@ public final class Schedules {
 
   private Schedules() {}
 
-  public static boolean set(Connection connection, Schedule schedule, Codec codec) throws SQLException {
+  public static boolean set(Connection connection, Schedule schedule, Codec codec)
+      throws SQLException {
     Job job = schedule.job();
     return Rows.update(
             connection,

@@ -3,7 +3,6 @@ package dev.holdfast.queue.schema;
 import dev.holdfast.queue.jdbc.Connections;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.SqlErrors;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;

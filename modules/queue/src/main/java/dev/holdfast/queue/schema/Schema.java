@@ -2,9 +2,8 @@ package dev.holdfast.queue.schema;
 
 import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.queue.jdbc.DatabaseException;
-import dev.holdfast.queue.jdbc.Rows;
-
 import dev.holdfast.queue.jdbc.DatabaseException.Reason;
+import dev.holdfast.queue.jdbc.Rows;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;

@@ -3,9 +3,8 @@ package dev.holdfast.queue.schema;
 import dev.holdfast.queue.jdbc.Connections;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.DatabaseException;
-import dev.holdfast.queue.jdbc.SqlErrors;
-
 import dev.holdfast.queue.jdbc.DatabaseException.Reason;
+import dev.holdfast.queue.jdbc.SqlErrors;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

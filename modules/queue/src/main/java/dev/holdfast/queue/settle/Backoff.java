@@ -5,7 +5,6 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.RetryDefaults;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

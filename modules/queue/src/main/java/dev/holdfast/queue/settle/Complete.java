@@ -1,14 +1,13 @@
 package dev.holdfast.queue.settle;
 
 import dev.holdfast.model.attempt.Completion;
+import dev.holdfast.model.attempt.Completion.Verdict;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.ReportedCompletion;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Rows;
-
-import dev.holdfast.model.attempt.Completion.Verdict;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -107,7 +106,8 @@ public final class Complete {
         .findFirst();
   }
 
-  public static List<ReportedCompletion> told(Connection connection, JobId job) throws SQLException {
+  public static List<ReportedCompletion> told(Connection connection, JobId job)
+      throws SQLException {
     return Rows.list(
         connection,
         row ->

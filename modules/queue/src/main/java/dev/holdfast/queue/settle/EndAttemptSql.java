@@ -3,7 +3,6 @@ package dev.holdfast.queue.settle;
 import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HashSet;

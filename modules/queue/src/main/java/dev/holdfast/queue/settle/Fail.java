@@ -4,7 +4,6 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.queue.jdbc.FailureJson;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -7,7 +7,6 @@ import dev.holdfast.queue.command.Commands;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.SqlErrors;
-
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -159,7 +158,8 @@ public final class Heartbeat {
   }
 
   /** Only those of whom something is asked: cheap enough to ask twice a second. */
-  public static List<HeartbeatResult> signalled(Connection connection, String worker) throws SQLException {
+  public static List<HeartbeatResult> signalled(Connection connection, String worker)
+      throws SQLException {
     return Rows.list(
         connection,
         row ->

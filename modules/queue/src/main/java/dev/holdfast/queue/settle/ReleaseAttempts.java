@@ -6,7 +6,6 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -11,7 +11,6 @@ import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.queue.report.AppendEvents;
 import dev.holdfast.queue.report.Log;
 import dev.holdfast.queue.report.Steps;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HashSet;
@@ -47,9 +46,12 @@ public final class Settle {
             Settlement.Fail.class,
             settlements,
             (connection, failed) -> Fail.all(connection, backoff, failed)));
-    accepted.addAll(settle("cancelled", Settlement.Cancel.class, settlements, ReleaseAttempts::cancelled));
-    accepted.addAll(settle("snooze", Settlement.Snooze.class, settlements, ReleaseAttempts::snoozed));
-    accepted.addAll(settle("release", Settlement.Release.class, settlements, ReleaseAttempts::released));
+    accepted.addAll(
+        settle("cancelled", Settlement.Cancel.class, settlements, ReleaseAttempts::cancelled));
+    accepted.addAll(
+        settle("snooze", Settlement.Snooze.class, settlements, ReleaseAttempts::snoozed));
+    accepted.addAll(
+        settle("release", Settlement.Release.class, settlements, ReleaseAttempts::released));
     return settlements.stream().map(s -> ack(accepted.contains(s))).toList();
   }
 
@@ -100,7 +102,8 @@ public final class Settle {
   }
 
   /** In the caller's transaction. */
-  public static Ack succeed(Connection connection, Settlement.Succeed settlement) throws SQLException {
+  public static Ack succeed(Connection connection, Settlement.Succeed settlement)
+      throws SQLException {
     return ack(
         storing("succeed", Refusal.RESULT_NOT_JSON, connection, List.of(settlement), Succeed::all)
             .contains(settlement.lease()));

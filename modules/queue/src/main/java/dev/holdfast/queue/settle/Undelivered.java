@@ -5,7 +5,6 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.queue.jdbc.FailureJson;
 import dev.holdfast.queue.jdbc.Rows;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

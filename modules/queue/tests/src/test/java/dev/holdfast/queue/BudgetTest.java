@@ -1,5 +1,7 @@
 package dev.holdfast.queue;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.AttemptOutcome;
@@ -12,11 +14,8 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.job.RetryDefaults;
-import dev.holdfast.model.job.RetryPolicy;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.holdfast.model.job.RetryDefaults.Retries;
+import dev.holdfast.model.job.RetryPolicy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -1,5 +1,7 @@
 package dev.holdfast.queue;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Failure;
@@ -8,9 +10,6 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.WhenDependencyFails;
 import dev.holdfast.model.value.Refusal;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

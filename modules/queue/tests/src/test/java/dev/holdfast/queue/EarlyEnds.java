@@ -2,7 +2,6 @@ package dev.holdfast.queue;
 
 import dev.holdfast.testkit.TestDatabase;
 
-
 /** Has the database write down each attempt that is ended too early, as a condition says. */
 public record EarlyEnds(TestDatabase db) implements AutoCloseable {
   /**

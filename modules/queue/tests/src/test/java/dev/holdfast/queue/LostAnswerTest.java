@@ -1,5 +1,9 @@
 package dev.holdfast.queue;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
@@ -9,11 +13,6 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.StatementObserver;
 import dev.holdfast.testkit.FaultProxy;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -33,7 +32,9 @@ class LostAnswerTest extends QueueFixture {
     proxy = FaultProxy.before(db);
     remote =
         new Queue(
-            db.dataSource(proxy, 4), new JacksonCodec(), new Queue.Options(3, StatementObserver.NONE));
+            db.dataSource(proxy, 4),
+            new JacksonCodec(),
+            new Queue.Options(3, StatementObserver.NONE));
     remote.find(job().id());
   }
 

@@ -1,5 +1,9 @@
 package dev.holdfast.queue;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
@@ -7,11 +11,6 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;

@@ -1,6 +1,8 @@
 package dev.holdfast.queue;
 
-import dev.holdfast.queue.settle.Backoff;
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Lease;
@@ -17,13 +19,9 @@ import dev.holdfast.model.job.RetryDefaults;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.queue.settle.Backoff;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,7 +44,8 @@ public abstract class QueueFixture {
   public static final Duration GRACE = Duration.ofSeconds(30);
   private static final Duration A_MOMENT = Duration.ofSeconds(1);
   public static final Failure FLAKY = Failure.of(FailureCategory.USER_CODE, "FLAKY", "it broke");
-  public static final Failure HOPELESS = Failure.of(FailureCategory.DATA_QUALITY, "BAD_ROW", "no price");
+  public static final Failure HOPELESS =
+      Failure.of(FailureCategory.DATA_QUALITY, "BAD_ROW", "no price");
 
   public static final Backoff BACKOFF = new Backoff(RetryDefaults.NONE);
 
@@ -182,7 +181,7 @@ public abstract class QueueFixture {
   }
 
   /** Returns once some statement on this database waits for a lock. */
-  protected void awaitLockWait() {
+  public void awaitLockWait() {
     await()
         .atMost(SOON)
         .pollInterval(Duration.ofMillis(5))

@@ -1,5 +1,7 @@
 package dev.holdfast.queue;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobStatus;
@@ -9,9 +11,6 @@ import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.schedule.WhenMissed;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;

@@ -7,7 +7,6 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.testkit.TestDatabase;
-
 import java.time.Duration;
 import java.util.List;
 

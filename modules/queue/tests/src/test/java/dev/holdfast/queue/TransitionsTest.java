@@ -1,10 +1,5 @@
 package dev.holdfast.queue;
 
-import dev.holdfast.model.job.JobState;
-import dev.holdfast.model.job.JobStatus;
-import dev.holdfast.testkit.DatabaseExtension;
-import dev.holdfast.testkit.TestDatabase;
-
 import static dev.holdfast.model.job.JobState.CANCELLED;
 import static dev.holdfast.model.job.JobState.FAILED;
 import static dev.holdfast.model.job.JobState.PENDING;
@@ -15,6 +10,10 @@ import static dev.holdfast.model.job.JobState.WAITING;
 import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.TestDatabase;
 import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.List;

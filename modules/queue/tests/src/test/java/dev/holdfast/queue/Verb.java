@@ -6,7 +6,6 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.job.JobState;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

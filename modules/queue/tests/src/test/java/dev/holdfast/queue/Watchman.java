@@ -1,7 +1,6 @@
 package dev.holdfast.queue;
 
 import dev.holdfast.model.job.JobState;
-
 import java.util.Arrays;
 import java.util.stream.Collectors;
 

@@ -11,7 +11,6 @@ import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
 import dev.holdfast.worker.artifact.FolderStore;
-
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URLEncoder;

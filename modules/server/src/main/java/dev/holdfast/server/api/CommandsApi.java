@@ -15,7 +15,6 @@ import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
-
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -10,7 +10,6 @@ import dev.holdfast.server.live.Topics;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
-
 import io.helidon.webserver.CloseConnectionException;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -2,7 +2,6 @@ package dev.holdfast.server.api;
 
 import dev.holdfast.model.value.Moment;
 import dev.holdfast.queue.Queue;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

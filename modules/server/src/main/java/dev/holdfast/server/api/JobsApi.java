@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.attempt.LogCursor;
@@ -19,8 +20,6 @@ import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
-
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -242,7 +241,8 @@ public final class JobsApi {
 
   private List<ObjectNode> attempts(JobId job) {
     Map<Integer, ReportedCompletion> told =
-        queue.told(job).stream().collect(Collectors.toMap(ReportedCompletion::attempt, Function.identity()));
+        queue.told(job).stream()
+            .collect(Collectors.toMap(ReportedCompletion::attempt, Function.identity()));
     return queue.attempts(job).stream()
         .map(attempt -> Shape.attempt(attempt, told.get(attempt.number())))
         .toList();

@@ -5,7 +5,6 @@ import dev.holdfast.server.metrics.ServerMetrics;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
-
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 

@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.json.WireException;
 import dev.holdfast.contract.resource.Shape;
@@ -17,8 +18,6 @@ import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
-
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.LinkedHashSet;

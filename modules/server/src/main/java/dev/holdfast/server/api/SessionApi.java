@@ -1,6 +1,9 @@
 package dev.holdfast.server.api;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.ops.Role.Permission;
 import dev.holdfast.server.auth.Authenticator;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.auth.Sessions;
@@ -9,10 +12,6 @@ import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
-
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.holdfast.model.ops.Role.Permission;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
@@ -70,7 +69,8 @@ public final class SessionApi {
   private Answer begin(Call call) {
     String key = call.body(SessionRequest.class).key().strip();
     Caller caller =
-        gate.caller(new Authenticator.Shown(Optional.of("Bearer " + key), Optional.empty(), call.peer()));
+        gate.caller(
+            new Authenticator.Shown(Optional.of("Bearer " + key), Optional.empty(), call.peer()));
     if (!caller.role().may(Permission.READ)) {
       throw new Problem(403, "forbidden", "a key of role worker has nothing to see on the page");
     }

@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.command.AcceptedWorkerCommand;
@@ -10,8 +11,6 @@ import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
-
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -102,7 +101,8 @@ public final class WorkersApi {
     return switch (queue.health().ask(queue.crew(null), draft)) {
       case AcceptedWorkerCommand.Given(var orders) -> ordered(paused(), orders);
       case AcceptedWorkerCommand.Unknown(var message) -> throw Problem.notFound(message);
-      case AcceptedWorkerCommand.Refused(var code, var message) -> throw new Problem(409, code, message);
+      case AcceptedWorkerCommand.Refused(var code, var message) ->
+          throw new Problem(409, code, message);
     };
   }
 

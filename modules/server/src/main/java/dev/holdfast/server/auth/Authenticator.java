@@ -7,7 +7,6 @@ import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.admin.KnownKey;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.http.Problem;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;

@@ -3,7 +3,6 @@ package dev.holdfast.server.auth;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.http.Problem;
-
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

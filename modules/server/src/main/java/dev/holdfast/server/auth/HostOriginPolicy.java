@@ -2,7 +2,6 @@ package dev.holdfast.server.auth;
 
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.http.Problem;
-
 import java.net.URI;
 import java.util.HashSet;
 import java.util.Locale;

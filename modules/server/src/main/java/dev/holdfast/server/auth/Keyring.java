@@ -4,7 +4,6 @@ import dev.holdfast.contract.token.SigningKey;
 import dev.holdfast.contract.token.SigningKeys;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.admin.TokenKey;
-
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Base64;

@@ -1,7 +1,6 @@
 package dev.holdfast.server.auth;
 
 import dev.holdfast.queue.admin.TokenKey;
-
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

@@ -2,7 +2,6 @@ package dev.holdfast.server.auth;
 
 import dev.holdfast.contract.token.SigningKey;
 import dev.holdfast.contract.token.SigningKeys;
-
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.time.Duration;

@@ -3,7 +3,6 @@ package dev.holdfast.server.auth;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStateSnapshot;
 import dev.holdfast.queue.Queue;
-
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;

@@ -1,7 +1,6 @@
 package dev.holdfast.server.background;
 
 import dev.holdfast.queue.jdbc.DatabaseException;
-
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;

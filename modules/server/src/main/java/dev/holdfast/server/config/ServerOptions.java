@@ -2,7 +2,6 @@ package dev.holdfast.server.config;
 
 import dev.holdfast.contract.token.TokenLifetime;
 import dev.holdfast.model.attempt.Timings;
-
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;

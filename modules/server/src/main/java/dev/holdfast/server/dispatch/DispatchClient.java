@@ -5,7 +5,6 @@ import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.server.http.Answer;
-
 import java.io.ByteArrayOutputStream;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;

@@ -3,7 +3,6 @@ package dev.holdfast.server.dispatch;
 import dev.holdfast.model.ops.DispatchTrouble;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.jdbc.DatabaseException;
-
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

@@ -10,7 +10,6 @@ import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.DispatchTrouble;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.server.lease.Envelopes;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;

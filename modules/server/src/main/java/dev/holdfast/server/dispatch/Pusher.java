@@ -7,7 +7,6 @@ import dev.holdfast.queue.Queue;
 import dev.holdfast.server.background.BackgroundTasks;
 import dev.holdfast.server.lease.Bell;
 import dev.holdfast.server.lease.Envelopes;
-
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -71,7 +70,8 @@ public final class Pusher implements AutoCloseable {
     this.lease = lease;
     this.client = new DispatchClient(answerWithin);
     this.news = new DispatchNews(queue, System::nanoTime);
-    this.means = new PushedTask.Means(queue, envelopes, client, news, answerWithin, lease, () -> closed);
+    this.means =
+        new PushedTask.Means(queue, envelopes, client, news, answerWithin, lease, () -> closed);
     this.bell = bell;
     bell.tell(name -> taskEnded());
     this.thread = Thread.ofPlatform().daemon().name("holdfast-pusher").start(this::run);

@@ -1,7 +1,6 @@
 package dev.holdfast.server.http;
 
 import dev.holdfast.contract.json.Wire;
-
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.LinkedHashMap;

@@ -1,7 +1,6 @@
 package dev.holdfast.server.http;
 
 import dev.holdfast.contract.json.Wire;
-
 import io.helidon.http.DirectHandler;
 import io.helidon.http.DirectHandler.EventType;
 import io.helidon.http.HeaderNames;

@@ -1,8 +1,7 @@
 package dev.holdfast.server.http;
 
-import dev.holdfast.contract.json.Wire;
-
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.contract.json.Wire;
 import java.util.LinkedHashMap;
 import java.util.Map;
 

@@ -2,7 +2,6 @@ package dev.holdfast.server.http;
 
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.config.ServerStartException;
-
 import io.helidon.common.tls.Tls;
 import java.io.IOException;
 import java.io.InputStream;

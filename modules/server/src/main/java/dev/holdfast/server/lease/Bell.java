@@ -2,7 +2,6 @@ package dev.holdfast.server.lease;
 
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.notify.WakeUpSource;
-
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;

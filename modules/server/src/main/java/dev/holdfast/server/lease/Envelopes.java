@@ -10,7 +10,6 @@ import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.jdbc.DatabaseException;
-
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;

@@ -11,7 +11,6 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.server.http.Problem;
-
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

@@ -7,7 +7,6 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.jdbc.GroupCommit;
 import dev.holdfast.server.http.Problem;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -98,7 +97,8 @@ public final class HeartbeatBatcher {
     return beats.stream()
         .map(
             beat ->
-                pulses.getOrDefault(beat.lease(), new HeartbeatResult(beat.lease(), Ack.LEASE_LOST, null)))
+                pulses.getOrDefault(
+                    beat.lease(), new HeartbeatResult(beat.lease(), Ack.LEASE_LOST, null)))
         .toList();
   }
 

@@ -8,7 +8,6 @@ import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
-
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

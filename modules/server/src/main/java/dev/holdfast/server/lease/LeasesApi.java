@@ -25,7 +25,6 @@ import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -5,7 +5,6 @@ import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.jdbc.DatabaseException;
-
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

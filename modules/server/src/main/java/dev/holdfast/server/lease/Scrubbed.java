@@ -6,7 +6,6 @@ import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.redaction.Scrubber;
-
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,6 @@
 package dev.holdfast.server.lease;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.task.TaskStep;
 import dev.holdfast.contract.task.TaskSteps;
@@ -18,8 +19,6 @@ import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
-
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;

@@ -24,7 +24,6 @@ import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;

@@ -1,7 +1,6 @@
 package dev.holdfast.server.lease;
 
 import dev.holdfast.server.http.Problem;
-
 import dev.holdfast.server.lease.LongPollBroker.Line;
 import java.time.Duration;
 import java.util.HashMap;

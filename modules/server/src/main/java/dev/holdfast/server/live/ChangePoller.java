@@ -11,7 +11,6 @@ import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.jdbc.DatabaseException;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;

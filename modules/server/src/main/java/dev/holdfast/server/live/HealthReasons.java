@@ -2,7 +2,6 @@ package dev.holdfast.server.live;
 
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.queue.jdbc.DatabaseException;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;

@@ -6,7 +6,6 @@ import dev.holdfast.model.ops.Holder;
 import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.ops.WorkerHealth;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

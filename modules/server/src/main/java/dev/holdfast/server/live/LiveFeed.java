@@ -1,7 +1,6 @@
 package dev.holdfast.server.live;
 
 import dev.holdfast.contract.json.Wire;
-
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

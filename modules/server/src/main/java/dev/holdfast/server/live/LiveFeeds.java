@@ -2,7 +2,6 @@ package dev.holdfast.server.live;
 
 import dev.holdfast.queue.Queue;
 import dev.holdfast.server.http.Problem;
-
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -81,7 +80,8 @@ public final class LiveFeeds implements AutoCloseable {
   /**
    * @param lastId what he heard last; null is nothing
    */
-  public synchronized void join(@Nullable String tenant, Subscriber subscriber, @Nullable String lastId) {
+  public synchronized void join(
+      @Nullable String tenant, Subscriber subscriber, @Nullable String lastId) {
     if (closed || subscribers() >= mostSubscribers) {
       throw new Problem(503, "too_many_subscribers", "too many are listening: try again later")
           .header("Retry-After", "10");

@@ -8,7 +8,6 @@ import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.queue.Queue;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

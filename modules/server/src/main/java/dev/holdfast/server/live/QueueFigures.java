@@ -1,7 +1,6 @@
 package dev.holdfast.server.live;
 
 import dev.holdfast.model.ops.QueueStatus;
-
 import java.time.Instant;
 import java.util.List;
 import java.util.TreeMap;

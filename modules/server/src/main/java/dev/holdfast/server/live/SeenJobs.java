@@ -2,7 +2,6 @@ package dev.holdfast.server.live;
 
 import dev.holdfast.model.job.JobBrief;
 import dev.holdfast.model.job.JobId;
-
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;

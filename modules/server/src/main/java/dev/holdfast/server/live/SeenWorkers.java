@@ -3,7 +3,6 @@ package dev.holdfast.server.live;
 import dev.holdfast.model.ops.Holder;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.ops.WorkerHealth;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

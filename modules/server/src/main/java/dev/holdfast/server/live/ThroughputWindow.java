@@ -1,7 +1,6 @@
 package dev.holdfast.server.live;
 
 import dev.holdfast.model.ops.Throughput;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

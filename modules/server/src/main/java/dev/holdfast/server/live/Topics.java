@@ -1,7 +1,6 @@
 package dev.holdfast.server.live;
 
 import dev.holdfast.server.http.Problem;
-
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -1,12 +1,11 @@
 package dev.holdfast.server.metrics;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.worker.source.Metrics;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;

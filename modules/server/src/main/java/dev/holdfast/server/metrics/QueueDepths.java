@@ -1,7 +1,6 @@
 package dev.holdfast.server.metrics;
 
 import dev.holdfast.model.ops.QueueStatus;
-
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;

@@ -3,7 +3,6 @@ package dev.holdfast.server.metrics;
 import dev.holdfast.queue.jdbc.StatementObserver;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.worker.source.Metrics;
-
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;

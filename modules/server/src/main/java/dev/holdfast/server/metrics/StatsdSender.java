@@ -2,7 +2,6 @@ package dev.holdfast.server.metrics;
 
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.server.config.ServerOptions;
-
 import io.micrometer.core.instrument.Clock;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.statsd.StatsdConfig;

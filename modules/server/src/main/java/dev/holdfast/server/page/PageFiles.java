@@ -1,7 +1,6 @@
 package dev.holdfast.server.page;
 
 import dev.holdfast.server.auth.Secrets;
-
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,8 +1,7 @@
 package dev.holdfast.server.page;
 
-import dev.holdfast.server.http.Answer;
-
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.server.http.Answer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

@@ -9,7 +9,6 @@ import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.http.SlowRequestTimeout;
-
 import io.helidon.webserver.http.ServerRequest;
 import java.io.IOException;
 import java.io.InputStream;

@@ -13,7 +13,6 @@ import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.http.RequestObserver;
 import dev.holdfast.server.http.SlowRequestTimeout;
-
 import io.helidon.http.Header;
 import io.helidon.http.HeaderNames;
 import io.helidon.webserver.CloseConnectionException;

@@ -1,7 +1,6 @@
 package dev.holdfast.server.routing;
 
 import dev.holdfast.server.http.Answer;
-
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;

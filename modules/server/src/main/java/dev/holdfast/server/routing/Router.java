@@ -1,7 +1,6 @@
 package dev.holdfast.server.routing;
 
 import dev.holdfast.server.http.Problem;
-
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;

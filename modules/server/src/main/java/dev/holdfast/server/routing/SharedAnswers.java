@@ -2,7 +2,6 @@ package dev.holdfast.server.routing;
 
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.http.Answer;
-
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;

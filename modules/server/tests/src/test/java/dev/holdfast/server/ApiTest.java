@@ -1,7 +1,8 @@
 package dev.holdfast.server;
 
-import dev.holdfast.server.auth.Secrets;
+import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.job.Job;
@@ -10,13 +11,10 @@ import dev.holdfast.model.job.RetryDefaults;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.server.auth.Secrets;
 import dev.holdfast.server.http.Client;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Instant;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +32,8 @@ public abstract class ApiTest {
   public final Client client;
   public RunningServer server;
 
-  public ApiTest(TestDatabase db) {
+  @SuppressWarnings("this-escape")
+  protected ApiTest(TestDatabase db) {
     this.db = db;
     this.holdfast =
         Holdfast.on(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.retries(retries()));

@@ -1,5 +1,8 @@
 package dev.holdfast.server;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.job.Job;
@@ -9,10 +12,6 @@ import dev.holdfast.server.http.Client;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.artifact.ArtifactStore;
 import dev.holdfast.worker.artifact.FolderStore;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse;
@@ -29,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Downloads of what jobs have published. */
-class ArtifactsTest extends ServerTest {
+public class ArtifactsTest extends ServerTest {
   @TempDir Path folder;
   private HoldfastServer withFiles;
   private Client there;

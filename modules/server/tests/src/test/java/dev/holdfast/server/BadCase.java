@@ -1,7 +1,6 @@
 package dev.holdfast.server;
 
 import dev.holdfast.server.http.Client;
-
 import java.util.function.Supplier;
 
 /** Something that must not be done, and how it is answered. */

@@ -1,14 +1,13 @@
 package dev.holdfast.server;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -17,7 +16,7 @@ import org.openqa.selenium.Keys;
 /**
  * What the page does when it may not, and when nobody answers; each test has a server of its own.
  */
-class BrowserSessionTest extends InBrowser {
+public class BrowserSessionTest extends InBrowser {
   BrowserSessionTest(TestDatabase db) {
     super(db);
   }

@@ -1,5 +1,10 @@
 package dev.holdfast.server;
 
+import static java.util.Objects.requireNonNull;
+import static java.util.stream.Collectors.joining;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.job.Job;
@@ -10,12 +15,6 @@ import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.artifact.FolderStore;
 import dev.holdfast.worker.artifact.Scratch;
-
-import static java.util.Objects.requireNonNull;
-import static java.util.stream.Collectors.joining;
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;

@@ -1,5 +1,8 @@
 package dev.holdfast.server;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.Report;
@@ -16,10 +19,6 @@ import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.server.http.Client;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -31,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What operators see of steps, and what they ask of jobs. */
-class ControlTest extends ServerTest {
+public class ControlTest extends ServerTest {
   private static final String DIFF = "diff --git a/ä b/ä\n+<script>alert(1)</script>\n";
 
   ControlTest(TestDatabase db) {

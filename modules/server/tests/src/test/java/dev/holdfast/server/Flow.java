@@ -4,7 +4,6 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Job;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

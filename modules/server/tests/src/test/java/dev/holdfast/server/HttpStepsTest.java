@@ -1,5 +1,8 @@
 package dev.holdfast.server;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
 import dev.holdfast.client.worker.HttpSource;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
@@ -21,10 +24,6 @@ import dev.holdfast.queue.Queue;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.source.SourceUnavailableException;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowable;
-
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -37,7 +36,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Steps through a server: a worker tells and learns what one with the database does. */
-class HttpStepsTest extends ServerTest {
+public class HttpStepsTest extends ServerTest {
   private final Queue queue;
   private HttpSource source;
   private Lease lease = new Lease(JobId.next(), 1);
@@ -126,9 +125,7 @@ class HttpStepsTest extends ServerTest {
   void all_that_a_step_says_arrives() {
     source.report(List.of(step(1, StepState.DONE, null), step(2, StepState.DONE, patch(3))));
     queue.control(
-        lease.job(),
-        new JobCommand(CommandAction.RESUME_FROM_STEP, "step/1", "ada", "odd"),
-        null);
+        lease.job(), new JobCommand(CommandAction.RESUME_FROM_STEP, "step/1", "ada", "odd"), null);
     PendingCommand.Recovery asked = Objects.requireNonNull(queue.control(lease.job()).recovery());
     assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(5)).getFirst().control())
         .isEqualTo(new PendingCommand(false, false, asked, null));

@@ -1,5 +1,9 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.health.WorkerRegistry;
@@ -7,11 +11,6 @@ import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.page.Browser;
 import dev.holdfast.testkit.program.Processes;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -47,7 +46,7 @@ public abstract class InBrowser extends ApiTest {
   }
 
   @Override
-  protected RunningServer startServer() {
+  public RunningServer startServer() {
     return program(db, 0, folder -> {});
   }
 

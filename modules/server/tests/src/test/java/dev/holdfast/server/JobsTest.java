@@ -1,5 +1,9 @@
 package dev.holdfast.server;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.client.operate.HttpOperator;
 import dev.holdfast.client.operate.OperatorException;
 import dev.holdfast.contract.json.Wire;
@@ -15,11 +19,6 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.server.http.Client;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.sql.Connection;
@@ -45,7 +44,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Handing in, looking at, cancelling and putting back jobs. */
-class JobsTest extends ServerTest {
+public class JobsTest extends ServerTest {
   private static final String JSON = "application/json";
   private static final String OTHER_TRACE =
       "00-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-00";

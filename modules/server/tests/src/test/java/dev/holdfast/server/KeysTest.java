@@ -1,15 +1,14 @@
 package dev.holdfast.server;
 
-import dev.holdfast.model.ops.ApiKey;
-import dev.holdfast.model.ops.Role;
-import dev.holdfast.server.http.Client;
-import dev.holdfast.testkit.TestDatabase;
-
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.server.http.Client;
+import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Keys over HTTP: made, shown once, rotated, revoked. */
-class KeysTest extends ServerTest {
+public class KeysTest extends ServerTest {
   KeysTest(TestDatabase db) {
     super(db);
   }

@@ -1,5 +1,8 @@
 package dev.holdfast.server;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.lease.LeaseReport;
 import dev.holdfast.model.attempt.Lease;
@@ -14,10 +17,6 @@ import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.server.http.Client;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.util.Arrays;
 import java.util.List;
@@ -28,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The routes for workers that run many tasks under one key. */
-class LeasesTest extends ServerTest {
+public class LeasesTest extends ServerTest {
   private static final String SHA256 = "0123456789abcdef".repeat(4);
 
   LeasesTest(TestDatabase db) {

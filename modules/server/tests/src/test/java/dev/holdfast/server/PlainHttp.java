@@ -1,10 +1,9 @@
 package dev.holdfast.server;
 
-import dev.holdfast.contract.json.Wire;
-
 import static dev.holdfast.testkit.Soon.SOON;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.contract.json.Wire;
 import java.io.BufferedInputStream;
 import java.io.EOFException;
 import java.io.IOException;

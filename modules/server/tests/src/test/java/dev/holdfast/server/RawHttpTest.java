@@ -1,14 +1,13 @@
 package dev.holdfast.server;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.metrics.ServerMetrics;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -25,7 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What no client library would send. */
-class RawHttpTest extends ServerTest {
+public class RawHttpTest extends ServerTest {
   private static final int PATIENCE_MS = 60_000;
   private static final Pattern LENGTH = Pattern.compile("Content-Length: (\\d+)");
   private static final String END_OF_HEADERS = "\r\n\r\n";

@@ -1,24 +1,23 @@
 package dev.holdfast.server;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.RetryDefaults;
+import dev.holdfast.model.job.RetryDefaults.Retries;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.model.job.RetryDefaults.Retries;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What a server was told about retries holds for all that comes through it. */
-class RetryDefaultsTest extends ServerTest {
+public class RetryDefaultsTest extends ServerTest {
   private static final Duration HOUR = Duration.ofHours(1);
 
   RetryDefaultsTest(TestDatabase db) {

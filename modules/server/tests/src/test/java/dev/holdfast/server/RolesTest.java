@@ -1,13 +1,12 @@
 package dev.holdfast.server;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.http.Client;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.net.http.HttpRequest.BodyPublishers;
 import java.util.EnumSet;
 import java.util.List;
@@ -16,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Which role may do what, route by route. */
-class RolesTest extends ServerTest {
+public class RolesTest extends ServerTest {
   private static final Set<Role> READERS =
       EnumSet.of(Role.VIEWER, Role.SUBMITTER, Role.OPERATOR, Role.ADMIN);
   private static final Set<Role> SUBMITTERS = EnumSet.of(Role.SUBMITTER, Role.OPERATOR, Role.ADMIN);

@@ -1,10 +1,8 @@
 package dev.holdfast.server;
 
-import dev.holdfast.server.config.ServerOptions;
-
 import dev.holdfast.Holdfast;
+import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.testkit.TestDatabase;
-
 import java.util.function.UnaryOperator;
 
 /** With the server in this process. */
@@ -14,7 +12,7 @@ public abstract class ServerTest extends ApiTest {
   }
 
   @Override
-  protected final RunningServer startServer() {
+  public final RunningServer startServer() {
     return RunningServer.of(started(holdfast, options().apply(ServerOptions.DEFAULT.port(0))));
   }
 

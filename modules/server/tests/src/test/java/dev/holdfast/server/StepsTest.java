@@ -1,5 +1,8 @@
 package dev.holdfast.server;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.command.CommandAction;
@@ -10,10 +13,6 @@ import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.server.http.Client;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -22,7 +21,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** Checkpoints of workers in any language. */
-class StepsTest extends ServerTest {
+public class StepsTest extends ServerTest {
   StepsTest(TestDatabase db) {
     super(db);
   }
@@ -193,9 +192,7 @@ class StepsTest extends ServerTest {
   }
 
   private PendingCommand.Recovery asked(JsonNode task, CommandAction action, String step) {
-    holdfast
-        .queue()
-        .control(id(task), new JobCommand(action, step, "ada", "it looks odd"), null);
+    holdfast.queue().control(id(task), new JobCommand(action, step, "ada", "it looks odd"), null);
     return Objects.requireNonNull(holdfast.queue().control(id(task)).recovery());
   }
 

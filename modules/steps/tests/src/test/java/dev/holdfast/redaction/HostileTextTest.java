@@ -1,9 +1,8 @@
 package dev.holdfast.redaction;
 
-import dev.holdfast.steps.Effort;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.steps.Effort;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,7 +1,6 @@
 package dev.holdfast.redaction;
 
 import dev.holdfast.steps.Planted;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

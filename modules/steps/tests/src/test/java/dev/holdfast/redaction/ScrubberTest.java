@@ -1,13 +1,12 @@
 package dev.holdfast.redaction;
 
-import dev.holdfast.steps.Planted;
-
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_16BE;
 import static java.nio.charset.StandardCharsets.UTF_16LE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.steps.Planted;
 import java.net.URLEncoder;
 import java.nio.charset.Charset;
 import java.util.Base64;

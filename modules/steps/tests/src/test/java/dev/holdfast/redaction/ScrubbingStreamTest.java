@@ -1,10 +1,9 @@
 package dev.holdfast.redaction;
 
-import dev.holdfast.steps.Planted;
-import dev.holdfast.testkit.Extent;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.steps.Planted;
+import dev.holdfast.testkit.Extent;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

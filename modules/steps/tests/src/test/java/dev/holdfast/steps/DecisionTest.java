@@ -1,9 +1,5 @@
 package dev.holdfast.steps;
 
-import dev.holdfast.model.command.CommandAction;
-import dev.holdfast.model.command.PendingCommand;
-import dev.holdfast.model.value.RefusedException;
-
 import static dev.holdfast.steps.FailureClass.DETERMINISTIC_CONTRACT;
 import static dev.holdfast.steps.FailureClass.DETERMINISTIC_POLICY;
 import static dev.holdfast.steps.FailureClass.DETERMINISTIC_REPO;
@@ -16,6 +12,9 @@ import static dev.holdfast.steps.Strategy.SOFT_RESET;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.value.RefusedException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

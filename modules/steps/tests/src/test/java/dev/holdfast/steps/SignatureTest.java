@@ -1,9 +1,8 @@
 package dev.holdfast.steps;
 
-import dev.holdfast.redaction.Scrubber;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.redaction.Scrubber;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;

@@ -21,7 +21,8 @@ public final class StaticServer implements AutoCloseable {
   private final HttpServer server;
   private final ExecutorService threads = Executors.newCachedThreadPool();
 
-  public StaticServer(Path folder, boolean silent, @Nullable String authorization) throws IOException {
+  public StaticServer(Path folder, boolean silent, @Nullable String authorization)
+      throws IOException {
     this.folder = folder;
     this.gate = new CountDownLatch(silent ? 1 : 0);
     this.authorization = authorization;

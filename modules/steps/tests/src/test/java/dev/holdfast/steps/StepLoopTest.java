@@ -1,5 +1,10 @@
 package dev.holdfast.steps;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
@@ -8,12 +13,6 @@ import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.redaction.Line;
 import dev.holdfast.workspace.Checkpoint;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,15 +1,14 @@
 package dev.holdfast.steps;
 
-import dev.holdfast.model.value.Codec;
-import dev.holdfast.model.value.Json;
-import dev.holdfast.model.value.Refusal;
-import dev.holdfast.model.value.RefusedException;
-
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
+import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
 
 /** As the library has it. */
 public final class TestCodec {

@@ -1,11 +1,10 @@
 package dev.holdfast.workspace;
 
-import dev.holdfast.steps.TestCodec;
-import dev.holdfast.workspace.git.Sha256;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.steps.TestCodec;
+import dev.holdfast.workspace.git.Sha256;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,5 +1,7 @@
 package dev.holdfast.workspace;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.redaction.Scrubber;
@@ -8,9 +10,6 @@ import dev.holdfast.steps.FailureClass;
 import dev.holdfast.steps.Step;
 import dev.holdfast.steps.Strategy;
 import dev.holdfast.steps.TestCodec;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;

@@ -1,12 +1,11 @@
 package dev.holdfast.workspace;
 
-import dev.holdfast.model.value.Json;
-import dev.holdfast.steps.Budgets;
-import dev.holdfast.steps.TestCodec;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.model.value.Json;
+import dev.holdfast.steps.Budgets;
+import dev.holdfast.steps.TestCodec;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

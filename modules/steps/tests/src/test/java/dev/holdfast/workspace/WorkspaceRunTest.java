@@ -1,5 +1,10 @@
 package dev.holdfast.workspace;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.attempt.StepStatus;
@@ -19,12 +24,6 @@ import dev.holdfast.steps.TestCodec;
 import dev.holdfast.workspace.git.Git;
 import dev.holdfast.workspace.git.StaleGitLocks;
 import dev.holdfast.workspace.git.Workspace;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -7,7 +7,6 @@ import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.health.WorkerRegistry;
-
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
@@ -96,7 +95,8 @@ final class ActingWorker {
     }
   }
 
-  private static void beat(WorkerRegistry health, WorkerRegistry.Place place, long pid, @Nullable String trouble) {
+  private static void beat(
+      WorkerRegistry health, WorkerRegistry.Place place, long pid, @Nullable String trouble) {
     try {
       while (true) {
         Thread.sleep(200);

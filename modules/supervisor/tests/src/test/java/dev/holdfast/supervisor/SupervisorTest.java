@@ -1,5 +1,10 @@
 package dev.holdfast.supervisor;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -14,12 +19,6 @@ import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.Living;
 import dev.holdfast.testkit.TestDatabase;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
-
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -626,7 +625,9 @@ class SupervisorTest {
     Supervisor supervisor = supervise(NAME, "good");
     long pid = pid(untilHealthy(1));
     WorkerRegistry.Supervising self = health.supervisor(NAME).orElseThrow().supervising();
-    assertThat(health.replace(self, new WorkerRegistry.Supervising(NAME, "elsewhere", 1, Instant.EPOCH)))
+    assertThat(
+            health.replace(
+                self, new WorkerRegistry.Supervising(NAME, "elsewhere", 1, Instant.EPOCH)))
         .isTrue();
     until(supervisor::isReplaced);
     assertThat(Living.is(pid)).isFalse();

@@ -2,7 +2,6 @@ package dev.holdfast.testkit.program;
 
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.TestDatabase;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

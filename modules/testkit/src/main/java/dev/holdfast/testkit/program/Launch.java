@@ -1,10 +1,9 @@
 package dev.holdfast.testkit.program;
 
-import dev.holdfast.testkit.ChildProcess;
-import dev.holdfast.testkit.TestDatabase;
-
 import static dev.holdfast.testkit.Soon.SOON;
 
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,9 +1,8 @@
 package dev.holdfast.testkit.program;
 
-import dev.holdfast.testkit.ChildProcess;
-
 import static dev.holdfast.testkit.Soon.SOON;
 
+import dev.holdfast.testkit.ChildProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryNotEmptyException;

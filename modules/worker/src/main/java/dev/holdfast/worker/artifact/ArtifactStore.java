@@ -4,7 +4,6 @@ import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.job.JobId;
-
 import java.io.IOException;
 import java.nio.file.Path;
 

@@ -2,7 +2,6 @@ package dev.holdfast.worker.artifact;
 
 import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.job.FailureCategory;
-
 import java.io.IOException;
 
 /** What a file system's refusal means for an attempt: try again later, perhaps elsewhere. */

@@ -5,7 +5,6 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
-
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

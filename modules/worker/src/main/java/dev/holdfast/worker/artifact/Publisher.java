@@ -10,7 +10,6 @@ import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.worker.handler.CancelledException;
 import dev.holdfast.worker.handler.LeaseLostException;
-
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.NoSuchFileException;

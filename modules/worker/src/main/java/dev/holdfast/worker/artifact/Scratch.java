@@ -3,7 +3,6 @@ package dev.holdfast.worker.artifact;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Plural;
-
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;

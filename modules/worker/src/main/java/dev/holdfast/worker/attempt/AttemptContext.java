@@ -22,7 +22,6 @@ import dev.holdfast.worker.handler.CancelledException;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.LeaseLostException;
 import dev.holdfast.worker.source.Metrics;
-
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -20,7 +20,6 @@ import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.handler.SnoozeException;
 import dev.holdfast.worker.handler.UnknownKind;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -397,7 +396,8 @@ public final class AttemptExecutor {
     try {
       context.end();
       @Nullable RetryPolicy policy = kind == null ? null : kind.retry();
-      SettlementPolicy verdict = new SettlementPolicy(job, policy, isStrict(), ThreadLocalRandom.current());
+      SettlementPolicy verdict =
+          new SettlementPolicy(job, policy, isStrict(), ThreadLocalRandom.current());
       verdict
           .on(outcome, stop.get())
           .ifPresentOrElse(

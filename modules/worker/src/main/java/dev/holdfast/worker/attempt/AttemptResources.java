@@ -13,7 +13,6 @@ import dev.holdfast.worker.artifact.DiskErrors;
 import dev.holdfast.worker.artifact.Publisher;
 import dev.holdfast.worker.artifact.Scratch;
 import dev.holdfast.worker.handler.JobContext;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -96,9 +95,7 @@ public final class AttemptResources {
       return ProcessTree.start(command, LINE_BYTES, out, err);
     } catch (NoSuchProgramException missing) {
       throw FailedException.of(
-          FailureCategory.CONFIGURATION,
-          PROGRAM_MISSING,
-          String.valueOf(missing.getMessage()));
+          FailureCategory.CONFIGURATION, PROGRAM_MISSING, String.valueOf(missing.getMessage()));
     } catch (IOException trouble) {
       throw FailedException.of(
           FailureCategory.INFRASTRUCTURE,

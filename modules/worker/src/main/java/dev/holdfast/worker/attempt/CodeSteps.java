@@ -3,6 +3,7 @@ package dev.holdfast.worker.attempt;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.command.PendingCommand.Recovery;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
@@ -12,8 +13,6 @@ import dev.holdfast.steps.Journal;
 import dev.holdfast.steps.RedirectException;
 import dev.holdfast.steps.Step;
 import dev.holdfast.steps.StepLoop;
-
-import dev.holdfast.model.command.PendingCommand.Recovery;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;

@@ -7,7 +7,6 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.redaction.ScrubbingStream;
-
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;

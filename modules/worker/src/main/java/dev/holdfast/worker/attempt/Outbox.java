@@ -9,7 +9,6 @@ import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Loop;
 import dev.holdfast.worker.source.SourceBusyException;
 import dev.holdfast.worker.source.SourceUnavailableException;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,7 +2,6 @@ package dev.holdfast.worker.attempt;
 
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.value.Json;
-
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

@@ -6,7 +6,6 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.RetryPolicy;
-
 import java.time.Duration;
 import java.util.Optional;
 import java.util.random.RandomGenerator;

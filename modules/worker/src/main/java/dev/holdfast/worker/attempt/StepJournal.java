@@ -5,7 +5,6 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.steps.Journal;
 import dev.holdfast.worker.source.Metrics;
-
 import java.time.Duration;
 import java.util.Map;
 import java.util.function.Consumer;

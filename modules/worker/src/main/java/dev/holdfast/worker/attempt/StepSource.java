@@ -9,7 +9,6 @@ import dev.holdfast.worker.config.Healing;
 import dev.holdfast.worker.config.WorkerOptions;
 import dev.holdfast.worker.source.Metrics;
 import dev.holdfast.worker.source.RetryingSource;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -5,7 +5,6 @@ import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Metrics;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.function.LongSupplier;

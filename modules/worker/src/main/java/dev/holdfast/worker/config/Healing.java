@@ -2,7 +2,6 @@ package dev.holdfast.worker.config;
 
 import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.steps.Budgets;
-
 import java.util.List;
 
 /**

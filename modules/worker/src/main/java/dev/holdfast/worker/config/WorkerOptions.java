@@ -6,7 +6,6 @@ import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.worker.artifact.ArtifactStore;
 import dev.holdfast.worker.artifact.Scratch;
-
 import java.time.Duration;
 import java.util.List;
 

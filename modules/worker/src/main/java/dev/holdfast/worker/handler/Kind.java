@@ -3,7 +3,6 @@ package dev.holdfast.worker.handler;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.PayloadType;
-
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,6 @@
 package dev.holdfast.worker.handler;
 
 import dev.holdfast.model.value.Limits;
-
 import java.time.Duration;
 
 /** Thrown by a handler to come back later without using any budget. */

@@ -10,7 +10,6 @@ import dev.holdfast.worker.config.WorkerOptions;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Loop;
 import dev.holdfast.worker.source.Metrics;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -77,7 +76,8 @@ public final class Claimer {
   private long lostAt;
   private int looks = LOOKS.size();
 
-  public Claimer(JobSource source, WorkerOptions options, Slots slots, Metrics metrics, Starter starter) {
+  public Claimer(
+      JobSource source, WorkerOptions options, Slots slots, Metrics metrics, Starter starter) {
     this(source, options, slots, metrics, starter, System::nanoTime);
   }
 

@@ -12,7 +12,6 @@ import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Loop;
 import dev.holdfast.worker.source.Metrics;
 import dev.holdfast.worker.source.SourceUnavailableException;
-
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -128,7 +127,8 @@ public final class LeaseKeeper {
     failedInARow = 0;
   }
 
-  private static void tell(Collection<AttemptExecutor> runs, List<HeartbeatResult> pulses, long sentAt) {
+  private static void tell(
+      Collection<AttemptExecutor> runs, List<HeartbeatResult> pulses, long sentAt) {
     Map<Lease, AttemptExecutor> byLease = byLease(runs);
     for (HeartbeatResult pulse : pulses) {
       AttemptExecutor run = byLease.get(pulse.lease());
@@ -174,7 +174,8 @@ public final class LeaseKeeper {
   private static Map<Lease, AttemptExecutor> byLease(Collection<AttemptExecutor> runs) {
     return runs.stream()
         .collect(
-            Collectors.toMap(AttemptExecutor::lease, Function.identity(), (one, same) -> one, HashMap::new));
+            Collectors.toMap(
+                AttemptExecutor::lease, Function.identity(), (one, same) -> one, HashMap::new));
   }
 
   public void end() {

@@ -7,7 +7,6 @@ import dev.holdfast.worker.source.Loop;
 import dev.holdfast.worker.source.Metrics;
 import dev.holdfast.worker.source.SourceBusyException;
 import dev.holdfast.worker.source.SourceUnavailableException;
-
 import java.time.Duration;
 import java.util.Map;
 import java.util.function.LongSupplier;

@@ -2,7 +2,6 @@ package dev.holdfast.worker.lease;
 
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.worker.attempt.AttemptExecutor;
-
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;

@@ -4,7 +4,6 @@ import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Loop;
 import dev.holdfast.worker.source.Metrics;
-
 import java.time.Duration;
 
 /**

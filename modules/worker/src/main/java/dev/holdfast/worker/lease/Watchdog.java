@@ -4,7 +4,6 @@ import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.worker.attempt.AttemptExecutor;
 import dev.holdfast.worker.attempt.StopReason;
 import dev.holdfast.worker.source.Metrics;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

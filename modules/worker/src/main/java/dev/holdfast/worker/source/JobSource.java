@@ -14,7 +14,6 @@ import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.worker.handler.UnknownKind;
-
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;

@@ -5,7 +5,6 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.worker.artifact.Publisher;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;

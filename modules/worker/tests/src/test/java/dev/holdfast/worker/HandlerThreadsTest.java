@@ -1,9 +1,8 @@
 package dev.holdfast.worker;
 
-import dev.holdfast.worker.handler.Threads;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.worker.handler.Threads;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;

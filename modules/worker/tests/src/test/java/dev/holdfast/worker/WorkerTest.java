@@ -1,5 +1,10 @@
 package dev.holdfast.worker;
 
+import static dev.holdfast.worker.Eventually.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import ch.qos.logback.classic.Level;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
@@ -21,12 +26,6 @@ import dev.holdfast.worker.handler.LeaseLostException;
 import dev.holdfast.worker.source.MemorySource;
 import dev.holdfast.worker.source.Metrics;
 import dev.holdfast.worker.source.SourceUnavailableException;
-
-import static dev.holdfast.worker.Eventually.until;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
-import ch.qos.logback.classic.Level;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -4,7 +4,6 @@ import dev.holdfast.process.Command;
 import dev.holdfast.process.LineListener;
 import dev.holdfast.process.NoSuchProgramException;
 import dev.holdfast.process.ProcessTree;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,7 +2,6 @@ package dev.holdfast.workspace.git;
 
 import dev.holdfast.steps.FailureClass;
 import dev.holdfast.steps.StepException;
-
 import java.io.IOException;
 import java.util.List;
 import java.util.regex.Pattern;

@@ -1,7 +1,6 @@
 package dev.holdfast.workspace.git;
 
 import dev.holdfast.process.Trees;
-
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;

@@ -1,7 +1,6 @@
 package dev.holdfast.workspace.git;
 
 import dev.holdfast.process.Trees;
-
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -215,7 +214,8 @@ final class SnapshotRepository {
         @@ -1 +0,0 @@
         -Subproject commit %3$s
         """
-        .formatted(FileNames.around("a/", printed, ""), FileNames.around("b/", printed, ""), commit);
+        .formatted(
+            FileNames.around("a/", printed, ""), FileNames.around("b/", printed, ""), commit);
   }
 
   // ---- indexes

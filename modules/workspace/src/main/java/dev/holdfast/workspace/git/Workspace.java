@@ -4,7 +4,6 @@ import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.process.Trees;
 import dev.holdfast.steps.FailureClass;
-
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;

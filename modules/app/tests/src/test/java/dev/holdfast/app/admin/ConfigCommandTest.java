@@ -1,11 +1,10 @@
 package dev.holdfast.app.admin;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.app.cli.Terminal;
 import dev.holdfast.app.config.Setting;
 import dev.holdfast.app.error.ExitCode;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

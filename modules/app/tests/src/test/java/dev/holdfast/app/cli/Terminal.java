@@ -1,7 +1,6 @@
 package dev.holdfast.app.cli;
 
 import dev.holdfast.app.Main;
-
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;

@@ -1,12 +1,11 @@
 package dev.holdfast.app.config;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.app.Main;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.testkit.program.AssembledProgram;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.nio.file.Files;

@@ -1,11 +1,10 @@
 package dev.holdfast.app.config;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.app.cli.Terminal;
 import dev.holdfast.app.run.Supervision;
 import dev.holdfast.model.attempt.Timings;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

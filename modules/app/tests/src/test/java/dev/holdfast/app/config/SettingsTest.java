@@ -1,19 +1,18 @@
 package dev.holdfast.app.config;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.run.Supervision;
 import dev.holdfast.contract.token.TokenLifetime;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.job.RetryDefaults;
+import dev.holdfast.model.job.RetryDefaults.Retries;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.config.ShownSetting;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
-import dev.holdfast.model.job.RetryDefaults.Retries;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;

@@ -1,11 +1,10 @@
 package dev.holdfast.app.config;
 
-import dev.holdfast.app.cli.Table;
-import dev.holdfast.app.error.CommandException;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.app.cli.Table;
+import dev.holdfast.app.error.CommandException;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

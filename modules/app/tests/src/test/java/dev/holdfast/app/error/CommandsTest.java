@@ -1,5 +1,9 @@
 package dev.holdfast.app.error;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.holdfast.Holdfast;
 import dev.holdfast.app.Main;
 import dev.holdfast.app.demo.ExampleKinds;
@@ -20,11 +24,6 @@ import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.handler.Kind;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;

@@ -1,12 +1,11 @@
 package dev.holdfast.app.error;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.app.WrongCommand;
 import dev.holdfast.app.cli.Terminal;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,9 +1,8 @@
 package dev.holdfast.app.error;
 
-import dev.holdfast.app.cli.Terminal;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.app.cli.Terminal;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -1,5 +1,7 @@
 package dev.holdfast.app.operate;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.Holdfast;
 import dev.holdfast.app.cli.Terminal;
 import dev.holdfast.app.demo.ExampleKinds;
@@ -11,9 +13,6 @@ import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.ZoneOffset;
 import java.util.HashMap;
 import java.util.List;
@@ -127,7 +126,10 @@ class KnownQueuesTest {
     holdfast
         .queue()
         .schedule(Schedule.of("nightly", "@daily", ZoneOffset.UTC, Job.of("echo").queue("nights")));
-    holdfast.queue().health().starting(new WorkerRegistry.Place("here", "worker:tags:0", 1), 0, false);
+    holdfast
+        .queue()
+        .health()
+        .starting(new WorkerRegistry.Place("here", "worker:tags:0", 1), 0, false);
     for (String queue : List.of("default", "done", "nights", "tags")) {
       assertThat(run(way, "queues", "pause", queue).err()).isEmpty();
     }

@@ -1,12 +1,11 @@
 package dev.holdfast.queue.admin;
 
-import dev.holdfast.model.ops.ApiKey;
-import dev.holdfast.model.ops.Role;
-import dev.holdfast.queue.QueueFixture;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.queue.QueueFixture;
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;

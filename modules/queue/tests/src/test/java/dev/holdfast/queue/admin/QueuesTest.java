@@ -1,5 +1,7 @@
 package dev.holdfast.queue.admin;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Job;
@@ -11,9 +13,6 @@ import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.QueueFixture;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

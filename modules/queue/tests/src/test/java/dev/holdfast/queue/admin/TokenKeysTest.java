@@ -1,10 +1,9 @@
 package dev.holdfast.queue.admin;
 
-import dev.holdfast.queue.Parallel;
-import dev.holdfast.queue.QueueFixture;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.queue.Parallel;
+import dev.holdfast.queue.QueueFixture;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,13 +1,12 @@
 package dev.holdfast.queue.claim;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.JobAttributes;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -1,5 +1,7 @@
 package dev.holdfast.queue.claim;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Lease;
@@ -11,11 +13,8 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.Parallel;
-import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.QueueFixture;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
+import dev.holdfast.queue.jdbc.Rows;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -159,7 +158,8 @@ class ClaimTest extends QueueFixture {
     LeasedJob first = claim(ClaimCursor.LARGE).getFirst();
     assertThat(claim(ClaimCursor.LARGE)).hasSize(ClaimCursor.LARGE);
     queue.settle(new Settlement.Release(first.lease(), false));
-    List<JobId> left = new ArrayList<>(claim(ClaimCursor.LARGE).stream().map(LeasedJob::id).toList());
+    List<JobId> left =
+        new ArrayList<>(claim(ClaimCursor.LARGE).stream().map(LeasedJob::id).toList());
     left.add(claimOne().job());
     assertThat(left).hasSize(ClaimCursor.LARGE + 1).contains(first.id());
   }

@@ -1,5 +1,7 @@
 package dev.holdfast.queue.claim;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
@@ -11,12 +13,9 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.StatementObserver;
-import dev.holdfast.queue.QueueFixture;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -1,25 +1,26 @@
 package dev.holdfast.queue.claim;
 
-import dev.holdfast.queue.QueueFixture;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Cancellation.Answer;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.Parallel;
+import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.command.Cancel;
 import dev.holdfast.queue.command.Retry;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.recover.Reap;
 import dev.holdfast.queue.report.AppendEvents;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import dev.holdfast.model.job.Cancellation.Answer;
+import dev.holdfast.queue.settle.Fail;
+import dev.holdfast.queue.settle.ReleaseAttempts;
+import dev.holdfast.queue.settle.Succeed;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,5 +1,7 @@
 package dev.holdfast.queue.claim;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
@@ -9,9 +11,6 @@ import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;

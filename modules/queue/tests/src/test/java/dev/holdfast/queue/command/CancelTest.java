@@ -1,9 +1,12 @@
 package dev.holdfast.queue.command;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.Cancellation.Answer;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -11,10 +14,6 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.QueueFixture;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import dev.holdfast.model.job.Cancellation.Answer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,7 @@
 package dev.holdfast.queue.command;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.attempt.HeartbeatResult;
@@ -8,6 +10,7 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.JobCommand.Answer;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.Failure;
@@ -18,12 +21,8 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Refusal;
-import dev.holdfast.queue.report.StepsTest;
 import dev.holdfast.queue.QueueFixture;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import dev.holdfast.model.command.JobCommand.Answer;
+import dev.holdfast.queue.report.StepsTest;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -46,7 +45,8 @@ class CommandsTest extends QueueFixture {
   private PendingCommand heard(Lease lease) {
     PendingCommand heard = queue.heartbeat(List.of(lease), LEASE).getFirst().control();
     // Between heartbeats the same is heard; of whom nothing is asked is not spoken.
-    assertThat(queue.signals(WORKER).stream().map(HeartbeatResult::control).findFirst().orElse(heard))
+    assertThat(
+            queue.signals(WORKER).stream().map(HeartbeatResult::control).findFirst().orElse(heard))
         .isEqualTo(heard);
     return heard;
   }
@@ -88,8 +88,7 @@ class CommandsTest extends QueueFixture {
     PendingCommand.Recovery second = Objects.requireNonNull(heard(lease).recovery());
     honour(lease, first, 2);
     assertThat(heard(lease).recovery()).as("a later request stays").isEqualTo(second);
-    queue.control(
-        lease.job(), new JobCommand(CommandAction.PAUSE, null, "bob", "not now"), null);
+    queue.control(lease.job(), new JobCommand(CommandAction.PAUSE, null, "bob", "not now"), null);
     assertThat(heard(lease))
         .as("who asked for it, too")
         .isEqualTo(new PendingCommand(true, false, second, null));
@@ -250,16 +249,14 @@ class CommandsTest extends QueueFixture {
     assertThat(ask(waiting, CommandAction.TAKEOVER, null)).isEqualTo(Answer.NOT_RUNNING);
     assertThat(ask(JobId.next(), CommandAction.PAUSE, null)).isEqualTo(Answer.NO_SUCH_JOB);
     assertThat(
-            queue.control(
-                waiting, new JobCommand(CommandAction.PAUSE, null, "x", "y"), "another"))
+            queue.control(waiting, new JobCommand(CommandAction.PAUSE, null, "x", "y"), "another"))
         .isEqualTo(Answer.NO_SUCH_JOB);
     Lease ended = claimOne();
     queue.settle(succeed(ended));
     assertThat(ask(ended.job(), CommandAction.PAUSE, null)).isEqualTo(Answer.ALREADY_TERMINAL);
     assertThat(events(waiting))
         .containsExactly(EventType.CREATED, EventType.PROCESSING, EventType.DONE);
-    assertRefused(
-        Refusal.BAD_NAME, () -> new JobCommand(CommandAction.RETRY_STEP, null, "x", "y"));
+    assertRefused(Refusal.BAD_NAME, () -> new JobCommand(CommandAction.RETRY_STEP, null, "x", "y"));
     assertRefused(Refusal.BAD_NAME, () -> new JobCommand(CommandAction.PAUSE, "s1", "x", "y"));
     assertRefused(Refusal.BAD_NAME, () -> CommandAction.of("explode"));
   }

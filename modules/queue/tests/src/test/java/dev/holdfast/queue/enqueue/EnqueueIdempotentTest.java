@@ -1,13 +1,12 @@
 package dev.holdfast.queue.enqueue;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;

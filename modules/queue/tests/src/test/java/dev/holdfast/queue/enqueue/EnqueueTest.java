@@ -1,5 +1,9 @@
 package dev.holdfast.queue.enqueue;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.Enqueued;
@@ -9,21 +13,16 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.job.RetryDefaults;
+import dev.holdfast.model.job.RetryDefaults.Retries;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.Rows;
-import dev.holdfast.queue.QueueFixture;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.tuple;
-
-import dev.holdfast.model.job.RetryDefaults.Retries;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,5 +1,7 @@
 package dev.holdfast.queue.health;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.attempt.Claimed;
@@ -19,11 +21,8 @@ import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.queue.recover.ReapResult;
 import dev.holdfast.queue.QueueFixture;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
+import dev.holdfast.queue.recover.ReapResult;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -196,8 +195,10 @@ class WorkerRegistryTest extends QueueFixture {
 
   @Test
   void of_one_name_there_is_one_supervisor_at_a_time() {
-    WorkerRegistry.Supervising first = new WorkerRegistry.Supervising(HERE, "host", 1, Instant.EPOCH);
-    WorkerRegistry.Supervising second = new WorkerRegistry.Supervising(HERE, "host", 2, Instant.EPOCH);
+    WorkerRegistry.Supervising first =
+        new WorkerRegistry.Supervising(HERE, "host", 1, Instant.EPOCH);
+    WorkerRegistry.Supervising second =
+        new WorkerRegistry.Supervising(HERE, "host", 2, Instant.EPOCH);
     assertThat(health.supervisor(HERE)).isEmpty();
     assertThat(health.appear(first)).isTrue();
     assertThat(health.appear(second)).isFalse();

@@ -1,5 +1,9 @@
 package dev.holdfast.queue.jdbc;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
@@ -16,11 +20,6 @@ import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.TestServer;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -1,5 +1,7 @@
 package dev.holdfast.queue.jdbc;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.Completion;
 import dev.holdfast.model.attempt.Lease;
@@ -14,11 +16,8 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.Queue;
-import dev.holdfast.queue.settle.Heartbeat;
 import dev.holdfast.queue.QueueFixture;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
+import dev.holdfast.queue.settle.Heartbeat;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

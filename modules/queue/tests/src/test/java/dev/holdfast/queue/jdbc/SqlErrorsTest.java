@@ -1,5 +1,8 @@
 package dev.holdfast.queue.jdbc;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
@@ -15,6 +18,7 @@ import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.command.Cancel;
 import dev.holdfast.queue.command.Retry;
 import dev.holdfast.queue.recover.Expire;
@@ -22,13 +26,8 @@ import dev.holdfast.queue.recover.Reap;
 import dev.holdfast.queue.report.AppendEvents;
 import dev.holdfast.queue.settle.Fail;
 import dev.holdfast.queue.settle.Heartbeat;
-import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.settle.ReleaseAttempts;
 import dev.holdfast.queue.settle.Succeed;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

@@ -1,5 +1,9 @@
 package dev.holdfast.queue.jdbc;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Enqueued;
@@ -10,13 +14,8 @@ import dev.holdfast.model.job.Unique;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.Queue;
-import dev.holdfast.queue.enqueue.Enqueue;
 import dev.holdfast.queue.QueueFixture;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
+import dev.holdfast.queue.enqueue.Enqueue;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

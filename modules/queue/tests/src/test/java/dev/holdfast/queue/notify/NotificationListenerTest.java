@@ -1,11 +1,10 @@
 package dev.holdfast.queue.notify;
 
-import dev.holdfast.queue.QueueFixture;
-
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.holdfast.queue.QueueFixture;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -30,7 +29,8 @@ class NotificationListenerTest extends QueueFixture {
     source.setUrl(db.url());
     source.setUser(db.user());
     source.setPassword(db.password());
-    NotificationListener made = new NotificationListener(source, List.of(QUEUE), queue -> listening.countDown());
+    NotificationListener made =
+        new NotificationListener(source, List.of(QUEUE), queue -> listening.countDown());
     assertThat(listening.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
     calls.clear(); // its probe has closed one
     listener = made;

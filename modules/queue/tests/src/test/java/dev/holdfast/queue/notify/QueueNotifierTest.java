@@ -1,5 +1,9 @@
 package dev.holdfast.queue.notify;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
@@ -9,13 +13,8 @@ import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.Queue;
-import dev.holdfast.queue.jdbc.StatementObserver;
 import dev.holdfast.queue.QueueFixture;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-
+import dev.holdfast.queue.jdbc.StatementObserver;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,5 +1,7 @@
 package dev.holdfast.queue.read;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
@@ -11,9 +13,6 @@ import dev.holdfast.model.ops.Holder;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Throughput;
 import dev.holdfast.queue.QueueFixture;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

@@ -1,5 +1,7 @@
 package dev.holdfast.queue.read;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.Cancellation;
@@ -15,11 +17,8 @@ import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerView;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
-import dev.holdfast.queue.schema.Schema;
 import dev.holdfast.queue.QueueFixture;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
+import dev.holdfast.queue.schema.Schema;
 import java.net.URI;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -1,5 +1,7 @@
 package dev.holdfast.queue.recover;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.attempt.Lease;
@@ -10,11 +12,8 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.EarlyEnds;
 import dev.holdfast.queue.Parallel;
-import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.QueueFixture;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
+import dev.holdfast.queue.jdbc.Rows;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,5 +1,7 @@
 package dev.holdfast.queue.recover;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.AttemptOutcome;
@@ -15,11 +17,8 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.queue.EarlyEnds;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.Queue;
-import dev.holdfast.queue.settle.Heartbeat;
 import dev.holdfast.queue.QueueFixture;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
+import dev.holdfast.queue.settle.Heartbeat;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -249,7 +248,8 @@ class ReapTest extends QueueFixture {
       assertThat(extended).as("one of the two, and not both").isNotEqualTo(reaped);
       assertThat(state(lease.job())).isEqualTo(reaped ? JobState.PENDING : JobState.RUNNING);
       HeartbeatResult pulse =
-          ((List<?>) both.get(0)).stream().map(HeartbeatResult.class::cast).findFirst().orElseThrow();
+          ((List<?>) both.get(0))
+              .stream().map(HeartbeatResult.class::cast).findFirst().orElseThrow();
       // Unless the reaper took longer than a heartbeat waits for it; then the next one has the
       // truth.
       pulse = pulse.busy() ? queue.heartbeat(List.of(lease), LEASE).getFirst() : pulse;

@@ -1,5 +1,7 @@
 package dev.holdfast.queue.report;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LogCursor;
@@ -10,9 +12,6 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.QueueFixture;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;

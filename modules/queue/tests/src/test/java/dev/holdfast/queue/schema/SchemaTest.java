@@ -1,20 +1,19 @@
 package dev.holdfast.queue.schema;
 
-import dev.holdfast.model.job.JobId;
-import dev.holdfast.queue.JacksonCodec;
-import dev.holdfast.queue.Parallel;
-import dev.holdfast.queue.Queue;
-import dev.holdfast.queue.jdbc.DatabaseException;
-import dev.holdfast.testkit.DatabaseExtension;
-import dev.holdfast.testkit.Durable;
-import dev.holdfast.testkit.TestDatabase;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.queue.JacksonCodec;
+import dev.holdfast.queue.Parallel;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.DatabaseException.Reason;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.TestDatabase;
 import java.util.List;
 import javax.sql.DataSource;
 import org.assertj.core.api.AbstractThrowableAssert;

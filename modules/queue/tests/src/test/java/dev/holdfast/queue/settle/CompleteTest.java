@@ -1,8 +1,9 @@
 package dev.holdfast.queue.settle;
 
-import dev.holdfast.queue.QueueFixture;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.attempt.Completion;
+import dev.holdfast.model.attempt.Completion.Verdict;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.ReportedCompletion;
 import dev.holdfast.model.attempt.Settlement;
@@ -12,10 +13,7 @@ import dev.holdfast.model.job.JobStateSnapshot;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.Queue;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import dev.holdfast.model.attempt.Completion.Verdict;
+import dev.holdfast.queue.QueueFixture;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -1,6 +1,7 @@
 package dev.holdfast.queue.settle;
 
-import dev.holdfast.queue.QueueFixture;
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.HeartbeatResult;
@@ -11,14 +12,11 @@ import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.StatementObserver;
 import dev.holdfast.queue.recover.Reap;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Timestamp;
@@ -193,7 +191,8 @@ class HeartbeatTest extends QueueFixture {
     running();
     assertThat(queue.signals(WORKER)).isEmpty();
     queue.cancel(lease.job(), false, "stop", GRACE);
-    assertThat(queue.signals(WORKER)).containsExactly(new HeartbeatResult(lease, Ack.ACCEPTED, "stop"));
+    assertThat(queue.signals(WORKER))
+        .containsExactly(new HeartbeatResult(lease, Ack.ACCEPTED, "stop"));
     assertThat(queue.signals("another")).isEmpty();
     queue.settle(new Settlement.Cancel(lease, null));
     assertThat(queue.signals(WORKER)).isEmpty();

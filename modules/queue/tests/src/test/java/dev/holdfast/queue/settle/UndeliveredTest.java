@@ -1,6 +1,6 @@
 package dev.holdfast.queue.settle;
 
-import dev.holdfast.queue.QueueFixture;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Attempt;
@@ -10,9 +10,7 @@ import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
+import dev.holdfast.queue.QueueFixture;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;

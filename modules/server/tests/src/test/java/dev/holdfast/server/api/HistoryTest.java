@@ -1,5 +1,8 @@
 package dev.holdfast.server.api;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.ApiKey;
@@ -7,16 +10,12 @@ import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Moment;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-class HistoryTest extends ServerTest {
+public class HistoryTest extends ServerTest {
   private static final Instant NOON = Instant.parse("2026-11-15T12:00:05Z");
 
   HistoryTest(TestDatabase db) {

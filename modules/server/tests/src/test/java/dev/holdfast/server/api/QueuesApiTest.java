@@ -1,13 +1,12 @@
 package dev.holdfast.server.api;
 
-import dev.holdfast.server.config.ServerOptions;
-import dev.holdfast.server.ServerTest;
-import dev.holdfast.server.http.Client;
-import dev.holdfast.testkit.TestDatabase;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.server.ServerTest;
+import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.server.http.Client;
+import dev.holdfast.testkit.TestDatabase;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -17,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Queues and schedules over HTTP. */
-class QueuesApiTest extends ServerTest {
+public class QueuesApiTest extends ServerTest {
   private static final String SECRET = "a-secret-of-some-length";
 
   QueuesApiTest(TestDatabase db) {

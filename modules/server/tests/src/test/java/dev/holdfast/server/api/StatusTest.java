@@ -1,23 +1,22 @@
 package dev.holdfast.server.api;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.HoldfastServer;
-import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.ServerTest;
+import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.config.ShownSetting;
 import dev.holdfast.server.http.Client;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +28,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Health, readiness, and what an operator is told. */
-class StatusTest extends ServerTest {
+public class StatusTest extends ServerTest {
   StatusTest(TestDatabase db) {
     super(db);
   }

@@ -1,5 +1,8 @@
 package dev.holdfast.server.api;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -12,10 +15,6 @@ import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.server.http.Client;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -24,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Worker processes over HTTP: how they are doing, and what is asked of them. */
-class WorkersApiTest extends ServerTest {
+public class WorkersApiTest extends ServerTest {
   private static final String TAG = "worker:tag:0";
   private static final WorkerRegistry.Place PLACE = new WorkerRegistry.Place("here", TAG, 1);
   private static final Duration LEASE = Duration.ofMinutes(1);
@@ -229,7 +228,11 @@ class WorkersApiTest extends ServerTest {
   void all_are_paused_and_resumed_and_those_that_failed_are_started_again() {
     health.starting(new WorkerRegistry.Place("here", "worker:tag:1", 1), 0, false);
     health.ended(
-        new WorkerRegistry.Place("here", "worker:tag:1", 1), HealthStatus.FAILED, 1, "too many", null);
+        new WorkerRegistry.Place("here", "worker:tag:1", 1),
+        HealthStatus.FAILED,
+        1,
+        "too many",
+        null);
     JsonNode paused = client.post("/v1/workers/pause", Map.of("reason", "backup"), null).ok();
     assertThat(paused.get("pausedSince").asText()).endsWith("Z");
     assertThat(paused.get("orders")).isEmpty();

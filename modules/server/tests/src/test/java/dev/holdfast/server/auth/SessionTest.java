@@ -1,19 +1,18 @@
 package dev.holdfast.server.auth;
 
-import dev.holdfast.contract.json.Wire;
-import dev.holdfast.model.ops.ApiKey;
-import dev.holdfast.model.ops.Role;
-import dev.holdfast.server.HoldfastServer;
-import dev.holdfast.server.api.SessionApi;
-import dev.holdfast.server.config.ServerOptions;
-import dev.holdfast.server.ServerTest;
-import dev.holdfast.server.http.Client;
-import dev.holdfast.testkit.TestDatabase;
-
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.server.HoldfastServer;
+import dev.holdfast.server.ServerTest;
+import dev.holdfast.server.api.SessionApi;
+import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.server.http.Client;
+import dev.holdfast.testkit.TestDatabase;
 import java.net.URI;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.time.Duration;
@@ -28,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Signing in at the page. */
-class SessionTest extends ServerTest {
+public class SessionTest extends ServerTest {
   SessionTest(TestDatabase db) {
     super(db);
   }

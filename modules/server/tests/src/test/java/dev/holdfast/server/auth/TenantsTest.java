@@ -1,5 +1,9 @@
 package dev.holdfast.server.auth;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -8,18 +12,13 @@ import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.server.http.Client;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** One tenant's key, among the jobs of two. */
-class TenantsTest extends ServerTest {
+public class TenantsTest extends ServerTest {
   private String key = "";
   private JobId own = JobId.next();
   private JobId foreign = JobId.next();

@@ -1,7 +1,5 @@
 package dev.holdfast.server.background;
 
-import dev.holdfast.queue.jdbc.DatabaseException;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
@@ -9,6 +7,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.DatabaseException.Reason;
 import java.sql.SQLException;
 import org.junit.jupiter.api.Test;

@@ -1,19 +1,17 @@
 package dev.holdfast.server.config;
 
-import dev.holdfast.server.ServerTest;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.server.BadCase;
+import dev.holdfast.server.ServerTest;
 import dev.holdfast.server.http.BadBodies;
 import dev.holdfast.server.http.BadRequests;
 import dev.holdfast.server.http.BadTokens;
 import dev.holdfast.server.http.Bench;
 import dev.holdfast.server.http.Client;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.DynamicTest.dynamicTest;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -24,7 +22,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /** Whatever is sent, the answer says what is wrong with it, and no job is any different. */
-class BadInputTest extends ServerTest {
+public class BadInputTest extends ServerTest {
   BadInputTest(TestDatabase db) {
     super(db);
   }

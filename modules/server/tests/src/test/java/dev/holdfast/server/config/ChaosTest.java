@@ -1,7 +1,9 @@
 package dev.holdfast.server.config;
 
-import dev.holdfast.server.ServerTest;
+import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.AttemptOutcome;
@@ -12,13 +14,9 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.job.RetryDefaults;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.server.PlainHttp;
+import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -40,7 +38,7 @@ import org.junit.jupiter.api.Test;
  * Workers whose callbacks are dropped, sent twice, late and in any order. What each does is drawn
  * from a seed, its task and its attempt; {@code -Dholdfast.chaos.seed=N} draws it again.
  */
-class ChaosTest extends ServerTest {
+public class ChaosTest extends ServerTest {
   private static final int TASKS =
       Integer.getInteger("holdfast.chaos.tasks", Extent.of(800, 10_000));
   private static final int AT_ONCE = 32;

@@ -1,7 +1,11 @@
 package dev.holdfast.server.config;
 
-import dev.holdfast.server.ServerTest;
+import static dev.holdfast.testkit.Soon.AMPLE;
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
 import dev.holdfast.Holdfast;
 import dev.holdfast.WorkerBuilder;
 import dev.holdfast.client.http.KeyRefusedException;
@@ -21,18 +25,12 @@ import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.RunningServer;
+import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.source.SourceUnavailableException;
-
-import static dev.holdfast.testkit.Soon.AMPLE;
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
-import ch.qos.logback.classic.Level;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -54,7 +52,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A worker that knows a server's address and a key, and nothing of the database. */
-class HttpWorkerTest extends ServerTest {
+public class HttpWorkerTest extends ServerTest {
   private static final Timings QUICK =
       new Timings(Duration.ofMillis(500), AMPLE, Duration.ZERO, Duration.ofSeconds(5));
   private static final Duration LONGER_THAN_A_LEASE = AMPLE.multipliedBy(5).dividedBy(4);

@@ -1,21 +1,19 @@
 package dev.holdfast.server.config;
 
-import dev.holdfast.server.ServerTest;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.HoldfastServer;
+import dev.holdfast.server.ServerTest;
 import dev.holdfast.server.auth.Secrets;
 import dev.holdfast.server.http.Client;
 import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -45,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-class SecurityTest extends ServerTest {
+public class SecurityTest extends ServerTest {
   private static final char[] PASSWORD = "changeit".toCharArray();
 
   SecurityTest(TestDatabase db) {

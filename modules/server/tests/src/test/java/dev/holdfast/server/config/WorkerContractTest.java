@@ -1,7 +1,9 @@
 package dev.holdfast.server.config;
 
-import dev.holdfast.server.ServerTest;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
@@ -12,14 +14,10 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.Role;
+import dev.holdfast.server.ServerTest;
 import dev.holdfast.server.http.Client;
 import dev.holdfast.testkit.Soon;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -32,7 +30,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 /** The requests and answers that docs/worker-contract.md shows. */
-class WorkerContractTest extends ServerTest {
+public class WorkerContractTest extends ServerTest {
   WorkerContractTest(TestDatabase db) {
     super(db);
   }
@@ -134,8 +132,7 @@ class WorkerContractTest extends ServerTest {
         .ok();
     JobCommand ask =
         new JobCommand(CommandAction.RETRY_STEP, "load", "ada", "the database is back");
-    assertThat(holdfast.queue().control(id(task), ask, null))
-        .isEqualTo(JobCommand.Answer.ACCEPTED);
+    assertThat(holdfast.queue().control(id(task), ask, null)).isEqualTo(JobCommand.Answer.ACCEPTED);
     JsonNode shown = json(page("live-control.json"));
     JsonNode heard = callback("heartbeat.http", task).ok();
     assertThat(shape(heard.get("liveControl"))).isEqualTo(shape(shown.get("liveControl")));

@@ -1,15 +1,13 @@
 package dev.holdfast.server.config;
 
-import dev.holdfast.server.ServerTest;
-
-import dev.holdfast.contract.token.TokenLifetime;
-import dev.holdfast.testkit.TestDatabase;
-
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.contract.token.TokenLifetime;
+import dev.holdfast.server.ServerTest;
+import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -18,7 +16,7 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-class WornTokenTest extends ServerTest {
+public class WornTokenTest extends ServerTest {
   WornTokenTest(TestDatabase db) {
     super(db);
   }

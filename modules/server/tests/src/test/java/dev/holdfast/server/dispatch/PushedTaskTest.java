@@ -1,17 +1,5 @@
 package dev.holdfast.server.dispatch;
 
-import dev.holdfast.contract.json.Wire;
-import dev.holdfast.model.command.CommandAction;
-import dev.holdfast.model.command.JobCommand;
-import dev.holdfast.model.job.Failure;
-import dev.holdfast.model.job.Job;
-import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.ops.Dispatch;
-import dev.holdfast.server.config.ServerOptions;
-import dev.holdfast.server.ServerTest;
-import dev.holdfast.server.http.Client;
-import dev.holdfast.testkit.TestDatabase;
-
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -19,6 +7,17 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.Dispatch;
+import dev.holdfast.server.ServerTest;
+import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.server.http.Client;
+import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -46,7 +45,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class PushedTaskTest extends ServerTest {
+public class PushedTaskTest extends ServerTest {
   private static final String SECRET = "a-secret-of-some-length";
   private static final int REFUSED = 422;
   private static final String SAID = "no column 'price', and " + SECRET + " is a secret";
@@ -160,9 +159,7 @@ class PushedTaskTest extends ServerTest {
   @Test
   void what_operators_ask_comes_with_the_task() throws InterruptedException {
     JobId job = enqueued();
-    holdfast
-        .queue()
-        .control(job, new JobCommand(CommandAction.PAUSE, null, "ada", "wait"), null);
+    holdfast.queue().control(job, new JobCommand(CommandAction.PAUSE, null, "ada", "wait"), null);
     dispatch(10);
     assertThat(pushed().get("liveControl").get("paused").asBoolean()).isTrue();
   }

@@ -1,10 +1,9 @@
 package dev.holdfast.server.http;
 
-import dev.holdfast.server.BadCase;
-
 import static dev.holdfast.server.http.Bench.task;
 import static dev.holdfast.server.http.Bench.token;
 
+import dev.holdfast.server.BadCase;
 import java.io.ByteArrayInputStream;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;

@@ -1,12 +1,11 @@
 package dev.holdfast.server.http;
 
-import dev.holdfast.model.job.JobId;
-import dev.holdfast.server.BadCase;
-
 import static dev.holdfast.server.http.Bench.BEAT;
 import static dev.holdfast.server.http.Bench.task;
 import static dev.holdfast.server.http.Bench.token;
 
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.server.BadCase;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -1,14 +1,13 @@
 package dev.holdfast.server.http;
 
-import dev.holdfast.model.job.JobId;
-import dev.holdfast.server.BadCase;
-
 import static dev.holdfast.server.http.Bench.BEAT;
 import static dev.holdfast.server.http.Bench.DONE;
 import static dev.holdfast.server.http.Bench.task;
 import static dev.holdfast.server.http.Bench.token;
 
 import com.auth0.jwt.algorithms.Algorithm;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.server.BadCase;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,12 +1,11 @@
 package dev.holdfast.server.http;
 
-import dev.holdfast.contract.json.Wire;
-import dev.holdfast.server.routing.Document;
-
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.server.routing.Document;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -1,17 +1,16 @@
 package dev.holdfast.server.lease;
 
-import dev.holdfast.Holdfast;
-import dev.holdfast.model.attempt.LeasedJob;
-import dev.holdfast.model.job.Job;
-import dev.holdfast.model.job.JobId;
-import dev.holdfast.testkit.DatabaseExtension;
-import dev.holdfast.testkit.TestDatabase;
-
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.holdfast.Holdfast;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
 import dev.holdfast.server.lease.LongPollBroker.Line;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,14 +1,13 @@
 package dev.holdfast.server.lease;
 
-import dev.holdfast.queue.Queue;
-import dev.holdfast.server.ServerTest;
-import dev.holdfast.server.http.Problem;
-import dev.holdfast.testkit.TestDatabase;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.queue.Queue;
+import dev.holdfast.server.ServerTest;
+import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.lease.LongPollBroker.Line;
+import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +20,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class WakeUpsTest extends ServerTest {
+public class WakeUpsTest extends ServerTest {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final Line LINE = new Line(QUEUE, null);
 

@@ -1,5 +1,9 @@
 package dev.holdfast.server.live;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import dev.holdfast.Holdfast;
 import dev.holdfast.contract.token.TaskTokens;
 import dev.holdfast.model.ops.ApiKey;
@@ -7,6 +11,11 @@ import dev.holdfast.model.ops.Role;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.api.EventsApi;
+import dev.holdfast.server.auth.Authenticator;
+import dev.holdfast.server.auth.HostOriginPolicy;
+import dev.holdfast.server.auth.Keyring;
+import dev.holdfast.server.auth.Secrets;
+import dev.holdfast.server.auth.Sessions;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.http.Client;
 import dev.holdfast.server.http.RequestObserver;
@@ -16,11 +25,6 @@ import dev.holdfast.server.routing.Router;
 import dev.holdfast.server.routing.SharedAnswers;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-
 import io.helidon.webserver.WebServer;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -60,7 +64,8 @@ class LiveLimitsTest {
     Keyring keyring = new Keyring(queue);
     TaskTokens tokens = new TaskTokens(keyring, options.tokens(), Clock.systemUTC());
     SlowRequestTimeout patience = new SlowRequestTimeout(Duration.ofSeconds(15));
-    Authenticator gate = new Authenticator(queue, tokens, new Sessions(keyring, Clock.systemUTC()), options);
+    Authenticator gate =
+        new Authenticator(queue, tokens, new Sessions(keyring, Clock.systemUTC()), options);
     RequestHandler door =
         new RequestHandler(
             new Router(new EventsApi(feeds, gate, SIGN_OF_LIFE).routes()),

@@ -1,11 +1,10 @@
 package dev.holdfast.server.live;
 
-import dev.holdfast.contract.json.Wire;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.contract.json.Wire;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;

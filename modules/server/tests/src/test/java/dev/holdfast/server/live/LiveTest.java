@@ -1,5 +1,10 @@
 package dev.holdfast.server.live;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.attempt.Lease;
@@ -9,16 +14,10 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.server.HoldfastServer;
-import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.ServerTest;
+import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -29,7 +28,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What one hears who listens. */
-class LiveTest extends ServerTest {
+public class LiveTest extends ServerTest {
   LiveTest(TestDatabase db) {
     super(db);
   }

@@ -1,5 +1,8 @@
 package dev.holdfast.server.live;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.ApiKey;
@@ -10,10 +13,6 @@ import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -22,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What one hears of worker processes who listens. */
-class LiveWorkersTest extends ServerTest {
+public class LiveWorkersTest extends ServerTest {
   private static final String TAG = "worker:tag:0";
   private static final String TOPIC = TAG + ":status";
   private static final WorkerRegistry.Place PLACE = new WorkerRegistry.Place("here", TAG, 1);

@@ -1,5 +1,9 @@
 package dev.holdfast.server.live;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.job.Job;
@@ -7,19 +11,14 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.server.ApiTest;
 import dev.holdfast.server.Flow;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.OpenPageTest;
 import dev.holdfast.server.RunningServer;
-import dev.holdfast.server.ApiTest;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.http.Client;
 import dev.holdfast.testkit.TestDatabase;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;

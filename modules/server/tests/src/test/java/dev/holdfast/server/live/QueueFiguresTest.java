@@ -1,9 +1,8 @@
 package dev.holdfast.server.live;
 
-import dev.holdfast.model.ops.QueueStatus;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.ops.QueueStatus;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

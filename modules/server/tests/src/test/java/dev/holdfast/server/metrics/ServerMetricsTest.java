@@ -1,5 +1,10 @@
 package dev.holdfast.server.metrics;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.attempt.Timings;
@@ -12,19 +17,13 @@ import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.server.HoldfastServer;
+import dev.holdfast.server.ServerTest;
 import dev.holdfast.server.api.MetricsApi;
 import dev.holdfast.server.config.ServerOptions;
-import dev.holdfast.server.ServerTest;
 import dev.holdfast.server.http.Client;
 import dev.holdfast.server.live.LiveStream;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.Worker;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
@@ -42,7 +41,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What an operator's monitoring sees. */
-class ServerMetricsTest extends ServerTest {
+public class ServerMetricsTest extends ServerTest {
   ServerMetricsTest(TestDatabase db) {
     super(db);
   }
@@ -161,8 +160,10 @@ class ServerMetricsTest extends ServerTest {
   @Test
   void what_a_supervisor_takes_from_a_dead_process_is_counted_and_stays_when_it_leaves() {
     WorkerRegistry health = holdfast.queue().health();
-    WorkerRegistry.Supervising first = new WorkerRegistry.Supervising("here", "host", 1, Instant.EPOCH);
-    WorkerRegistry.Supervising second = new WorkerRegistry.Supervising("here", "host", 2, Instant.EPOCH);
+    WorkerRegistry.Supervising first =
+        new WorkerRegistry.Supervising("here", "host", 1, Instant.EPOCH);
+    WorkerRegistry.Supervising second =
+        new WorkerRegistry.Supervising("here", "host", 2, Instant.EPOCH);
     health.appear(first);
     crash(2, 2);
     crash(1, 0);

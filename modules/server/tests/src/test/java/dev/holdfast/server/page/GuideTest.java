@@ -1,5 +1,9 @@
 package dev.holdfast.server.page;
 
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
 import dev.holdfast.client.worker.HttpSource;
 import dev.holdfast.model.job.Job;
@@ -7,15 +11,10 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
-import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.ServerTest;
+import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.Worker;
-
-import static dev.holdfast.testkit.Soon.SOON;
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -24,7 +23,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** Workers without the database, of docs/guides/java.md, and metrics, of docs/operations.md. */
-class GuideTest extends ServerTest {
+public class GuideTest extends ServerTest {
   private record Mail(String to) {}
 
   GuideTest(TestDatabase db) {

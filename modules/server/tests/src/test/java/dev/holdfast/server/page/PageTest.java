@@ -1,10 +1,9 @@
 package dev.holdfast.server.page;
 
-import dev.holdfast.server.ServerTest;
-import dev.holdfast.testkit.TestDatabase;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.server.ServerTest;
+import dev.holdfast.testkit.TestDatabase;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.URI;
@@ -27,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the server gives out for the page, byte by byte. What it does is tested in a browser. */
-class PageTest extends ServerTest {
+public class PageTest extends ServerTest {
   private static final Path FOLDER = Path.of("../src/main/resources/dev/holdfast/server/page");
 
   /** In scripts, what they are made of. */

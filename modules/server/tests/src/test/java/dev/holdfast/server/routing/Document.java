@@ -1,10 +1,5 @@
 package dev.holdfast.server.routing;
 
-import dev.holdfast.contract.OpenApi;
-import dev.holdfast.server.http.Answer;
-import dev.holdfast.server.http.Problem;
-import dev.holdfast.server.page.ReferenceApi;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -15,6 +10,10 @@ import com.networknt.schema.SchemaLocation;
 import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SchemaRegistryConfig;
 import com.networknt.schema.SpecificationVersion;
+import dev.holdfast.contract.OpenApi;
+import dev.holdfast.server.http.Answer;
+import dev.holdfast.server.http.Problem;
+import dev.holdfast.server.page.ReferenceApi;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -100,7 +99,8 @@ public final class Document {
     check(content(operation(route) + "/requestBody"), body, method + " " + path);
   }
 
-  public static void checkAnswer(String method, String path, int status, String type, JsonNode body) {
+  public static void checkAnswer(
+      String method, String path, int status, String type, JsonNode body) {
     String what = "%s %s: %d %s".formatted(method, path, status, body);
     String response;
     try {

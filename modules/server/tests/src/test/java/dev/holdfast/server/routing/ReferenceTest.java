@@ -1,22 +1,21 @@
 package dev.holdfast.server.routing;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.OpenApi;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.server.HoldfastServer;
-import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.ServerTest;
+import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.http.Client;
 import dev.holdfast.server.page.Html;
 import dev.holdfast.server.page.ReferenceApi;
 import dev.holdfast.server.page.ReferencePage;
 import dev.holdfast.server.page.SchemaText;
 import dev.holdfast.testkit.TestDatabase;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.fasterxml.jackson.databind.JsonNode;
 import io.swagger.v3.parser.OpenAPIV3Parser;
 import io.swagger.v3.parser.core.models.SwaggerParseResult;
 import java.io.IOException;
@@ -35,7 +34,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-class ReferenceTest extends ServerTest {
+public class ReferenceTest extends ServerTest {
   /** A problem as it stands in the source: its status and its name. */
   private static final Pattern PROBLEM =
       Pattern.compile("new Problem\\(\\s*(\\d{3}),\\s*\"([a-z_]+)\"");

@@ -1,17 +1,14 @@
 package dev.holdfast.workspace.git;
 
-import dev.holdfast.steps.StaticServer;
-
-import dev.holdfast.steps.FailureClass;
-
-import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.steps.Sources;
-import dev.holdfast.testkit.ChildProcess;
-
 import static dev.holdfast.steps.Sources.sh;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.steps.FailureClass;
+import dev.holdfast.steps.Sources;
+import dev.holdfast.steps.StaticServer;
+import dev.holdfast.testkit.ChildProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,10 +1,9 @@
 package dev.holdfast.workspace.git;
 
-import dev.holdfast.steps.Sources;
-
 import static dev.holdfast.steps.Sources.sh;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.steps.Sources;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

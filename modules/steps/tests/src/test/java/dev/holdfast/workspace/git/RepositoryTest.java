@@ -1,11 +1,10 @@
 package dev.holdfast.workspace.git;
 
-import dev.holdfast.model.value.Refusal;
-import dev.holdfast.model.value.RefusedException;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

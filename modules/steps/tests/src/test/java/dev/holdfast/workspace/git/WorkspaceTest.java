@@ -1,13 +1,12 @@
 package dev.holdfast.workspace.git;
 
-import dev.holdfast.steps.Sources;
-
 import static dev.holdfast.steps.Sources.sh;
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.holdfast.steps.Sources;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,12 +1,11 @@
 package dev.holdfast.worker.artifact;
 
-import dev.holdfast.model.attempt.Lease;
-import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.value.RefusedException;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.RefusedException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

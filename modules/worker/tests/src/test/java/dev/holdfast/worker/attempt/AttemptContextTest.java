@@ -1,5 +1,9 @@
 package dev.holdfast.worker.attempt;
 
+import static dev.holdfast.worker.Eventually.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.value.Refusal;
@@ -8,11 +12,6 @@ import dev.holdfast.worker.ManualNanos;
 import dev.holdfast.worker.handler.CancelledException;
 import dev.holdfast.worker.handler.LeaseLostException;
 import dev.holdfast.worker.source.MemorySource;
-
-import static dev.holdfast.worker.Eventually.until;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

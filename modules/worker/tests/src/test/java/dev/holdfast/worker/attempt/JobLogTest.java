@@ -1,5 +1,7 @@
 package dev.holdfast.worker.attempt;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Report;
@@ -7,9 +9,6 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.worker.ManualNanos;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

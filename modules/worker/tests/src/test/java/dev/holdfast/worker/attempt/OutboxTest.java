@@ -1,5 +1,9 @@
 package dev.holdfast.worker.attempt;
 
+import static dev.holdfast.worker.Eventually.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Report;
@@ -10,11 +14,6 @@ import dev.holdfast.worker.ManualNanos;
 import dev.holdfast.worker.source.MemorySource;
 import dev.holdfast.worker.source.SourceBusyException;
 import dev.holdfast.worker.source.SourceUnavailableException;
-
-import static dev.holdfast.worker.Eventually.until;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,9 +1,8 @@
 package dev.holdfast.worker.attempt;
 
-import dev.holdfast.worker.ManualNanos;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.worker.ManualNanos;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -23,7 +23,6 @@ import dev.holdfast.worker.config.Healing;
 import dev.holdfast.worker.config.WorkerOptions;
 import dev.holdfast.worker.source.MemorySource;
 import dev.holdfast.worker.source.Metrics;
-
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -68,7 +67,8 @@ public final class Samples {
     return job(KIND, null, null);
   }
 
-  public static LeasedJob job(String kind, @Nullable Duration timeout, @Nullable Duration untilDeadline) {
+  public static LeasedJob job(
+      String kind, @Nullable Duration timeout, @Nullable Duration untilDeadline) {
     JobId id = JobId.next();
     return new LeasedJob(
         new Lease(id, 1),

@@ -1,14 +1,13 @@
 package dev.holdfast.worker.attempt;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Json;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;

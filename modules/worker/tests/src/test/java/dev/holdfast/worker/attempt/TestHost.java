@@ -10,7 +10,6 @@ import dev.holdfast.worker.artifact.Publisher;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.source.MemorySource;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

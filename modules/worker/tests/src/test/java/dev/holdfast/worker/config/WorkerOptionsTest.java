@@ -1,11 +1,10 @@
 package dev.holdfast.worker.config;
 
-import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.worker.attempt.Samples;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.worker.attempt.Samples;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,5 +1,8 @@
 package dev.holdfast.worker.lease;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.value.Json;
@@ -14,10 +17,6 @@ import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.source.MemorySource;
 import dev.holdfast.worker.source.Metrics;
 import dev.holdfast.worker.source.SourceUnavailableException;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

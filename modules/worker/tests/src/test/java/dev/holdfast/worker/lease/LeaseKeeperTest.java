@@ -1,5 +1,9 @@
 package dev.holdfast.worker.lease;
 
+import static dev.holdfast.worker.Eventually.until;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.testkit.CapturedLog;
@@ -9,11 +13,6 @@ import dev.holdfast.worker.attempt.Samples;
 import dev.holdfast.worker.attempt.TestHost;
 import dev.holdfast.worker.source.MemorySource;
 import dev.holdfast.worker.source.Metrics;
-
-import static dev.holdfast.worker.Eventually.until;
-import static org.assertj.core.api.Assertions.assertThat;
-
-import ch.qos.logback.classic.Level;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

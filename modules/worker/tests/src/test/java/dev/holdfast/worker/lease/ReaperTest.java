@@ -1,15 +1,14 @@
 package dev.holdfast.worker.lease;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
 import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.worker.ManualNanos;
 import dev.holdfast.worker.attempt.Samples;
 import dev.holdfast.worker.source.MemorySource;
 import dev.holdfast.worker.source.Metrics;
 import dev.holdfast.worker.source.SourceBusyException;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import ch.qos.logback.classic.Level;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -1,14 +1,13 @@
 package dev.holdfast.worker.lease;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.model.value.Json;
 import dev.holdfast.worker.attempt.AttemptExecutor;
 import dev.holdfast.worker.attempt.Samples;
 import dev.holdfast.worker.attempt.TestHost;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.source.MemorySource;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;

@@ -1,5 +1,9 @@
 package dev.holdfast.worker.lease;
 
+import static dev.holdfast.worker.Eventually.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
@@ -13,11 +17,6 @@ import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.source.MemorySource;
 import dev.holdfast.worker.source.Metrics;
-
-import static dev.holdfast.worker.Eventually.until;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;

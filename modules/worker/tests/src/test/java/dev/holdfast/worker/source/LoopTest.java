@@ -1,11 +1,10 @@
 package dev.holdfast.worker.source;
 
-import dev.holdfast.testkit.CapturedLog;
-
 import static dev.holdfast.worker.Eventually.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
+import dev.holdfast.testkit.CapturedLog;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;

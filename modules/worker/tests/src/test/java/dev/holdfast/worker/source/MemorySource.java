@@ -14,7 +14,6 @@ import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -115,7 +114,10 @@ public final class MemorySource implements JobSource {
   public List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease) {
     called("heartbeat");
     return leases.stream()
-        .map(l -> new HeartbeatResult(l, held.contains(l) ? Ack.ACCEPTED : Ack.LEASE_LOST, cancelled.get(l)))
+        .map(
+            l ->
+                new HeartbeatResult(
+                    l, held.contains(l) ? Ack.ACCEPTED : Ack.LEASE_LOST, cancelled.get(l)))
         .toList();
   }
 
