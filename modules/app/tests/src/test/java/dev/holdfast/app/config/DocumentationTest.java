@@ -72,7 +72,7 @@ class DocumentationTest {
 
   @Test
   void whatever_can_be_found_is_documented() throws IOException {
-    String rules = page("modules/model/src/main/java/dev/holdfast/model/Diagnosis.java");
+    String rules = page("modules/model/src/main/java/dev/holdfast/model/ops/Diagnosis.java");
     String page = page("docs/operations.md");
     List<String> codes = CODE.matcher(rules).results().map(found -> found.group(1)).toList();
     assertThat(codes).hasSizeGreaterThan(10);

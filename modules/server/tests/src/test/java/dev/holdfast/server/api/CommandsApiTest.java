@@ -1,4 +1,4 @@
-package dev.holdfast.server;
+package dev.holdfast.server.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -17,6 +17,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.server.ServerTest;
 import dev.holdfast.server.http.Client;
 import dev.holdfast.testkit.TestDatabase;
 import java.net.http.HttpResponse;
@@ -30,10 +31,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What operators see of steps, and what they ask of jobs. */
-public class ControlTest extends ServerTest {
+public class CommandsApiTest extends ServerTest {
   private static final String DIFF = "diff --git a/ä b/ä\n+<script>alert(1)</script>\n";
 
-  ControlTest(TestDatabase db) {
+  CommandsApiTest(TestDatabase db) {
     super(db);
   }
 
