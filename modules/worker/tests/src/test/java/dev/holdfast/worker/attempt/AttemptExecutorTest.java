@@ -150,7 +150,7 @@ class AttemptExecutorTest {
             });
     assertThat(failure.code()).isEqualTo("S3_DOWN");
     assertThat(failure.retryable()).isTrue();
-    assertThat(failure.stackTrace()).contains("JobRunTest");
+    assertThat(failure.stackTrace()).contains("AttemptExecutorTest");
   }
 
   @Test
