@@ -109,7 +109,7 @@ public final class HoldfastServer implements AutoCloseable {
     return start(holdfast, options, metrics, READ_WITHIN);
   }
 
-  static HoldfastServer start(
+  public static HoldfastServer start(
       Holdfast holdfast, ServerOptions options, ServerMetrics metrics, Duration readWithin) {
     Queue queue = holdfast.queue();
     if (!options.isLoopback() && !queue.hasKeys()) {

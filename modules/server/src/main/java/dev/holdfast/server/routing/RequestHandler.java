@@ -201,7 +201,7 @@ public final class RequestHandler implements Handler {
     };
   }
 
-  static Problem refused(RefusedException refused) {
+  public static Problem refused(RefusedException refused) {
     Refusal reason = refused.refusal();
     int status =
         switch (reason) {

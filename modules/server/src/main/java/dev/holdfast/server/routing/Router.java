@@ -21,9 +21,9 @@ public final class Router {
   }
 
   /** A route, and the values of the names in it. */
-  record Found(Route route, Map<String, String> values) {}
+  public record Found(Route route, Map<String, String> values) {}
 
-  Found find(String method, String rawPath) {
+  public Found find(String method, String rawPath) {
     List<String> path = segments(rawPath);
     if (path.size() > 1 && path.getFirst().equals("api")) {
       path = path.subList(1, path.size());

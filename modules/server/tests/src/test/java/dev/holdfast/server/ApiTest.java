@@ -12,7 +12,6 @@ import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.server.auth.Secrets;
-import dev.holdfast.server.http.Client;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Instant;

@@ -41,7 +41,7 @@ public final class Flow implements AutoCloseable {
     }
   }
 
-  static void once(Holdfast holdfast, String queue, int jobs) {
+  public static void once(Holdfast holdfast, String queue, int jobs) {
     holdfast.enqueue(
         IntStream.range(0, jobs).mapToObj(i -> Job.of("flowing").queue(queue)).toList());
     List<LeasedJob> claimed =

@@ -3,9 +3,9 @@ package dev.holdfast.server.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.server.Client;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.server.config.ServerOptions;
-import dev.holdfast.server.http.Client;
 import dev.holdfast.testkit.TestDatabase;
 import java.util.HashMap;
 import java.util.Map;

@@ -3,7 +3,7 @@ package dev.holdfast.server.http;
 import static dev.holdfast.server.http.Bench.task;
 import static dev.holdfast.server.http.Bench.token;
 
-import dev.holdfast.server.BadCase;
+import dev.holdfast.server.Client;
 import java.io.ByteArrayInputStream;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;

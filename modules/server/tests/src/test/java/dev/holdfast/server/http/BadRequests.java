@@ -5,7 +5,7 @@ import static dev.holdfast.server.http.Bench.task;
 import static dev.holdfast.server.http.Bench.token;
 
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.server.BadCase;
+import dev.holdfast.server.Client;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

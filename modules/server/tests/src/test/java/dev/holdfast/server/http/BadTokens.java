@@ -7,7 +7,7 @@ import static dev.holdfast.server.http.Bench.token;
 
 import com.auth0.jwt.algorithms.Algorithm;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.server.BadCase;
+import dev.holdfast.server.Client;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;

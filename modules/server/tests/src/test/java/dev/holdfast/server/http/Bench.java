@@ -9,6 +9,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.queue.admin.TokenKey;
+import dev.holdfast.server.Client;
 import dev.holdfast.server.ServerTest;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;

@@ -1,0 +1,11 @@
+package dev.holdfast.server.http;
+
+import dev.holdfast.server.Client;
+import java.util.function.Supplier;
+
+/** Something that must not be done, and how it is answered. */
+public record BadCase(String name, int status, String error, Supplier<Client.Reply> request) {
+  public static BadCase of(String name, int status, String error, Supplier<Client.Reply> request) {
+    return new BadCase(name, status, error, request);
+  }
+}

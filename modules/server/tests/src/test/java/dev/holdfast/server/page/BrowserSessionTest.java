@@ -1,0 +1,125 @@
+package dev.holdfast.server.page;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.testkit.TestDatabase;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.openqa.selenium.Keys;
+
+/**
+ * What the page does when it may not, and when nobody answers; each test has a server of its own.
+ */
+public class BrowserSessionTest extends InBrowser {
+  BrowserSessionTest(TestDatabase db) {
+    super(db);
+  }
+
+  private void openAs(Role role, String page) {
+    String key = key(role, ApiKey.EVERY_TENANT);
+    // Who asked before there was a key may be believed for a moment longer.
+    expectedErrors.add("401");
+    browser.open(server.url(), page);
+    browser.awaitElement("input[name=key]");
+    browser.type("input[name=key]", key, Keys.ENTER);
+    browser.awaitLive();
+  }
+
+  @Test
+  void the_settings_are_not_for_viewers() {
+    openAs(Role.VIEWER, "#/info");
+    browser.awaitText("PostgreSQL", "Timings of tasks over HTTP");
+    assertThat(browser.text()).doesNotContain("Settings of this server");
+  }
+
+  @Test
+  void a_key_is_asked_for_and_is_not_left_where_scripts_can_read_it() {
+    String key = key(Role.OPERATOR, ApiKey.EVERY_TENANT);
+    browser.open(server.url(), "#/queues");
+    browser.awaitText("This server asks for an API key");
+    browser.type("input[name=key]", "hf_000000000000_wrong", Keys.ENTER);
+    browser.awaitText("unknown, revoked or expired");
+    assertThat(browser.text()).contains("a viewer's key sees everything and changes nothing");
+    expectedErrors.add("401");
+    browser.awaitElement("input[name=key]").clear();
+    browser.type("input[name=key]", key, Keys.ENTER);
+    browser.awaitLive();
+    browser.awaitText("Sign out");
+    assertThat(browser.script("return document.cookie + JSON.stringify(localStorage)"))
+        .isEqualTo("{}");
+    browser.press("Sign out");
+    browser.awaitText("This server asks for an API key");
+    assertThat(browser.later("fetch('/v1/jobs').then(answer => arguments[0](answer.status))"))
+        .isEqualTo(401L);
+  }
+
+  @Test
+  void a_viewer_sees_everything_and_can_do_nothing() {
+    supervised(HealthStatus.HEALTHY);
+    enqueued();
+    JsonNode task = leased();
+    step(task, "load", 1, "RUNNING");
+    openAs(Role.VIEWER, job(task));
+    browser.awaitText("load", "running");
+    assertThat(browser.buttons()).containsOnly("Copy id", "Copy curl", "Copy payload");
+    for (String page : new String[] {"#/queues", "#/workers", "#/jobs"}) {
+      browser.go(page);
+      browser.awaitText("work");
+      assertThat(browser.buttons()).doesNotContain("Pause", "Stop", "Cancel …", "Retry …");
+    }
+    String tell =
+        "fetch(arguments[0], {method: 'POST'}).then(answer => arguments[1](answer.status))";
+    for (String path :
+        List.of(
+            "/v1/queues/work/pause",
+            "/v1/workers/worker:work:0/stop",
+            "/v1/jobs/" + task.get("taskId").asText() + "/cancel")) {
+      assertThat(browser.later(tell, path)).as(path).isEqualTo(403L);
+    }
+    expectedErrors.add("403");
+  }
+
+  @Test
+  void a_revoked_key_leads_back_to_the_form() {
+    String key = key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    key(Role.ADMIN, ApiKey.EVERY_TENANT);
+    browser.open(server.url(), "");
+    browser.type("input[name=key]", key, Keys.ENTER);
+    browser.awaitLive();
+    holdfast.queue().revokeKey(key.split("_", 3)[1], Duration.ZERO);
+    expectedErrors.add("401");
+    browser.awaitText("This server asks for an API key");
+  }
+
+  @Test
+  void a_server_that_was_away_is_found_again_without_a_reload() {
+    enqueued();
+    open("#/jobs");
+    browser.awaitText("echo");
+    browser.script("window.loadedOnce = true");
+    int port = server.url().getPort();
+    server.close();
+    browser.awaitConnection("lost");
+    browser.awaitText("connection lost");
+    holdfast.enqueue(Job.of("meanwhile").queue("other"));
+    server = program(db, port, folder -> {});
+    browser.awaitLive();
+    browser.awaitText("meanwhile");
+    holdfast.enqueue(Job.of("afterwards").queue("other"));
+    browser.awaitText("afterwards");
+    assertThat(browser.script("return window.loadedOnce")).isEqualTo(true);
+    expectedErrors.addAll(
+        List.of(
+            "ERR_CONNECTION_REFUSED",
+            "ERR_INCOMPLETE",
+            "ERR_EMPTY",
+            "ERR_CONNECTION_RESET",
+            "503"));
+  }
+}

@@ -1,0 +1,121 @@
+package dev.holdfast.server.page;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.queue.health.WorkerRegistry;
+import dev.holdfast.server.ApiTest;
+import dev.holdfast.server.RunningServer;
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.testkit.page.Browser;
+import dev.holdfast.testkit.program.Processes;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+
+/**
+ * What tests of the page share: Chromium, started once for all tests of a class, and the assembled
+ * program with {@code holdfast server}, by default in a process of its own for each test.
+ */
+public abstract class InBrowser extends ApiTest {
+  protected static final String[] PAGES = {"#/", "#/queues", "#/jobs", "#/workers", "#/info"};
+  protected static final Duration PATIENCE = SOON;
+  private static @Nullable Browser started;
+
+  protected final Browser browser;
+  protected final List<String> expectedErrors = new ArrayList<>();
+
+  protected InBrowser(TestDatabase db) {
+    super(db);
+    if (started == null) {
+      throw new IllegalStateException("no browser");
+    }
+    this.browser = started;
+  }
+
+  @Override
+  public RunningServer startServer() {
+    return program(db, 0, folder -> {});
+  }
+
+  /** Configured by what is put into the folder in which it is about to be started. */
+  protected static RunningServer program(TestDatabase db, int port, Consumer<Path> configure) {
+    Processes processes = new Processes();
+    configure.accept(processes.folder());
+    ChildProcess process =
+        processes.launch("server", "--port", Integer.toString(port)).on(db).begin();
+    String url = process.awaitLine("^ready: .* at (http\\S+)$", PATIENCE).group(1);
+    return new RunningServer(URI.create(url), processes::close);
+  }
+
+  @BeforeAll
+  protected static void startBrowser() {
+    started = Browser.start();
+  }
+
+  @AfterAll
+  protected static void stopBrowser() {
+    if (started != null) {
+      started.close();
+    }
+  }
+
+  @BeforeEach
+  protected void beginAnew() {
+    browser.reset();
+  }
+
+  @AfterEach
+  protected void nothingWentWrongInTheBrowser() {
+    assertThat(browser.errors())
+        .allMatch(error -> expectedErrors.stream().anyMatch(error::contains), "is expected");
+  }
+
+  protected final void open(String page) {
+    browser.open(server.url(), page);
+    browser.awaitLive();
+  }
+
+  protected final void supervised(HealthStatus status) {
+    WorkerRegistry health = holdfast.queue().health();
+    WorkerRegistry.Place place = new WorkerRegistry.Place("here", "worker:work:0", 1);
+    health.appear(new WorkerRegistry.Supervising("here", "host", 1, Instant.EPOCH));
+    health.starting(place, 0, false);
+    health.spawned(place, 4_711, Instant.EPOCH);
+    health.beat(place, status, 4_711, null, new Json("{}"));
+  }
+
+  protected final void step(JsonNode task, String id, int index, String state) {
+    client
+        .put(
+            "/v1/tasks/" + task.get("taskId").asText() + "/steps/" + id,
+            Map.of("attempt", 1, "stepIndex", index, "state", state, "stepAttempt", 1),
+            task.get("taskToken").asText())
+        .ok();
+  }
+
+  protected static String job(JsonNode task) {
+    return "#/jobs/" + task.get("taskId").asText();
+  }
+
+  protected final long live(String what) {
+    return Browser.number(
+        browser.later(
+            "const done = arguments[0]; import('/page/live.js').then(({live}) => done(%s))"
+                .formatted(what)));
+  }
+}
