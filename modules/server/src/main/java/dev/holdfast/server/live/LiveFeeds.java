@@ -36,7 +36,7 @@ public final class LiveFeeds implements AutoCloseable {
   private static final String EVERYBODY = "*";
 
   private static final class Watched {
-    public final LiveFeed feed;
+    final LiveFeed feed;
     final ChangePoller lookout;
     long leftAt = System.nanoTime();
 
