@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Extent;
+import dev.holdfast.testkit.OnlyWithAll;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -14,6 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 @Durable
 @ExtendWith(WorldExtension.class)
+@OnlyWithAll
 class CrowdTest {
   private static final int JOBS = Extent.of(2_000, 20_000);
   private static final int BATCH = 1_000;

@@ -9,6 +9,7 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Living;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -82,6 +83,7 @@ class ProgramsTest {
   }
 
   @Test
+  @OnlyWithAll
   void what_failed_can_be_inspected_and_cleaned_up(World world) throws IOException {
     Files.writeString(
         world.folder().resolve("holdfast.yaml"),

@@ -106,6 +106,7 @@ class RedeployTest {
   }
 
   @ParameterizedTest
+  @OnlyWithAll
   @CsvSource({"TERM, TERM, 143", "TERM, INT, 130"})
   void a_second_signal_ends_the_worker_at_once_and_its_job_is_recovered(
       String first, String second, int code, World world) throws Exception {

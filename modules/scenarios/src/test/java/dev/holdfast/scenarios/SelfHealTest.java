@@ -11,6 +11,7 @@ import dev.holdfast.model.value.Json;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Extent;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.workspace.WorkspaceJob;
 import java.io.IOException;
@@ -95,6 +96,7 @@ class SelfHealTest {
   }
 
   @Test
+  @OnlyWithAll
   void a_worker_process_tells_all_it_counts_of_steps_by_statsd(World world) throws Exception {
     prepare(world);
     Files.writeString(

@@ -12,6 +12,7 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -91,6 +92,7 @@ class ServerProcessTest {
   }
 
   @Test
+  @OnlyWithAll
   void a_worker_of_sh_and_curl_tells_of_failures_and_hears_of_cancels() {
     String url = url(server());
     // Says what it does not like about the first one, and never ends by itself with the second.
@@ -143,6 +145,7 @@ class ServerProcessTest {
   }
 
   @Test
+  @OnlyWithAll
   void from_the_first_key_on_commands_need_one() throws IOException {
     String url = url(server());
     Launch.Answer made = world.launch("keys", "create", "--role", "admin", "--server", url).run();

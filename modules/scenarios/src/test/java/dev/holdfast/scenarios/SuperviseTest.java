@@ -270,6 +270,7 @@ class SuperviseTest {
   }
 
   @Test
+  @OnlyWithAll
   void a_database_that_goes_away_for_a_while_costs_no_worker() throws Exception {
     try (OwnServer server = OwnServer.start();
         World world = server.world()) {

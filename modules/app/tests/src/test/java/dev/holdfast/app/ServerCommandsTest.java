@@ -9,6 +9,7 @@ import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The same behaviours through a server, and what is different about one. */
+@OnlyWithAll
 class ServerCommandsTest extends CommandsTest {
   private HoldfastServer server;
   private String admin = "";

@@ -18,6 +18,7 @@ import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.RunningServer;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.page.OpenPageTest;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** However many pages are open, the database is looked at no more than for a few. */
+@OnlyWithAll
 public class ManyPagesTest extends ApiTest {
   /** What each page asks for again and again; {@link OpenPageTest} sees to it that this is true. */
   public static final List<List<String>> VIEWS =

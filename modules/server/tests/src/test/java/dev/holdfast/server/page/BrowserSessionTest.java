@@ -7,6 +7,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Role;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.List;
@@ -98,6 +99,7 @@ public class BrowserSessionTest extends InBrowser {
   }
 
   @Test
+  @OnlyWithAll
   void a_server_that_was_away_is_found_again_without_a_reload() {
     enqueued();
     open("#/jobs");
