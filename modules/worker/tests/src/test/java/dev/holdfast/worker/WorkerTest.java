@@ -357,8 +357,8 @@ class WorkerTest {
     Worker worker = worker(brief, (payload, context) -> null).start();
     until(() -> worker.metrics().value(Metrics.DUPLICATE_SKIPS) == 1);
     until(() -> worker.metrics().value(Metrics.INFLIGHT) == 0);
-    source.with(Samples.job());
     source.afterClaim = jobs -> {};
+    source.with(Samples.job());
     until(() -> heard.contains("Succeed ACCEPTED"));
     assertThat(heard).filteredOn(line -> line.startsWith("started")).hasSize(1);
     assertThat(worker.metrics().value(Metrics.LATE_RESULTS)).isZero();
