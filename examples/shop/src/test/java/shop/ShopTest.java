@@ -49,15 +49,15 @@ class ShopTest {
       holdfast.enqueue(List.of(extract, load));
       Job report = Job.of("report");
       ZoneId zone = ZoneId.of("Europe/Berlin");
-      holdfast.queue().schedule(Schedule.of("nightly", "0 3 * * *", zone, report));
-      holdfast.queue().rate("mail", 100, Duration.ofMinutes(1)); // over all workers
+      holdfast.admin().schedule(Schedule.of("nightly", "0 3 * * *", zone, report));
+      holdfast.admin().rate("mail", 100, Duration.ofMinutes(1)); // over all workers
       // endregion
 
       assertThat(holdfast.find(load.id()).orElseThrow().state()).isEqualTo(JobState.WAITING);
       holdfast.cancel(load.id(), "tested");
       holdfast.cancel(extract.id(), "tested");
-      assertThat(holdfast.queue().removeSchedule("nightly")).isTrue();
-      holdfast.queue().liftRate("mail");
+      assertThat(holdfast.admin().removeSchedule("nightly")).isTrue();
+      holdfast.admin().liftRate("mail");
     }
   }
 }

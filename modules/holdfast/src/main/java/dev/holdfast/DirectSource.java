@@ -12,6 +12,10 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.value.Subscription;
+import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.JobQueue;
+import dev.holdfast.queue.Maintenance;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.recover.ReapResult;
@@ -26,15 +30,24 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Jobs straight from PostgreSQL. */
 final class DirectSource implements JobSource {
   private static final int MOST_PAGES = 100;
 
   private final Queue queue;
+  private final JobQueue jobs;
+  private final JobQueries queries;
+  private final Maintenance maintenance;
+  private final @Nullable Retention retention;
 
-  DirectSource(Queue queue) {
+  DirectSource(Queue queue, @Nullable Retention retention) {
     this.queue = queue;
+    this.jobs = queue.jobs();
+    this.queries = queue.queries();
+    this.maintenance = queue.maintenance();
+    this.retention = retention;
   }
 
   @Override
@@ -44,62 +57,62 @@ final class DirectSource implements JobSource {
 
   @Override
   public Claimed claim(String queueName, int most, String worker, Duration lease) {
-    return asked(() -> queue.claim(queueName, most, worker, lease));
+    return asked(() -> jobs.claim(queueName, most, worker, lease));
   }
 
   @Override
   public List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease) {
-    return asked(() -> queue.heartbeat(leases, lease));
+    return asked(() -> jobs.heartbeat(leases, lease));
   }
 
   @Override
   public List<HeartbeatResult> signals(String worker) {
-    return asked(() -> queue.signals(worker));
+    return asked(() -> jobs.signals(worker));
   }
 
   @Override
   public List<Ack> report(List<Report> reports) {
-    return asked(() -> queue.report(reports));
+    return asked(() -> jobs.report(reports));
   }
 
   @Override
   public List<StepStatus> steps(Lease lease) {
-    return asked(() -> queue.steps(lease.job()));
+    return asked(() -> queries.steps(lease.job()));
   }
 
   @Override
   public Optional<Patch> patch(Lease lease, String step) {
-    return asked(() -> queue.patch(lease.job(), step));
+    return asked(() -> queries.patch(lease.job(), step));
   }
 
   @Override
   public Ack publish(Publication publication) {
-    return asked(() -> queue.publish(publication));
+    return asked(() -> jobs.publish(publication));
   }
 
   @Override
   public List<PublishedArtifact> artifacts(Lease lease) {
-    return asked(() -> queue.artifacts(lease.job()));
+    return asked(() -> queries.artifacts(lease.job()));
   }
 
   @Override
   public List<Ack> settle(List<Settlement> settlements) {
-    return asked(() -> queue.settle(settlements));
+    return asked(() -> jobs.settle(settlements));
   }
 
   @Override
   public boolean succeeded(Lease lease) {
-    return asked(() -> queue.succeeded(lease));
+    return asked(() -> jobs.succeeded(lease));
   }
 
   @Override
   public List<Lease> heldBy(String worker) {
-    return asked(() -> queue.heldBy(worker));
+    return asked(() -> jobs.heldBy(worker));
   }
 
   @Override
   public long depth(List<String> queues, long most) {
-    return asked(() -> queue.depth(queues, most));
+    return asked(() -> queries.depth(queues, most));
   }
 
   @Override
@@ -108,20 +121,20 @@ final class DirectSource implements JobSource {
   }
 
   private Map<String, Integer> tended() {
-    queue.promote();
-    queue.fire();
+    maintenance.promote();
+    maintenance.fire();
     return Map.of();
   }
 
-  /** Page after page until none is found: a crowd of workers may have died at once. */
+  /** Page after page until none is found: many workers may have died at the same time. */
   private Map<String, Integer> judged(Timings timings) {
     Map<String, Integer> recovered = new HashMap<>();
     ReapResult lost;
     ReapResult late;
     int pages = 0;
     do {
-      lost = queue.reap(timings.reapGrace());
-      late = queue.expire(timings.cancelGrace());
+      lost = maintenance.reap(timings.reapGrace());
+      late = maintenance.expire(timings.cancelGrace());
       recovered.merge("stale", lost.requeued().size(), Integer::sum);
       recovered.merge("ended", lost.ended().size(), Integer::sum);
       recovered.merge("timeout", count(late), Integer::sum);
@@ -134,25 +147,30 @@ final class DirectSource implements JobSource {
   }
 
   @Override
+  public boolean deleteOldJobs() {
+    return retention != null && asked(retention::runIfDue);
+  }
+
+  @Override
   public void announce(List<String> queues, Collection<String> kinds) {
     asked(
         () -> {
-          queue.announce(queues, kinds);
+          jobs.announce(queues, kinds);
           return true;
         });
   }
 
   @Override
   public boolean mayBeKnown(LeasedJob job, Duration patience) {
-    return asked(() -> queue.mayBeKnown(job.id(), patience));
+    return asked(() -> jobs.mayBeKnown(job.id(), patience));
   }
 
   @Override
-  public AutoCloseable listen(Collection<String> queues, Consumer<String> wake) {
-    return queue.listen(queues, wake);
+  public Subscription listen(Collection<String> queues, Consumer<String> wake) {
+    return queue.notifier().subscribe(queues, wake);
   }
 
-  /** Only what may pass is worth another try; the rest is for whoever can mend it. */
+  /** Only trouble that may pass is worth another try; the rest needs somebody to repair it. */
   private static <T> T asked(Supplier<T> question) {
     try {
       return question.get();

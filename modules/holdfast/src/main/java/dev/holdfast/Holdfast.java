@@ -10,7 +10,12 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.QueueAdmin;
+import dev.holdfast.worker.artifact.ArtifactStore;
+import dev.holdfast.worker.artifact.FolderStore;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.LeaseLostException;
 import dev.holdfast.worker.lease.Upkeep;
@@ -18,6 +23,7 @@ import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Metrics;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import javax.sql.DataSource;
@@ -38,6 +44,7 @@ public final class Holdfast implements AutoCloseable {
   private final DataSource dataSource;
   private final Codec codec;
   private final Queue queue;
+  private volatile @Nullable Retention retention;
 
   private Holdfast(DataSource dataSource, Codec codec, Queue.Options options) {
     this.dataSource = dataSource;
@@ -59,12 +66,12 @@ public final class Holdfast implements AutoCloseable {
 
   /** Returns once the job is durable. When the answer is lost, it is asked for by the job's id. */
   public Enqueued enqueue(Job job) {
-    return queue.enqueue(job);
+    return queue.jobs().enqueue(job);
   }
 
   /** All of them or none. */
   public List<Enqueued> enqueue(List<Job> jobs) {
-    return queue.enqueue(jobs);
+    return queue.jobs().enqueue(jobs);
   }
 
   /**
@@ -72,11 +79,11 @@ public final class Holdfast implements AutoCloseable {
    * until then, for some seconds.
    */
   public Enqueued enqueue(Connection connection, Job job) throws SQLException {
-    return queue.enqueue(connection, List.of(job)).getFirst();
+    return queue.jobs().enqueue(connection, List.of(job)).getFirst();
   }
 
   public List<Enqueued> enqueue(Connection connection, List<Job> jobs) throws SQLException {
-    return queue.enqueue(connection, jobs);
+    return queue.jobs().enqueue(connection, jobs);
   }
 
   /**
@@ -93,23 +100,57 @@ public final class Holdfast implements AutoCloseable {
     Json json = result == null ? null : codec.encode(result);
     Settlement.Succeed settlement = new Settlement.Succeed(context.lease(), json);
     context.settlingInTransaction();
-    if (queue.succeed(connection, settlement) == Ack.LEASE_LOST) {
+    if (queue.jobs().succeed(connection, settlement) == Ack.LEASE_LOST) {
       throw new LeaseLostException(context.lease());
     }
   }
 
   /** Empty when there is no such job. */
   public Optional<Cancellation> cancel(JobId job, String reason) {
-    return queue.cancel(job, false, reason, Timings.DEFAULT_CANCEL_GRACE).stream().findFirst();
+    return queue.jobs().cancel(job, false, reason, Timings.DEFAULT_CANCEL_GRACE).stream()
+        .findFirst();
   }
 
   public Optional<JobStatus> find(JobId job) {
-    return queue.find(job);
+    return queue.queries().find(job);
   }
 
-  /** Everything else an operator may do. */
+  /** The life of a job, with the verbs that are not on this class. */
+  public JobQueue jobs() {
+    return queue.jobs();
+  }
+
+  /** Reads jobs: lists, counts, timelines, steps, logs. */
+  public JobQueries queries() {
+    return queue.queries();
+  }
+
+  /** Queues, their limits and their schedules. */
+  public QueueAdmin admin() {
+    return queue.admin();
+  }
+
+  /** All doors to the database, also those that only servers and supervisors need. */
   public Queue queue() {
     return queue;
+  }
+
+  /**
+   * Deletes jobs that ended long enough ago. Workers and {@link #upkeep} of this object do it from
+   * time to time, if they are made after this call.
+   */
+  public Holdfast retention(RetentionPolicy policy) {
+    return retention(policy, new FolderStore(WorkerBuilder.DEFAULT_FOLDER));
+  }
+
+  /** The same where workers put artifacts into another store than the default. */
+  public Holdfast retention(RetentionPolicy policy, ArtifactStore artifacts) {
+    return retention(policy, artifacts, Retention.FIRST);
+  }
+
+  Holdfast retention(RetentionPolicy policy, ArtifactStore artifacts, Duration first) {
+    retention = new Retention(queue.maintenance(), policy, artifacts, first, System::nanoTime);
+    return this;
   }
 
   Codec codec() {
@@ -122,7 +163,7 @@ public final class Holdfast implements AutoCloseable {
 
   /** A worker for these queues, to be given handlers and started. */
   public WorkerBuilder worker(String... queues) {
-    return new WorkerBuilder(new DirectSource(queue), codec, List.of(queues));
+    return new WorkerBuilder(new DirectSource(queue, retention), codec, List.of(queues));
   }
 
   /**
@@ -144,7 +185,7 @@ public final class Holdfast implements AutoCloseable {
 
   /** Keeps the queue in order for as long as it is open; a worker does the same by itself. */
   public Upkeep upkeep(Timings timings, Metrics metrics) {
-    return new Upkeep(new DirectSource(queue), timings, metrics);
+    return new Upkeep(new DirectSource(queue, retention), timings, metrics);
   }
 
   /** Throws a message that says what to do when the database is not fit for use. */

@@ -29,6 +29,9 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /** Collects what a worker needs, and starts it. */
 public final class WorkerBuilder {
+  /** Where a worker keeps files if it is not told otherwise. */
+  static final Path DEFAULT_FOLDER = Path.of(".holdfast");
+
   private final JobSource source;
   private final Codec codec;
   private final List<String> queues;
@@ -41,10 +44,10 @@ public final class WorkerBuilder {
   private Duration poll = WorkerOptions.DEFAULT_POLL;
   private Duration shutdownTimeout = WorkerOptions.DEFAULT_SHUTDOWN_TIMEOUT;
   private Backpressure.Settings backpressure = Backpressure.Settings.OFF;
-  private Scratch scratch = new Scratch(Path.of(".holdfast", "scratch"), false);
+  private Scratch scratch = new Scratch(DEFAULT_FOLDER.resolve("scratch"), false);
   private Healing healing = Healing.DEFAULT;
   private Duration unknownKinds = WorkerOptions.DEFAULT_UNKNOWN_KINDS;
-  private ArtifactStore artifacts = new FolderStore(Path.of(".holdfast"));
+  private ArtifactStore artifacts = new FolderStore(DEFAULT_FOLDER);
 
   WorkerBuilder(JobSource source, Codec codec, List<String> queues) {
     this.source = source;
@@ -110,7 +113,7 @@ public final class WorkerBuilder {
     return this;
   }
 
-  /** Where handlers find their scratch folders; nothing is made before one asks for his. */
+  /** Where handlers find their scratch folders; a folder is made when a handler asks for it. */
   public WorkerBuilder scratch(Scratch value) {
     scratch = value;
     return this;

@@ -74,7 +74,7 @@ class ArtifactsTest extends Guide {
     assertThat(folder.resolve("results/" + id + "/poster.png"))
         .isNotEmptyFile()
         .satisfies(png -> assertThat(Files.readAllBytes(png)).startsWith(0x89, 'P', 'N', 'G'));
-    assertThat(holdfast.queue().artifacts(id))
+    assertThat(holdfast.queries().artifacts(id))
         .extracting(PublishedArtifact::artifact)
         .singleElement()
         .satisfies(

@@ -165,7 +165,7 @@ class FailingTest extends Guide {
                   context.lease().attempt() + " after " + context.job().failures());
             })
         .drain();
-    assertThat(holdfast.queue().attempts(id))
+    assertThat(holdfast.queries().attempts(id))
         .allSatisfy(
             attempt -> {
               assertThat(attempt.outcome()).isEqualTo(AttemptOutcome.FAILED);
@@ -205,7 +205,7 @@ class FailingTest extends Guide {
           .drain();
       JobStatus status = holdfast.find(charge).orElseThrow();
       assertThat(status.maxAttempts()).isEqualTo(8);
-      assertThat(Duration.between(holdfast.queue().now(), status.runAt()))
+      assertThat(Duration.between(holdfast.queries().now(), status.runAt()))
           .isBetween(HOUR.dividedBy(3), HOUR);
       JobId mail = holdfast.enqueue(Job.of("any").queue("mail")).id();
       assertThat(holdfast.find(mail).orElseThrow().maxAttempts()).isEqualTo(3);

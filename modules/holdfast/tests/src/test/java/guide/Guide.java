@@ -68,11 +68,11 @@ public abstract class Guide {
   }
 
   protected final List<String> timeline(JobId id) {
-    return holdfast.queue().timeline(id).stream().map(JobEvent::type).toList();
+    return holdfast.queries().timeline(id).stream().map(JobEvent::type).toList();
   }
 
   protected final List<JobId> claimed(String queue) {
-    return holdfast.queue().claim(queue, 1_000, "somebody", SOON).jobs().stream()
+    return holdfast.jobs().claim(queue, 1_000, "somebody", SOON).jobs().stream()
         .map(LeasedJob::id)
         .toList();
   }
@@ -83,7 +83,7 @@ public abstract class Guide {
         "UPDATE holdfast.job SET lease_expires_at = clock_timestamp() - interval '1 hour'"
             + " WHERE id = ?",
         id.value());
-    holdfast.queue().reap(Duration.ZERO);
+    holdfast.queue().maintenance().reap(Duration.ZERO);
   }
 
   protected final void await(JobId id, JobState state) {

@@ -44,10 +44,10 @@ class JobsTest extends Guide {
     assertThat(claimed("mail")).isEmpty();
 
     holdfast.enqueue(job);
-    assertThat(holdfast.queue().list(JobFilter.ALL.queue("mail"))).hasSize(1);
+    assertThat(holdfast.queries().list(JobFilter.ALL.queue("mail"))).hasSize(1);
 
     holdfast.enqueue(job.id(JobId.next()).queue("now").delay(Duration.ZERO).uniqueKey("another"));
-    LeasedJob leased = holdfast.queue().claim("now", 1, "somebody", Soon.SOON).jobs().getFirst();
+    LeasedJob leased = holdfast.jobs().claim("now", 1, "somebody", Soon.SOON).jobs().getFirst();
     assertThat(leased.timeout()).isEqualTo(Duration.ofSeconds(30));
   }
 

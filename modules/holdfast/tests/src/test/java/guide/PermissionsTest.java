@@ -44,9 +44,9 @@ class PermissionsTest extends Guide {
       JobId id = shop.enqueue(Job.of("any")).id();
       shop.worker("default").handle("any", Json.class, (payload, context) -> "done").drain();
       assertThat(state(id)).isEqualTo(JobState.SUCCEEDED);
-      shop.queue().pause("default");
-      shop.queue().reap(Duration.ZERO);
-      assertThat(shop.queue().retain(JobState.SUCCEEDED, Duration.ZERO)).isEqualTo(1);
+      shop.admin().pause("default");
+      shop.queue().maintenance().reap(Duration.ZERO);
+      assertThat(shop.queue().maintenance().retain(JobState.SUCCEEDED, Duration.ZERO)).isEqualTo(1);
 
       db.sql("CREATE TABLE holdfast.of_a_later_version (id int)");
       assertThat(

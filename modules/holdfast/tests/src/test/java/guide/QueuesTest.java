@@ -18,27 +18,27 @@ class QueuesTest extends Guide {
   void pauses_limits_and_rates_hold() {
     enqueue(6, "reports");
     // region queues
-    holdfast.queue().pause("reports"); // running jobs go on, nothing more is claimed
+    holdfast.admin().pause("reports"); // running jobs go on, nothing more is claimed
     // endregion
     assertThat(claimed("reports")).isEmpty();
     // region queues
-    holdfast.queue().resume("reports");
-    holdfast.queue().limit("reports", 4); // at most four at once, wherever; null lifts it
+    holdfast.admin().resume("reports");
+    holdfast.admin().limit("reports", 4); // at most four at once, wherever; null lifts it
     // endregion
     assertThat(claimed("reports")).hasSize(4);
     assertThat(claimed("reports")).isEmpty();
-    holdfast.queue().limit("reports", null);
+    holdfast.admin().limit("reports", null);
     assertThat(claimed("reports")).hasSize(2);
 
     enqueue(150, "mail");
     // region queues
-    holdfast.queue().rate("mail", 100, Duration.ofMinutes(1)); // at most 100 starts a minute
+    holdfast.admin().rate("mail", 100, Duration.ofMinutes(1)); // at most 100 starts a minute
     // endregion
     assertThat(claimed("mail")).hasSize(100);
-    holdfast.queue().rate("mail", 20, Duration.ofMinutes(1));
+    holdfast.admin().rate("mail", 20, Duration.ofMinutes(1));
     assertThat(claimed("mail")).as("a rate that is set anew begins with a full bucket").hasSize(20);
     // region queues
-    holdfast.queue().liftRate("mail");
+    holdfast.admin().liftRate("mail");
     // endregion
     assertThat(claimed("mail")).hasSize(30);
   }
@@ -52,7 +52,7 @@ class QueuesTest extends Guide {
     assertThat(List.of(first, second, third, last))
         .allSatisfy(
             job ->
-                assertThat(holdfast.queue().claim("order", 1, "w", Duration.ofHours(1)).jobs())
+                assertThat(holdfast.jobs().claim("order", 1, "w", Duration.ofHours(1)).jobs())
                     .extracting(leased -> leased.id())
                     .containsExactly(job));
   }

@@ -20,7 +20,7 @@ class SchedulesTest extends Guide {
   record Report(String day) {}
 
   private ScheduleStatus schedule() {
-    return holdfast.queue().schedules().getFirst();
+    return holdfast.admin().schedules().getFirst();
   }
 
   private void isDue() {
@@ -28,14 +28,14 @@ class SchedulesTest extends Guide {
   }
 
   private List<JobStatus> reports() {
-    return holdfast.queue().list(JobFilter.ALL.queue("reports"));
+    return holdfast.queries().list(JobFilter.ALL.queue("reports"));
   }
 
   @Test
   void a_schedule_enqueues_its_job_until_it_is_paused_or_removed() {
     // region schedule
     holdfast
-        .queue()
+        .admin()
         .schedule(
             Schedule.of(
                     "nightly-report",
@@ -46,7 +46,7 @@ class SchedulesTest extends Guide {
                 .withoutOverlap());
     // endregion
     // region schedule
-    List<ScheduleStatus> schedules = holdfast.queue().schedules(); // each with its next, last time
+    List<ScheduleStatus> schedules = holdfast.admin().schedules(); // each with its next, last time
     // endregion
     assertThat(schedules).hasSize(1);
     ZonedDateTime next = schedules.getFirst().nextAt().atZone(ZoneId.of("Europe/Berlin"));
@@ -56,32 +56,32 @@ class SchedulesTest extends Guide {
     assertThat(schedules.getFirst().lastAt()).isNull();
 
     isDue();
-    holdfast.queue().fire();
+    holdfast.queue().maintenance().fire();
     assertThat(reports()).singleElement().returns("nightly-report", JobStatus::runKey);
     assertThat(schedule().lastAt()).isNotNull();
     isDue();
-    holdfast.queue().fire();
+    holdfast.queue().maintenance().fire();
     assertThat(reports()).as("the last job has not ended").hasSize(1);
-    holdfast.queue().cancel(reports().getFirst().id(), false, "to make room", Duration.ZERO);
+    holdfast.jobs().cancel(reports().getFirst().id(), false, "to make room", Duration.ZERO);
 
     // region schedule
-    holdfast.queue().pauseSchedule("nightly-report");
+    holdfast.admin().pauseSchedule("nightly-report");
     // endregion
     assertThat(schedule().pausedAt()).isNotNull();
     isDue();
-    holdfast.queue().fire();
+    holdfast.queue().maintenance().fire();
     assertThat(reports()).hasSize(1);
     // region schedule
-    holdfast.queue().resumeSchedule("nightly-report"); // goes on from the next time
+    holdfast.admin().resumeSchedule("nightly-report"); // goes on from the next time
     // endregion
     assertThat(schedule().pausedAt()).isNull();
     assertThat(schedule().nextAt()).isAfter(Instant.now());
-    holdfast.queue().fire();
+    holdfast.queue().maintenance().fire();
     assertThat(reports()).hasSize(1);
     // region schedule
-    holdfast.queue().removeSchedule("nightly-report"); // jobs it made stay
+    holdfast.admin().removeSchedule("nightly-report"); // jobs it made stay
     // endregion
-    assertThat(holdfast.queue().schedules()).isEmpty();
+    assertThat(holdfast.admin().schedules()).isEmpty();
     assertThat(reports()).hasSize(1);
   }
 }

@@ -104,7 +104,7 @@ class SettlingTest extends Guide {
             })
         .drain();
     assertThat(state(id)).isEqualTo(JobState.FAILED);
-    assertThat(holdfast.queue().attempts(id))
+    assertThat(holdfast.queries().attempts(id))
         .singleElement()
         .satisfies(
             attempt -> {

@@ -28,13 +28,13 @@ class SteeringTest extends Guide {
     JobId id = enqueue(Job.of("fails").queue("mail"));
     // region steering
     JobStatus status = holdfast.find(id).orElseThrow(); // state, worker, lease, progress, failure
-    List<JobEvent> events = holdfast.queue().timeline(id); // what happened, numbered
+    List<JobEvent> events = holdfast.queries().timeline(id); // what happened, numbered
     // endregion
     assertThat(status.state()).isEqualTo(JobState.PENDING);
     assertThat(events).extracting(JobEvent::type).containsExactly("created");
     assertThat(events).extracting(JobEvent::number).containsExactly(1);
     // region steering
-    List<Attempt> attempts = holdfast.queue().attempts(id);
+    List<Attempt> attempts = holdfast.queries().attempts(id);
     // endregion
     assertThat(attempts).isEmpty();
     // region steering
@@ -45,15 +45,15 @@ class SteeringTest extends Guide {
         .hasValue(Cancellation.Answer.ALREADY_TERMINAL);
     assertThat(holdfast.cancel(JobId.next(), "nobody")).isEqualTo(Optional.empty());
 
-    holdfast.queue().retry(List.of(id));
+    holdfast.jobs().retry(List.of(id));
     JobId child = enqueue(Job.of("child").queue("mail").parent(id));
     // region steering
-    holdfast.queue().cancel(id, true, "withdrawn", Duration.ofSeconds(10)); // with its children
+    holdfast.jobs().cancel(id, true, "withdrawn", Duration.ofSeconds(10)); // with its children
     // endregion
     assertThat(state(id)).isEqualTo(JobState.CANCELLED);
     assertThat(state(child)).isEqualTo(JobState.CANCELLED);
     // region steering
-    holdfast.queue().retry(List.of(id)); // FAILED and CANCELLED ones
+    holdfast.jobs().retry(List.of(id)); // FAILED and CANCELLED ones
     // endregion
     assertThat(state(id)).isEqualTo(JobState.PENDING);
     holdfast
@@ -65,21 +65,25 @@ class SteeringTest extends Guide {
               throw FailedException.of(FailureCategory.CONFIGURATION, "NO_SERVER", "set it up");
             })
         .drain();
-    assertThat(holdfast.queue().attempts(id))
+    assertThat(holdfast.queries().attempts(id))
         .extracting(Attempt::outcome)
         .containsExactly(AttemptOutcome.FAILED);
     // region steering
     JobFilter failed = JobFilter.ALL.states(Set.of(JobState.FAILED)).queue("mail").limit(100);
-    List<JobStatus> found = holdfast.queue().list(failed);
-    Statistics statistics = holdfast.queue().statistics();
+    List<JobStatus> found = holdfast.queries().list(failed);
+    Statistics statistics = holdfast.queries().statistics();
     // endregion
     assertThat(found).extracting(JobStatus::id).containsExactly(id);
     assertThat(statistics.byState()).containsEntry(JobState.FAILED, 1L);
     // region steering
-    int deleted = holdfast.queue().retain(JobState.SUCCEEDED, Duration.ofDays(7)); // up to 1,000
+    int deleted =
+        holdfast
+            .queue()
+            .maintenance()
+            .retain(JobState.SUCCEEDED, Duration.ofDays(7)); // up to 1,000
     // endregion
     assertThat(deleted).isZero();
-    assertThat(holdfast.queue().retain(JobState.FAILED, Duration.ZERO)).isEqualTo(1);
+    assertThat(holdfast.queue().maintenance().retain(JobState.FAILED, Duration.ZERO)).isEqualTo(1);
     assertThat(holdfast.find(id)).isEmpty();
   }
 }

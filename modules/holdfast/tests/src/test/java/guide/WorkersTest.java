@@ -65,8 +65,8 @@ class WorkersTest extends Guide {
     try {
       await(render, JobState.SUCCEEDED);
       await(charge, JobState.SUCCEEDED);
-      Awaitility.await().atMost(SOON).until(() -> !holdfast.queue().attempts(unknown).isEmpty());
-      assertThat(holdfast.queue().find(unknown).orElseThrow().failures()).isZero();
+      Awaitility.await().atMost(SOON).until(() -> !holdfast.queries().attempts(unknown).isEmpty());
+      assertThat(holdfast.queries().find(unknown).orElseThrow().failures()).isZero();
       begun.await();
       assertThat(worker.name()).startsWith("worker:media:0@");
     } finally {

@@ -106,7 +106,7 @@ final class OwnTrials {
     Queue queue = holdfast.holdfast().queue();
     List<Lease> leases = new ArrayList<>();
     while (leases.size() < RUNNING) {
-      Claimed claimed = queue.claim(Job.DEFAULT_QUEUE, 500, "bench", LEASE);
+      Claimed claimed = queue.jobs().claim(Job.DEFAULT_QUEUE, 500, "bench", LEASE);
       claimed.jobs().forEach(job -> leases.add(job.lease()));
     }
     return leases;
@@ -120,11 +120,11 @@ final class OwnTrials {
     Queue queue = holdfast.holdfast().queue();
     int times = 20;
     for (int i = 0; i < 5; i++) {
-      var unused = queue.heartbeat(leases, LEASE);
+      var unused = queue.jobs().heartbeat(leases, LEASE);
     }
     Meter.Reading start = meter.read(holdfast);
     for (int i = 0; i < times; i++) {
-      var unused = queue.heartbeat(leases, LEASE);
+      var unused = queue.jobs().heartbeat(leases, LEASE);
       Trials.sleep(50);
     }
     Meter.Reading used = meter.read(holdfast).since(start);
@@ -143,7 +143,7 @@ final class OwnTrials {
     int recovered = 0;
     int page;
     do {
-      page = queue.reap(Duration.ZERO).requeued().size();
+      page = queue.maintenance().reap(Duration.ZERO).requeued().size();
       recovered += page;
     } while (page > 0);
     double seconds = meter.read(holdfast).since(start).seconds();
@@ -165,11 +165,11 @@ final class OwnTrials {
         // Warm, each of them, before anything is measured.
         holdfast.enqueue(0, jobs / 2);
         awaitEmpty();
-        holdfast.holdfast().queue().pause(Job.DEFAULT_QUEUE);
+        holdfast.holdfast().queue().admin().pause(Job.DEFAULT_QUEUE);
         holdfast.enqueue(0, jobs);
         Trials.sleep(1_500);
         Meter.Reading start = meter.read(holdfast);
-        holdfast.holdfast().queue().resume(Job.DEFAULT_QUEUE);
+        holdfast.holdfast().queue().admin().resume(Job.DEFAULT_QUEUE);
         awaitEmpty();
         samples.add(
             of(

@@ -60,7 +60,7 @@ class ArtifactTest extends WorkplaceTest {
     worker().handle(failing(0)).drain();
     await(id, JobState.SUCCEEDED);
     assertThat(artifact(id, "out.txt")).hasContent("run 1");
-    assertThat(holdfast.queue().artifacts(id))
+    assertThat(holdfast.queries().artifacts(id))
         .singleElement()
         .satisfies(
             published -> {
@@ -127,7 +127,7 @@ class ArtifactTest extends WorkplaceTest {
     await(id, JobState.SUCCEEDED);
     JobCommand again =
         new JobCommand(CommandAction.RESUME_FROM_STEP, "write", "ada", "it is too small");
-    assertThat(holdfast.queue().control(id, again, null)).isEqualTo(JobCommand.Answer.ACCEPTED);
+    assertThat(holdfast.jobs().command(id, again, null)).isEqualTo(JobCommand.Answer.ACCEPTED);
     worker().handle(inAStep).drain();
     await(id, JobState.SUCCEEDED);
     assertThat(artifact(id, "out.txt")).hasContent("run 2");
@@ -140,7 +140,7 @@ class ArtifactTest extends WorkplaceTest {
     worker().handle(failing(1)).drain();
     await(id, JobState.SUCCEEDED);
     assertThat(artifact(id, "out.txt")).hasContent("run 2");
-    assertThat(holdfast.queue().artifacts(id).getFirst().attempt()).isEqualTo(2);
+    assertThat(holdfast.queries().artifacts(id).getFirst().attempt()).isEqualTo(2);
   }
 
   @ParameterizedTest
@@ -173,7 +173,7 @@ class ArtifactTest extends WorkplaceTest {
     await(id, JobState.SUCCEEDED);
     assertThat(runs).hasValue(2);
     assertThat(artifact(id, "out.txt")).hasContent("run 2");
-    assertThat(holdfast.queue().timeline(id))
+    assertThat(holdfast.queries().timeline(id))
         .extracting(JobEvent::type)
         .containsOnlyOnce("artifact:damaged");
   }
@@ -244,13 +244,13 @@ class ArtifactTest extends WorkplaceTest {
         "UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour' WHERE id = '"
             + id
             + "'");
-    holdfast.queue().reap(Duration.ZERO);
+    holdfast.queue().maintenance().reap(Duration.ZERO);
     await(id, JobState.SUCCEEDED);
     until(told);
     goOn.countDown();
     until(() -> refused.get() != null);
     assertThat(artifact(id, "out.txt")).hasContent("attempt 2");
-    assertThat(holdfast.queue().artifacts(id).getFirst().attempt()).isEqualTo(2);
+    assertThat(holdfast.queries().artifacts(id).getFirst().attempt()).isEqualTo(2);
     assertThat(files(folder.resolve("results/.staged"))).isEmpty();
   }
 
@@ -358,15 +358,16 @@ class ArtifactTest extends WorkplaceTest {
     worker().handle(failing(0)).drain();
     await(id, JobState.SUCCEEDED);
     String store = new FolderStore(folder).id();
-    assertThat(holdfast.queue().orphaned(store)).isEmpty();
+    assertThat(holdfast.queue().maintenance().orphaned(store)).isEmpty();
     db.sql("UPDATE holdfast.job SET finished_at = now() - interval '1 year'");
-    assertThat(holdfast.queue().retain(JobState.SUCCEEDED, Duration.ofDays(1))).isEqualTo(1);
-    assertThat(holdfast.queue().artifacts(id)).isEmpty();
-    assertThat(holdfast.queue().orphaned("another store")).isEmpty();
-    assertThat(holdfast.queue().orphaned(store)).containsExactly(id);
+    assertThat(holdfast.queue().maintenance().retain(JobState.SUCCEEDED, Duration.ofDays(1)))
+        .isEqualTo(1);
+    assertThat(holdfast.queries().artifacts(id)).isEmpty();
+    assertThat(holdfast.queue().maintenance().orphaned("another store")).isEmpty();
+    assertThat(holdfast.queue().maintenance().orphaned(store)).containsExactly(id);
     new FolderStore(folder).delete(id);
-    holdfast.queue().forget(store, holdfast.queue().orphaned(store));
-    assertThat(holdfast.queue().orphaned(store)).isEmpty();
+    holdfast.queue().maintenance().forget(store, holdfast.queue().maintenance().orphaned(store));
+    assertThat(holdfast.queue().maintenance().orphaned(store)).isEmpty();
     assertThat(files(folder)).containsExactly("results/.store");
   }
 

@@ -60,7 +60,7 @@ class ConcurrencyTest extends LibraryTest {
 
   @Test
   void a_queue_s_limit_holds_over_all_workers() {
-    holdfast.queue().limit("narrow", 3);
+    holdfast.admin().limit("narrow", 3);
     List<JobId> jobs = enqueue(12, Job.of("measured").queue("narrow"));
     for (int i = 0; i < 3; i++) {
       start(worker("narrow").concurrency(5).handle("measured", Json.class, measured));

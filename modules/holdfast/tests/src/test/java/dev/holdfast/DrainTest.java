@@ -69,7 +69,7 @@ class DrainTest extends LibraryTest {
     JobId later = enqueue(Job.of("quick").delay(Duration.ofHours(1)));
     JobId elsewhere = enqueue(Job.of("quick").queue("elsewhere"));
     JobId paused = enqueue(Job.of("quick").queue("paused"));
-    holdfast.queue().pause("paused");
+    holdfast.admin().pause("paused");
     worker("default", "paused").handle("quick", Json.class, (payload, context) -> null).drain();
     for (JobId id : List.of(later, elsewhere, paused)) {
       assertThat(job(id).state()).isEqualTo(JobState.PENDING);

@@ -165,7 +165,7 @@ class LeaseLossTest extends LibraryTest {
     // Claimed by somebody who is never heard of again.
     assertThat(
             holdfast
-                .queue()
+                .jobs()
                 .claim("default", 1, "worker:default:9@gone", Duration.ofMillis(300))
                 .jobs())
         .hasSize(1);
@@ -191,7 +191,7 @@ class LeaseLossTest extends LibraryTest {
             () -> {
               TimeUnit.MILLISECONDS.sleep(brief.lease().toMillis());
               takeAway(id);
-              holdfast.queue().claim("default", 1, "worker:default:9@thief", Duration.ofHours(1));
+              holdfast.jobs().claim("default", 1, "worker:default:9@thief", Duration.ofHours(1));
             });
     Worker worker =
         start(

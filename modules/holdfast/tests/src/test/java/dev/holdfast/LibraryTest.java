@@ -126,7 +126,7 @@ abstract class LibraryTest {
         one ->
             Between.found()
                 .map(between -> closing(between.open(one)).source())
-                .orElseGet(() -> new DirectSource(one.queue())));
+                .orElseGet(() -> new DirectSource(one.queue(), null)));
   }
 
   final Worker start(WorkerBuilder builder) {
@@ -171,11 +171,11 @@ abstract class LibraryTest {
   }
 
   final List<String> timeline(JobId id) {
-    return holdfast.queue().timeline(id).stream().map(JobEvent::type).toList();
+    return holdfast.queries().timeline(id).stream().map(JobEvent::type).toList();
   }
 
   final List<AttemptOutcome> attempts(JobId id) {
-    return holdfast.queue().attempts(id).stream().map(Attempt::outcome).toList();
+    return holdfast.queries().attempts(id).stream().map(Attempt::outcome).toList();
   }
 
   /** Takes a running job away from its worker, as if that had not been heard for long. */
@@ -188,7 +188,7 @@ abstract class LibraryTest {
                   + " WHERE id = ? AND state = 'RUNNING' AND attempt = ?",
               id.value(),
               attempt);
-          holdfast.queue().reap(Duration.ZERO);
+          holdfast.queue().maintenance().reap(Duration.ZERO);
           // A heartbeat may have come between the two.
           return job(id).state() != JobState.RUNNING || job(id).attempt() > attempt;
         });

@@ -88,11 +88,11 @@ class PickUpTest extends LibraryTest {
 
   @Test
   void a_delayed_job_is_not_forgotten_when_others_are_claimed_before_it() {
-    holdfast.queue().pause("default");
+    holdfast.admin().pause("default");
     JobId running = enqueue(Job.of("wait"));
     JobId delayed = enqueue(Job.of("echo").delay(Duration.ofMillis(1_500)));
     start(patient());
-    holdfast.queue().resume("default");
+    holdfast.admin().resume("default");
     await(running, JobState.RUNNING);
     assertThat(waited(delayed)).isBetween(Duration.ZERO, PROMPT);
     goOn.countDown();
@@ -122,21 +122,21 @@ class PickUpTest extends LibraryTest {
     startIdle(patient());
     JobId id = enqueue(Job.of("echo").delay(Duration.ofHours(1)));
     holdfast.cancel(id, "mistake");
-    holdfast.queue().retry(List.of(id));
+    holdfast.jobs().retry(List.of(id));
     assertThat(waited(id)).isLessThan(PROMPT);
   }
 
   @Test
   void a_paused_queue_rests_and_a_resumed_one_goes_on_at_once() {
     Worker worker = startIdle(patient());
-    holdfast.queue().pause("default");
+    holdfast.admin().pause("default");
     long before = worker.metrics().value("worker.atomic_acquire_fail_total");
     JobId id = enqueue(Job.of("echo"));
     // The worker was rung, has looked and found nothing.
     until(() -> worker.metrics().value("worker.atomic_acquire_fail_total") > before);
     assertThat(job(id).state()).isEqualTo(JobState.PENDING);
     long resumed = System.nanoTime();
-    holdfast.queue().resume("default");
+    holdfast.admin().resume("default");
     await(id, JobState.SUCCEEDED);
     assertThat(since(resumed)).isLessThan(PROMPT);
   }

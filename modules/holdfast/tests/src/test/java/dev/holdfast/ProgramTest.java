@@ -113,7 +113,7 @@ class ProgramTest extends WorkplaceTest {
   }
 
   private String log(JobId id) {
-    return holdfast.queue().log(id, LogCursor.START).parts().stream()
+    return holdfast.queries().log(id, LogCursor.START).parts().stream()
         .map(LogTail.Part::text)
         .collect(Collectors.joining());
   }

@@ -31,7 +31,7 @@ class ProgressTest extends LibraryTest {
     assertThat(job.progress()).isEqualTo(100);
     assertThat(job.progressMessage()).isEqualTo("step 1000");
     List<JobEvent> progress =
-        holdfast.queue().timeline(id).stream()
+        holdfast.queries().timeline(id).stream()
             .filter(event -> event.type().equals("progress"))
             .toList();
     assertThat(progress).hasSizeBetween(2, 102);

@@ -116,7 +116,7 @@ class RetryTest extends LibraryTest {
     assertThat(failure(id).code()).isEqualTo(Failure.RETRIES_EXHAUSTED);
     assertThat(failure(id).category()).isEqualTo(FailureCategory.INFRASTRUCTURE);
     assertThat(failure(id).message()).contains("3 of 3", "STORAGE_TIMEOUT", "not now");
-    assertThat(holdfast.queue().attempts(id))
+    assertThat(holdfast.queries().attempts(id))
         .allSatisfy(
             attempt -> {
               assertThat(attempt.failure()).isNotNull();

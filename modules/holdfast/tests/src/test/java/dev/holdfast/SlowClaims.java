@@ -11,6 +11,7 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.value.Subscription;
 import dev.holdfast.worker.source.JobSource;
 import java.time.Duration;
 import java.util.Collection;
@@ -110,7 +111,7 @@ final class SlowClaims implements JobSource {
   }
 
   @Override
-  public AutoCloseable listen(Collection<String> queues, Consumer<String> wake) {
+  public Subscription listen(Collection<String> queues, Consumer<String> wake) {
     return source.listen(queues, wake);
   }
 }

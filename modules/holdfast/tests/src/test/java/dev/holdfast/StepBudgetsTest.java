@@ -52,7 +52,7 @@ class StepBudgetsTest extends LibraryTest {
   }
 
   private String firstFailure(JobId id) {
-    return holdfast.queue().timeline(id).stream()
+    return holdfast.queries().timeline(id).stream()
         .filter(event -> event.type().equals(EventType.STEP_FAILED))
         .findFirst()
         .orElseThrow()

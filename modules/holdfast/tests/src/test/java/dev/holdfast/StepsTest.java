@@ -75,7 +75,7 @@ class StepsTest extends LibraryTest {
   }
 
   private String data(JobId id, String type) {
-    return holdfast.queue().timeline(id).stream()
+    return holdfast.queries().timeline(id).stream()
         .filter(event -> event.type().equals(type))
         .map(JobEvent::data)
         .map(Json::text)
@@ -84,7 +84,7 @@ class StepsTest extends LibraryTest {
   }
 
   private void ask(JobId id, CommandAction action, @Nullable String step) {
-    assertThat(holdfast.queue().control(id, new JobCommand(action, step, "ada", "test"), null))
+    assertThat(holdfast.jobs().command(id, new JobCommand(action, step, "ada", "test"), null))
         .isEqualTo(JobCommand.Answer.ACCEPTED);
   }
 
@@ -113,7 +113,7 @@ class StepsTest extends LibraryTest {
     await(id, JobState.SUCCEEDED);
     assertThat(ran).containsExactly("fetch", "notify");
     assertThat(result(id)).isEqualTo("{\"title\": \"Holdfast\", \"words\": 42}");
-    assertThat(holdfast.queue().steps(id))
+    assertThat(holdfast.queries().steps(id))
         .extracting(StepStatus::id, StepStatus::index, StepStatus::state)
         .containsExactly(tuple("fetch", 1, StepState.DONE), tuple("notify", 2, StepState.DONE));
   }
@@ -251,7 +251,7 @@ class StepsTest extends LibraryTest {
         .contains("self_heal.escalated", "self_heal.exhausted")
         .endsWith("started", "finished");
     assertThat(timeline(id)).contains(EventType.RETRY_SCHEDULED);
-    assertThat(holdfast.queue().steps(id).getLast().resets()).isEqualTo(1);
+    assertThat(holdfast.queries().steps(id).getLast().resets()).isEqualTo(1);
     assertThat(
             db.count(
                 "SELECT count(*) FROM holdfast.event WHERE data::text LIKE ?", "%" + SECRET + "%"))
@@ -317,7 +317,7 @@ class StepsTest extends LibraryTest {
     await(id, JobState.CANCELLED);
     until(interrupted);
     assertThat(steps(id)).containsExactly("started", "failed");
-    assertThat(holdfast.queue().steps(id).getFirst().state()).isEqualTo(StepState.INTERRUPTED);
+    assertThat(holdfast.queries().steps(id).getFirst().state()).isEqualTo(StepState.INTERRUPTED);
   }
 
   @Test
@@ -388,7 +388,7 @@ class StepsTest extends LibraryTest {
     assertThat(steps(id))
         .containsSubsequence(
             "control.resume_from_step", "resume.from_step", "control.recovery.ack", "started");
-    assertThat(holdfast.queue().control(id)).isEqualTo(PendingCommand.NONE);
+    assertThat(holdfast.queries().pendingCommand(id)).isEqualTo(PendingCommand.NONE);
   }
 
   @Test

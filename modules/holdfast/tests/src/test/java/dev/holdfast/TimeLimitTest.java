@@ -35,7 +35,7 @@ class TimeLimitTest extends LibraryTest {
     JobStatus job = await(id, JobState.SUCCEEDED);
     assertThat(job.attempt()).isEqualTo(2);
     assertThat(job.failures()).isEqualTo(1);
-    Failure failure = holdfast.queue().attempts(id).getFirst().failure();
+    Failure failure = holdfast.queries().attempts(id).getFirst().failure();
     assertThat(failure).isNotNull();
     if (failure != null) {
       assertThat(failure.category()).isEqualTo(FailureCategory.TIMEOUT);
@@ -104,7 +104,7 @@ class TimeLimitTest extends LibraryTest {
   void a_job_that_never_started_fails_at_its_deadline() {
     JobId delayed =
         enqueue(Job.of("late").delay(Duration.ofHours(1)).deadline(Instant.now().plusMillis(300)));
-    holdfast.queue().pause("paused");
+    holdfast.admin().pause("paused");
     JobId paused = enqueue(Job.of("late").queue("paused").deadline(Instant.now().plusMillis(300)));
     start(worker("default", "paused").handle("late", Json.class, (payload, context) -> null));
     for (JobId id : new JobId[] {delayed, paused}) {

@@ -39,7 +39,7 @@ class TimelineTest extends LibraryTest {
                   return "results/" + context.id() + "/clip.mp4";
                 }));
     await(id, JobState.SUCCEEDED);
-    List<JobEvent> timeline = holdfast.queue().timeline(id);
+    List<JobEvent> timeline = holdfast.queries().timeline(id);
     assertThat(timeline)
         .extracting(JobEvent::type)
         .startsWith("created", "processing", "source:ready", "progress")
@@ -95,7 +95,7 @@ class TimelineTest extends LibraryTest {
               return null;
             })
         .drain();
-    List<JobEvent> timeline = holdfast.queue().timeline(id);
+    List<JobEvent> timeline = holdfast.queries().timeline(id);
     assertThat(timeline).hasSize(3 + 8 * 20);
     assertThat(timeline)
         .extracting(JobEvent::number)

@@ -42,7 +42,7 @@ class WorkerMetricsTest extends LibraryTest {
     JobId slow = enqueue(Job.of("slow"));
     assertThat(
             holdfast
-                .queue()
+                .jobs()
                 .claim("default", 1, "worker:default:9@gone", Duration.ofMillis(1))
                 .jobs())
         .extracting(job -> job.id())

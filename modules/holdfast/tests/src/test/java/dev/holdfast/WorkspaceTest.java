@@ -133,7 +133,7 @@ class WorkspaceTest extends LibraryTest {
   }
 
   private String data(JobId id, String type) {
-    return holdfast.queue().timeline(id).stream()
+    return holdfast.queries().timeline(id).stream()
         .filter(event -> event.type().equals(type))
         .map(JobEvent::data)
         .map(Json::text)
@@ -142,11 +142,11 @@ class WorkspaceTest extends LibraryTest {
   }
 
   private String patch(JobId id, String step) {
-    return new String(holdfast.queue().patch(id, step).orElseThrow().bytes(), UTF_8);
+    return new String(holdfast.queries().patch(id, step).orElseThrow().bytes(), UTF_8);
   }
 
   private String checkpoint(JobId id, String step) {
-    return String.valueOf(holdfast.queue().step(id, step).orElseThrow().checkpoint());
+    return String.valueOf(holdfast.queries().step(id, step).orElseThrow().checkpoint());
   }
 
   private Path scratch(JobId id, int attempt) {
@@ -154,7 +154,7 @@ class WorkspaceTest extends LibraryTest {
   }
 
   private void ask(JobId id, CommandAction action, @Nullable String step) {
-    assertThat(holdfast.queue().control(id, new JobCommand(action, step, "ada", "test"), null))
+    assertThat(holdfast.jobs().command(id, new JobCommand(action, step, "ada", "test"), null))
         .isEqualTo(JobCommand.Answer.ACCEPTED);
   }
 
@@ -180,12 +180,12 @@ class WorkspaceTest extends LibraryTest {
     assertThat(state.resolve("patches/steps/step-0001.patch")).hasContent(patch(id, "edit"));
     assertThat(Files.readString(state.resolve("state/steps/step-0002.json")))
         .contains("\"stepId\":\"remove\"", "\"summary\":\"removed\"", "\"diffHash\"");
-    assertThat(holdfast.queue().artifacts(id))
+    assertThat(holdfast.queries().artifacts(id))
         .extracting(PublishedArtifact::artifact)
         .extracting(Artifact::name)
         .containsExactlyInAnyOrder("step-0001.patch", "step-0002.patch");
     assertThat(steps(id)).containsExactly("started", "finished", "started", "finished");
-    assertThat(holdfast.queue().log(id, LogCursor.START).parts())
+    assertThat(holdfast.queries().log(id, LogCursor.START).parts())
         .containsExactly(
             new LogTail.Part(
                 1, "── step edit, attempt 1\nedited\n── step remove, attempt 1\nremoved\n"));
@@ -314,7 +314,7 @@ class WorkspaceTest extends LibraryTest {
             "started",
             "finished");
     assertThat(patch(id, "build")).contains("product").doesNotContain("broken");
-    assertThat(holdfast.queue().steps(id)).extracting(StepStatus::resets).containsExactly(0, 1);
+    assertThat(holdfast.queries().steps(id)).extracting(StepStatus::resets).containsExactly(0, 1);
     try (Stream<Path> records = Files.list(scratch(id, 1).resolve("state/self_heal"))) {
       assertThat(records.map(path -> path.getFileName().toString()))
           .containsExactlyInAnyOrder("attempt-build-1.json", "attempt-build-2.json");

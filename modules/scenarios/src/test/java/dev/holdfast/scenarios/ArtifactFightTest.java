@@ -99,7 +99,7 @@ class ArtifactFightTest {
       World.until(SOON, "somebody has read it", () -> watcher.reads.get() > 0);
     }
     assertThat(Files.readAllBytes(file)).containsOnly((byte) 2);
-    assertThat(world.holdfast().queue().artifacts(job).getFirst().attempt()).isEqualTo(2);
+    assertThat(world.holdfast().queries().artifacts(job).getFirst().attempt()).isEqualTo(2);
     assertThat(world.timeline(job).types())
         .containsExactly(
             "created", "processing", "requeued:stale", "processing", "uploaded", "done");

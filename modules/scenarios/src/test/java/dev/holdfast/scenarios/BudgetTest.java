@@ -64,7 +64,7 @@ class BudgetTest {
     assertThat(failed.attempt()).isEqualTo(3);
     assertThat(failed.crashes()).isEqualTo(3);
     assertThat(failed.failures()).isZero();
-    List<Attempt> attempts = world.holdfast().queue().attempts(toxic);
+    List<Attempt> attempts = world.holdfast().queries().attempts(toxic);
     assertThat(attempts)
         .hasSize(3)
         .allMatch(attempt -> attempt.outcome() == AttemptOutcome.CRASHED)

@@ -139,7 +139,7 @@ class LostAnswerTest {
     World.until(SOON, "it is done", () -> succeeded() == 1);
     stop(worker);
     assertThat(lost.getCount()).isZero();
-    JobId job = world.holdfast().queue().list(JobFilter.ALL).getFirst().id();
+    JobId job = world.holdfast().queries().list(JobFilter.ALL).getFirst().id();
     assertThat(world.timeline(job).types())
         .containsExactly(CREATED, PROCESSING, RELEASED, PROCESSING, DONE);
     assertThat(world.status(job).crashes()).isZero();

@@ -62,7 +62,7 @@ class SuperviseTest {
   }
 
   private static WorkerRegistry health(World world) {
-    return world.holdfast().queue().health();
+    return world.holdfast().queue().workers();
   }
 
   private static WorkerHealth until(World world, Predicate<WorkerHealth> condition) {
@@ -71,7 +71,7 @@ class SuperviseTest {
   }
 
   private static Optional<WorkerHealth> first(World world) {
-    return health(world).of(NAME).stream()
+    return health(world).readings().of(NAME).stream()
         .filter(row -> row.component().equals(DEFAULT))
         .findFirst();
   }
@@ -120,10 +120,12 @@ class SuperviseTest {
     World.until(
         SOON,
         "every kill was followed by a restart",
-        () -> health(world).of(NAME).stream().mapToInt(WorkerHealth::restarts).sum() >= KILLS);
+        () ->
+            health(world).readings().of(NAME).stream().mapToInt(WorkerHealth::restarts).sum()
+                >= KILLS);
     supervisor.signal("TERM");
     assertThat(supervisor.awaitExit(SOON)).isZero();
-    assertThat(health(world).of(NAME)).isEmpty();
+    assertThat(health(world).readings().of(NAME)).isEmpty();
   }
 
   private static long enqueueEffects(World world) {
@@ -147,7 +149,7 @@ class SuperviseTest {
               Sql.strings(
                   world.pool(),
                   "SELECT DISTINCT worker_id FROM holdfast.job WHERE state = 'RUNNING'");
-          health(world).of(NAME).stream()
+          health(world).readings().of(NAME).stream()
               .filter(row -> row.status() == HealthStatus.HEALTHY && !killed.contains(pid(row)))
               .filter(row -> holders.stream().anyMatch(it -> it.contains("." + row.pid() + ".")))
               .forEach(row -> found.add(pid(row)));
@@ -163,7 +165,7 @@ class SuperviseTest {
         SOON,
         "a worker is starting",
         () -> {
-          List<WorkerHealth> rows = health(world).of(NAME);
+          List<WorkerHealth> rows = health(world).readings().of(NAME);
           rows.stream()
               .filter(row -> row.status() == HealthStatus.STARTING && row.pid() != null)
               .filter(row -> !killed.contains(pid(row)))
@@ -217,7 +219,8 @@ class SuperviseTest {
     Path gate = world.gate("go");
     JobId job = world.enqueueHeld("hold", gate);
     supervisor.awaitLine("began " + job + "#1", SOON);
-    List<Long> workers = health(world).of(NAME).stream().map(SuperviseTest::pid).toList();
+    List<Long> workers =
+        health(world).readings().of(NAME).stream().map(SuperviseTest::pid).toList();
     supervisor.signal("KILL");
     supervisor.awaitExit(SOON);
     World.until(SOON, "no worker is left", () -> workers.stream().noneMatch(Living::is));
@@ -308,7 +311,7 @@ class SuperviseTest {
     assertThat(world.status(waiting).state()).isEqualTo(JobState.PENDING);
     assertThat(until(world, row -> row.currentJob() == null).status())
         .isEqualTo(HealthStatus.HEALTHY);
-    Instant resumed = world.holdfast().queue().now();
+    Instant resumed = world.holdfast().queries().now();
     assertThat(world.launch("workers", "resume", "--all").run().code()).isZero();
     JobStatus done = world.await(waiting, JobState.SUCCEEDED);
     assertThat(done.startedAt()).isAfter(resumed);
@@ -349,10 +352,10 @@ class SuperviseTest {
     assertThat(second.code()).isEqualTo(6);
     assertThat(second.err()).singleElement().asString().contains("HOLDFAST_SUPERVISOR");
     ChildProcess other = supervise(world, 1, 2).env("HOLDFAST_SUPERVISOR", "there").start();
-    assertThat(health(world).all()).hasSize(2);
+    assertThat(health(world).readings().all()).hasSize(2);
     other.signal("TERM");
     assertThat(other.awaitExit(SOON)).isZero();
-    assertThat(health(world).all())
+    assertThat(health(world).readings().all())
         .singleElement()
         .satisfies(row -> assertThat(row.status()).isEqualTo(HealthStatus.HEALTHY));
   }

@@ -57,7 +57,7 @@ class WorkspaceGuideTest {
         .contains("\"steps\": 2", "greet.sh");
 
     List<String> log =
-        world.holdfast().queue().log(id, LogCursor.START).parts().stream()
+        world.holdfast().queries().log(id, LogCursor.START).parts().stream()
             .flatMap(part -> part.text().lines())
             .toList();
     assertThat(log).contains("hello");

@@ -143,7 +143,7 @@ final class World implements AutoCloseable {
 
   /** The timeline, whose numbers are checked on the way. */
   Timeline timeline(JobId job) {
-    return Timeline.of(holdfast.queue().timeline(job));
+    return Timeline.of(holdfast.queries().timeline(job));
   }
 
   long count(String sql, Object... arguments) {

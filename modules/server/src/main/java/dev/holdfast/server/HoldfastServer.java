@@ -3,6 +3,7 @@ package dev.holdfast.server;
 import dev.holdfast.Holdfast;
 import dev.holdfast.contract.token.TaskTokens;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.notify.DatabaseSubscription;
 import dev.holdfast.server.api.ArtifactsApi;
 import dev.holdfast.server.api.CommandsApi;
 import dev.holdfast.server.api.EnqueueApi;
@@ -32,7 +33,6 @@ import dev.holdfast.server.http.NotEncoded;
 import dev.holdfast.server.http.OlderHttp;
 import dev.holdfast.server.http.SlowRequestTimeout;
 import dev.holdfast.server.http.TlsFiles;
-import dev.holdfast.server.lease.Bell;
 import dev.holdfast.server.lease.Envelopes;
 import dev.holdfast.server.lease.Fence;
 import dev.holdfast.server.lease.HeartbeatBatcher;
@@ -112,7 +112,7 @@ public final class HoldfastServer implements AutoCloseable {
   public static HoldfastServer start(
       Holdfast holdfast, ServerOptions options, ServerMetrics metrics, Duration readWithin) {
     Queue queue = holdfast.queue();
-    if (!options.isLoopback() && !queue.hasKeys()) {
+    if (!options.isLoopback() && !queue.access().hasKeys()) {
       throw new ServerStartException(
           ServerStartException.Reason.NO_KEYS,
           "the server would listen on %s, where others can reach it, and there are no API keys:"
@@ -122,19 +122,19 @@ public final class HoldfastServer implements AutoCloseable {
     }
     // Known once it listens; a task that is to be pushed before that waits for it.
     CompletableFuture<URI> url = new CompletableFuture<>();
-    DatabaseClock clock = new DatabaseClock(queue::now);
-    Keyring keyring = new Keyring(queue);
+    DatabaseClock clock = new DatabaseClock(queue.queries()::now);
+    Keyring keyring = new Keyring(queue.access());
     TaskTokens tokens = new TaskTokens(keyring, options.tokens(), clock);
     Metrics counted = new Metrics();
-    Bell bell = new Bell(queue);
-    LongPollBroker room = new LongPollBroker(queue, bell);
-    WakeUps wakeUps = new WakeUps(bell);
+    DatabaseSubscription subscription = queue.notifier().subscribeToDatabase();
+    LongPollBroker room = new LongPollBroker(queue.jobs(), subscription);
+    WakeUps wakeUps = new WakeUps(subscription);
     Upkeep upkeep = holdfast.upkeep(options.timings(), counted);
     HeartbeatBatcher beats =
-        new HeartbeatBatcher(queue, options.timings().lease(), System::nanoTime);
+        new HeartbeatBatcher(queue.jobs(), options.timings().lease(), System::nanoTime);
     Envelopes envelopes =
         new Envelopes(
-            queue,
+            queue.queries(),
             tokens,
             options.timings(),
             clock,
@@ -142,43 +142,47 @@ public final class HoldfastServer implements AutoCloseable {
     BackgroundTasks chores = new BackgroundTasks();
     chores.every(Duration.ofSeconds(10), clock::refresh);
     chores.every(Duration.ofSeconds(30), keyring::load);
-    chores.every(Duration.ofMinutes(10), () -> queue.forgetSubmissions(SUBMISSIONS_KEPT));
+    chores.every(
+        Duration.ofMinutes(10), () -> queue.maintenance().forgetSubmissions(SUBMISSIONS_KEPT));
     DispatchAllowList allowList = new DispatchAllowList(options.dispatchTo());
     Pusher pusher =
         new Pusher(
             queue,
-            bell,
+            subscription,
             envelopes,
             allowList::allows,
             options.timings().lease(),
             options.dispatchAnswerWithin());
 
     Sessions sessions = new Sessions(keyring, clock);
-    Authenticator gate = new Authenticator(queue, tokens, sessions, options);
-    Problems problems = new Problems(queue, room::isWaitedFor, room::isDeaf, options.timings());
+    Authenticator gate = new Authenticator(queue.access(), tokens, sessions, options);
+    Problems problems =
+        new Problems(
+            queue.queries(), queue.admin(), room::isWaitedFor, room::isDeaf, options.timings());
 
     List<Route> routes = new ArrayList<>();
-    Fence fence = new Fence(queue, (callback, lease) -> metrics.late(callback));
+    Fence fence = new Fence(queue.queries(), (callback, lease) -> metrics.late(callback));
     routes.addAll(
-        new TasksApi(queue, beats, tokens, options, clock, fence)
+        new TasksApi(queue.jobs(), beats, tokens, options, clock, fence)
             .whenEnded(pusher::taskEnded)
             .routes());
-    routes.addAll(new StepsApi(queue, fence, clock).routes());
+    routes.addAll(new StepsApi(queue.jobs(), queue.queries(), fence, clock).routes());
     routes.addAll(new LeaseApi(room, wakeUps, envelopes, options.timings().lease()).routes());
-    routes.addAll(new LeasesApi(queue, wakeUps).routes());
-    routes.addAll(new EnqueueApi(queue).routes());
-    routes.addAll(new OperateApi(queue, options.timings().cancelGrace()).routes());
-    routes.addAll(new CommandsApi(queue).routes());
-    routes.addAll(new JobsApi(queue).routes());
-    routes.addAll(new ArtifactsApi(queue, options.artifacts()).routes());
-    routes.addAll(new QueuesApi(queue, allowList).routes());
-    routes.addAll(new SchedulesApi(queue).routes());
-    routes.addAll(new KeysApi(queue, gate, keyring, clock).routes());
+    routes.addAll(new LeasesApi(queue.jobs(), queue.queries(), wakeUps).routes());
+    routes.addAll(new EnqueueApi(queue.jobs(), queue.queries()).routes());
+    routes.addAll(
+        new OperateApi(queue.jobs(), queue.queries(), options.timings().cancelGrace()).routes());
+    routes.addAll(new CommandsApi(queue.jobs(), queue.queries()).routes());
+    routes.addAll(new JobsApi(queue.queries()).routes());
+    routes.addAll(new ArtifactsApi(queue.queries(), options.artifacts()).routes());
+    routes.addAll(new QueuesApi(queue.admin(), allowList).routes());
+    routes.addAll(new SchedulesApi(queue.admin()).routes());
+    routes.addAll(new KeysApi(queue.access(), gate, keyring, clock).routes());
     routes.addAll(new SessionApi(gate, sessions, isByTls(options)).routes());
     routes.addAll(new PageApi().routes());
     routes.addAll(new WorkersApi(queue).routes());
     routes.addAll(new StatusApi(queue, problems, options, clock).routes());
-    routes.addAll(new HistoryApi(queue, clock).routes());
+    routes.addAll(new HistoryApi(queue.queries(), clock).routes());
     routes.addAll(new ReferenceApi().routes());
 
     LiveFeeds feeds =
@@ -189,8 +193,8 @@ public final class HoldfastServer implements AutoCloseable {
     metrics.gauge(ServerMetrics.WAITING, room::waiting);
     metrics.gauge(ServerMetrics.SUBSCRIBERS, feeds::subscribers);
     metrics.watch(
-        new QueueDepths(queue::queues, metrics.registry()),
-        new ProcessMetrics(queue.health(), metrics.registry()));
+        new QueueDepths(queue.admin()::queues, metrics.registry()),
+        new ProcessMetrics(queue.workers(), metrics.registry()));
     if (options.statsd() != null) {
       // Nobody comes to read, so nobody asks for these.
       chores.every(Duration.ofSeconds(10), metrics::refresh);
@@ -203,7 +207,7 @@ public final class HoldfastServer implements AutoCloseable {
         new RequestHandler(
             router, gate, new HostOriginPolicy(options), patience, shared, metrics::answered);
     List<AutoCloseable> parts =
-        List.of(feeds, room, wakeUps, bell, pusher, upkeep, chores, metrics, patience);
+        List.of(feeds, room, wakeUps, subscription, pusher, upkeep, chores, metrics, patience);
     try {
       WebServer web = web(options, door, patience);
       url.complete(address(options, web.port()));

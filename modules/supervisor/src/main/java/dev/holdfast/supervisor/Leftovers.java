@@ -3,7 +3,7 @@ package dev.holdfast.supervisor;
 import dev.holdfast.model.ops.Machine;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Plural;
-import dev.holdfast.queue.health.WorkerRegistry;
+import dev.holdfast.queue.health.ProcessRecovery;
 import dev.holdfast.queue.recover.ReapResult;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,13 +33,13 @@ final class Leftovers {
     }
   }
 
-  private final WorkerRegistry health;
+  private final ProcessRecovery recovery;
   private final String supervisor;
   private final LongSupplier nanos;
   private final List<Gone> all = new ArrayList<>();
 
-  Leftovers(WorkerRegistry health, String supervisor, LongSupplier nanos) {
-    this.health = health;
+  Leftovers(ProcessRecovery recovery, String supervisor, LongSupplier nanos) {
+    this.recovery = recovery;
     this.supervisor = supervisor;
     this.nanos = nanos;
   }
@@ -71,7 +71,7 @@ final class Leftovers {
 
   private void giveBack(Gone gone) {
     ReapResult swept =
-        health.recover(
+        recovery.recover(
             supervisor,
             WorkerHealth.namePrefix(gone.component(), Machine.name(), gone.pid()),
             gone.reason());

@@ -5,6 +5,7 @@ import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.process.Companion;
+import dev.holdfast.queue.health.WorkerProcesses;
 import dev.holdfast.queue.health.WorkerRegistry;
 import java.io.IOException;
 import java.time.Duration;
@@ -41,7 +42,7 @@ final class SupervisedProcess implements AutoCloseable {
     OFF
   }
 
-  private final WorkerRegistry health;
+  private final WorkerRegistry registry;
   private final Leftovers leftovers;
   private final SupervisorOptions options;
   private final WorkerCommandLine command;
@@ -81,14 +82,14 @@ final class SupervisedProcess implements AutoCloseable {
       @Nullable Duration restartIn) {}
 
   SupervisedProcess(
-      WorkerRegistry health,
+      WorkerRegistry registry,
       Leftovers leftovers,
       SupervisorOptions options,
       WorkerCommandLine command,
       WorkerLog output,
       LongSupplier nanos,
       Runnable wake) {
-    this.health = health;
+    this.registry = registry;
     this.leftovers = leftovers;
     this.options = options;
     this.command = command;
@@ -175,7 +176,7 @@ final class SupervisedProcess implements AutoCloseable {
 
   private void pause(boolean now) {
     if (paused != now) {
-      health.paused(options.name(), component(), now);
+      registry.processes().paused(options.name(), component(), now);
       paused = now;
       if (process != null) {
         process.say(now ? "pause" : "resume");
@@ -275,7 +276,7 @@ final class SupervisedProcess implements AutoCloseable {
     counts = true;
     incarnation++;
     try {
-      health.starting(place(), restarts.count(), paused);
+      registry.processes().starting(place(), restarts.count(), paused);
       hasRow = true;
     } catch (RuntimeException away) {
       // The same turn comes again; it is not to be counted twice.
@@ -324,8 +325,8 @@ final class SupervisedProcess implements AutoCloseable {
     return arguments;
   }
 
-  private WorkerRegistry.Place place() {
-    return new WorkerRegistry.Place(options.name(), component(), incarnation);
+  private WorkerProcesses.Place place() {
+    return new WorkerProcesses.Place(options.name(), component(), incarnation);
   }
 
   private Companion process() {
@@ -354,13 +355,13 @@ final class SupervisedProcess implements AutoCloseable {
     } else if (status == HealthStatus.HEALTHY
         && restarts.forgiven(Duration.ofNanos(now - healthySince))) {
       log.info("{} has been healthy for long enough: its restarts are forgiven", component());
-      health.forgiven(place());
+      registry.processes().forgiven(place());
     }
   }
 
   private void tellSpawn() {
     if (!spawnTold) {
-      health.spawned(place(), process().pid(), process().startedAt());
+      registry.processes().spawned(place(), process().pid(), process().startedAt());
       spawnTold = true;
     }
   }
@@ -376,7 +377,7 @@ final class SupervisedProcess implements AutoCloseable {
   }
 
   private void ended(long now) {
-    health.of(options.name()).stream()
+    registry.readings().of(options.name()).stream()
         .filter(row -> row.component().equals(component()))
         .forEach(this::heard);
     process().finish();
@@ -430,19 +431,21 @@ final class SupervisedProcess implements AutoCloseable {
     }
     if (!hasRow) {
       incarnation++;
-      health.starting(place(), 0, paused);
+      registry.processes().starting(place(), 0, paused);
       hasRow = true;
     }
     if (how.next() == HealthStatus.FAILED) {
-      health.ended(place(), HealthStatus.CRASHED, how.exitCode(), how.reason(), null);
+      registry.processes().ended(place(), HealthStatus.CRASHED, how.exitCode(), how.reason(), null);
     }
     boolean atOnce = wanted && how.next() == HealthStatus.STOPPING;
-    health.ended(
-        place(),
-        how.next(),
-        how.exitCode(),
-        how.reason(),
-        atOnce ? Duration.ZERO : how.restartIn());
+    registry
+        .processes()
+        .ended(
+            place(),
+            how.next(),
+            how.exitCode(),
+            how.reason(),
+            atOnce ? Duration.ZERO : how.restartIn());
     process = null;
     ending = null;
     if (!wanted) {
@@ -502,7 +505,7 @@ final class SupervisedProcess implements AutoCloseable {
     } else if (!stopTold) {
       // Last: without a database it must end all the same.
       tellSpawn();
-      health.stopping(place(), why == null ? "stopped" : why);
+      registry.processes().stopping(place(), why == null ? "stopped" : why);
       stopTold = true;
     }
   }

@@ -4,6 +4,7 @@ import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.ops.Machine;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.process.Companion;
+import dev.holdfast.queue.health.Supervisors;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import java.time.Duration;
@@ -32,11 +33,11 @@ public final class Supervisor implements AutoCloseable {
   private static final long MOMENT_MILLIS = 20;
   private static final Duration KILLING = Duration.ofSeconds(5);
 
-  private final WorkerRegistry health;
+  private final WorkerRegistry registry;
   private final SupervisorOptions options;
   private final LongSupplier nanos;
   private final Leftovers leftovers;
-  private final WorkerRegistry.Supervising self;
+  private final Supervisors.Supervising self;
   private final Map<String, SupervisedProcess> workers = new LinkedHashMap<>();
   private final AtomicBoolean stopping = new AtomicBoolean();
   private final CountDownLatch ended = new CountDownLatch(1);
@@ -57,17 +58,17 @@ public final class Supervisor implements AutoCloseable {
   public record Standing(List<String> stopped, List<String> unhealthy) {}
 
   private Supervisor(
-      WorkerRegistry health,
+      WorkerRegistry registry,
       SupervisorOptions options,
       List<WorkerCommandLine> commands,
       Consumer<String> echo,
       LongSupplier nanos) {
-    this.health = health;
+    this.registry = registry;
     this.options = options;
     this.nanos = nanos;
-    this.leftovers = new Leftovers(health, options.name(), nanos);
+    this.leftovers = new Leftovers(registry.recovery(), options.name(), nanos);
     this.self =
-        new WorkerRegistry.Supervising(
+        new Supervisors.Supervising(
             options.name(),
             Machine.name(),
             ProcessHandle.current().pid(),
@@ -77,7 +78,7 @@ public final class Supervisor implements AutoCloseable {
           new WorkerLog(command.component(), options.logs(), options.logBytes(), echo);
       workers.put(
           command.component(),
-          new SupervisedProcess(health, leftovers, options, command, output, nanos, this::wake));
+          new SupervisedProcess(registry, leftovers, options, command, output, nanos, this::wake));
     }
     this.standing = new Standing(List.of(), List.copyOf(workers.keySet()));
     this.lookAt = nanos.getAsLong();
@@ -91,20 +92,20 @@ public final class Supervisor implements AutoCloseable {
    * @param echo gets every line that they write, with its component before it
    */
   public static Supervisor start(
-      WorkerRegistry health,
+      WorkerRegistry registry,
       SupervisorOptions options,
       List<WorkerCommandLine> commands,
       Consumer<String> echo) {
-    return start(health, options, commands, echo, System::nanoTime);
+    return start(registry, options, commands, echo, System::nanoTime);
   }
 
   static Supervisor start(
-      WorkerRegistry health,
+      WorkerRegistry registry,
       SupervisorOptions options,
       List<WorkerCommandLine> commands,
       Consumer<String> echo,
       LongSupplier nanos) {
-    Supervisor supervisor = new Supervisor(health, options, commands, echo, nanos);
+    Supervisor supervisor = new Supervisor(registry, options, commands, echo, nanos);
     supervisor.takeName();
     supervisor.thread.start();
     return supervisor;
@@ -113,18 +114,18 @@ public final class Supervisor implements AutoCloseable {
   // ---- before anything runs
 
   private void takeName() {
-    Optional<WorkerRegistry.Known> known = health.supervisor(options.name());
+    Optional<Supervisors.Known> known = registry.supervisors().find(options.name());
     boolean taken;
     if (known.isEmpty()) {
-      taken = health.appear(self);
+      taken = registry.supervisors().appear(self);
     } else {
-      WorkerRegistry.Supervising other = known.get().supervising();
+      Supervisors.Supervising other = known.get().supervising();
       boolean here = other.host().equals(self.host());
       boolean gone =
           here
               ? !Companion.isAlive(other.pid(), other.processStartedAt())
               : known.get().silentFor().compareTo(options.silence()) > 0;
-      taken = gone && health.replace(other, self);
+      taken = gone && registry.supervisors().replace(other, self);
       if (taken && here) {
         endStragglers();
       }
@@ -135,18 +136,18 @@ public final class Supervisor implements AutoCloseable {
               .formatted(
                   options.name(),
                   known
-                      .map(WorkerRegistry.Known::supervising)
+                      .map(Supervisors.Known::supervising)
                       .map(other -> " (pid " + other.pid() + " on " + other.host() + ")")
                       .orElse("")));
     }
-    for (WorkerHealth row : health.of(options.name())) {
+    for (WorkerHealth row : registry.readings().of(options.name())) {
       SupervisedProcess worker = workers.get(row.component());
       if (worker != null) {
         worker.follow(row.incarnation());
       }
     }
-    health.clear(options.name());
-    for (WorkerCommand order : health.inForce(options.name())) {
+    registry.processes().clear(options.name());
+    for (WorkerCommand order : registry.commands().inForce(options.name())) {
       SupervisedProcess worker = workers.get(order.component());
       if (worker != null) {
         worker.begin(order.action());
@@ -157,7 +158,7 @@ public final class Supervisor implements AutoCloseable {
   /** They know that they are alone and end by themselves; those that cannot are made to. */
   private void endStragglers() {
     long until = System.nanoTime() + options.stop().plus(SupervisorOptions.ENDING).toNanos();
-    for (WorkerHealth row : health.of(options.name())) {
+    for (WorkerHealth row : registry.readings().of(options.name())) {
       Long pid = row.pid();
       Instant startedAt = row.processStartedAt();
       if (pid == null || startedAt == null) {
@@ -194,7 +195,7 @@ public final class Supervisor implements AutoCloseable {
         await();
       }
       if (!replaced) {
-        database(() -> health.leave(self));
+        database(() -> registry.supervisors().leave(self));
       }
     } finally {
       workers.values().forEach(SupervisedProcess::close);
@@ -242,22 +243,22 @@ public final class Supervisor implements AutoCloseable {
     boolean answered =
         database(
             () -> {
-              if (!health.watching(self)) {
+              if (!registry.supervisors().watching(self)) {
                 replaced();
                 return;
               }
-              for (WorkerHealth row : health.of(options.name())) {
+              for (WorkerHealth row : registry.readings().of(options.name())) {
                 SupervisedProcess worker = workers.get(row.component());
                 if (worker != null) {
                   worker.heard(row);
                 }
               }
-              for (WorkerCommand order : health.open(options.name())) {
+              for (WorkerCommand order : registry.commands().open(options.name())) {
                 SupervisedProcess worker = workers.get(order.component());
                 if (worker != null && !stopping.get()) {
                   worker.order(order);
                 }
-                health.done(order);
+                registry.commands().done(order);
               }
             });
     // An answer that took its time is no better than none: nobody was listening meanwhile.

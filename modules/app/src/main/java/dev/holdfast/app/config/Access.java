@@ -152,6 +152,11 @@ public final class Access implements AutoCloseable {
     }
   }
 
+  /** Makes workers and servers that are started after this delete old jobs. */
+  public void retain(Settings settings) {
+    holdfast.retention(WorkerSettings.retention(settings), WorkerSettings.artifacts(settings));
+  }
+
   public Holdfast holdfast() {
     return holdfast;
   }

@@ -1,8 +1,10 @@
 package dev.holdfast.app.config;
 
+import dev.holdfast.RetentionPolicy;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.redaction.Scrubber;
@@ -76,6 +78,13 @@ public final class WorkerSettings {
 
   public static FolderStore artifacts(Settings settings) {
     return new FolderStore(settings.folder(Setting.ARTIFACTS_FOLDER, ""));
+  }
+
+  public static RetentionPolicy retention(Settings settings) {
+    return RetentionPolicy.NONE
+        .keep(JobState.SUCCEEDED, settings.duration(Setting.RETAIN_SUCCEEDED))
+        .keep(JobState.CANCELLED, settings.duration(Setting.RETAIN_CANCELLED))
+        .keep(JobState.FAILED, settings.duration(Setting.RETAIN_FAILED));
   }
 
   public static Timings timings(Settings settings) {

@@ -168,7 +168,7 @@ public final class Demo {
       return false;
     }
     String component = WorkerHealth.component(QUEUE, 0);
-    for (WorkerHealth row : queue.health().of(supervisor)) {
+    for (WorkerHealth row : queue.workers().readings().of(supervisor)) {
       Long pid = row.pid();
       if (row.component().equals(component)
           && row.status() == HealthStatus.HEALTHY
@@ -204,7 +204,7 @@ public final class Demo {
         && worker != null
         && !worker.contains("." + killed + ".")) {
       say("!! somebody cancels the job that never ends");
-      queue.cancel(endless, false, "the demo is over soon", GRACE);
+      queue.jobs().cancel(endless, false, "the demo is over soon", GRACE);
       return true;
     }
     return false;
@@ -215,7 +215,7 @@ public final class Demo {
   private void tell() {
     parts.forEach(
         (id, part) -> {
-          for (JobEvent event : queue.timeline(id)) {
+          for (JobEvent event : queue.queries().timeline(id)) {
             if (event.number() > told.getOrDefault(id, 0)) {
               told.put(id, event.number());
               tell(part, id, event);
@@ -242,7 +242,7 @@ public final class Demo {
   }
 
   private JobStatus status(JobId id) {
-    return queue.find(id).orElseThrow();
+    return queue.queries().find(id).orElseThrow();
   }
 
   /** Nothing was lost, and nothing was done twice: counted in the database. */
@@ -254,7 +254,7 @@ public final class Demo {
       JobStatus status = status(each.getKey());
       asExpected += status.state() == each.getValue().ending() ? 1 : 0;
       twice +=
-          queue.timeline(each.getKey()).stream()
+          queue.queries().timeline(each.getKey()).stream()
                       .filter(event -> event.type().equals(EventType.DONE))
                       .count()
                   > 1

@@ -28,7 +28,11 @@ import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.value.Limits;
+import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.QueueAdmin;
+import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.server.auth.Secrets;
 import java.time.Duration;
 import java.time.Instant;
@@ -45,12 +49,22 @@ final class DatabaseOperator implements Operator {
 
   private final Access access;
   private final Queue queue;
+  private final JobQueue jobs;
+  private final JobQueries queries;
+  private final QueueAdmin admin;
+  private final dev.holdfast.queue.Access keys;
+  private final WorkerRegistry workers;
   private final Duration cancelGrace;
   private final Duration reapGrace;
 
   DatabaseOperator(Access access, Timings timings) {
     this.access = access;
     this.queue = access.holdfast().queue();
+    this.jobs = queue.jobs();
+    this.queries = queue.queries();
+    this.admin = queue.admin();
+    this.keys = queue.access();
+    this.workers = queue.workers();
     this.cancelGrace = timings.cancelGrace();
     this.reapGrace = timings.reapGrace();
   }
@@ -60,134 +74,134 @@ final class DatabaseOperator implements Operator {
     List<Enqueued> enqueued = new ArrayList<>();
     for (int from = 0; from < jobs.size(); from += Limits.BULK_JOBS) {
       int to = Math.min(jobs.size(), from + Limits.BULK_JOBS);
-      enqueued.addAll(queue.enqueue(jobs.subList(from, to)));
+      enqueued.addAll(this.jobs.enqueue(jobs.subList(from, to)));
     }
     return enqueued;
   }
 
   @Override
   public Optional<JobStatus> find(JobId job) {
-    return queue.find(job);
+    return queries.find(job);
   }
 
   @Override
   public List<JobStatus> list(JobFilter filter) {
-    return queue.list(filter);
+    return queries.list(filter);
   }
 
   @Override
   public List<JobEvent> timeline(JobId job) {
-    return queue.timeline(job);
+    return queries.timeline(job);
   }
 
   @Override
   public List<Attempt> attempts(JobId job) {
-    return queue.attempts(job);
+    return queries.attempts(job);
   }
 
   @Override
   public List<PublishedArtifact> artifacts(JobId job) {
-    return queue.artifacts(job);
+    return queries.artifacts(job);
   }
 
   @Override
   public LogTail log(JobId job, LogCursor after) {
-    return queue.log(job, after);
+    return queries.log(job, after);
   }
 
   @Override
   public List<StepStatus> steps(JobId job) {
-    return queue.stepsOverview(job);
+    return queries.stepsOverview(job);
   }
 
   @Override
   public Optional<StepStatus> step(JobId job, String step) {
-    return queue.step(job, step);
+    return queries.step(job, step);
   }
 
   @Override
   public PendingCommand control(JobId job) {
-    return queue.control(job);
+    return queries.pendingCommand(job);
   }
 
   @Override
   public JobCommand.Answer control(JobId job, JobCommand command) {
-    return queue.control(job, command, null);
+    return jobs.command(job, command, null);
   }
 
   @Override
   public List<Cancellation> cancel(JobId job, boolean cascade, String reason) {
-    return queue.cancel(job, cascade, reason, cancelGrace);
+    return jobs.cancel(job, cascade, reason, cancelGrace);
   }
 
   @Override
   public Set<JobId> retry(List<JobId> jobs) {
-    return queue.retry(jobs);
+    return this.jobs.retry(jobs);
   }
 
   @Override
   public List<QueueStatus> queues() {
-    return queue.queues();
+    return admin.queues();
   }
 
   @Override
   public void pause(String name) {
-    queue.pause(name);
+    admin.pause(name);
   }
 
   @Override
   public boolean resume(String name) {
-    return queue.resume(name);
+    return admin.resume(name);
   }
 
   @Override
   public void limit(String name, @Nullable Integer maxRunning) {
-    queue.limit(name, maxRunning);
+    admin.limit(name, maxRunning);
   }
 
   @Override
   public void rate(String name, int starts, Duration span) {
-    queue.rate(name, starts, span);
+    admin.rate(name, starts, span);
   }
 
   @Override
   public void liftRate(String name) {
-    queue.liftRate(name);
+    admin.liftRate(name);
   }
 
   @Override
   public List<ScheduleStatus> schedules() {
-    return queue.schedules();
+    return admin.schedules();
   }
 
   @Override
   public void schedule(Schedule schedule) {
-    queue.schedule(schedule);
+    admin.schedule(schedule);
   }
 
   @Override
   public boolean pauseSchedule(String name) {
-    return queue.pauseSchedule(name);
+    return admin.pauseSchedule(name);
   }
 
   @Override
   public boolean resumeSchedule(String name) {
-    return queue.resumeSchedule(name);
+    return admin.resumeSchedule(name);
   }
 
   @Override
   public boolean removeSchedule(String name) {
-    return queue.removeSchedule(name);
+    return admin.removeSchedule(name);
   }
 
   @Override
   public Statistics statistics() {
-    return queue.statistics();
+    return queries.statistics();
   }
 
   @Override
   public List<ApiKey> keys() {
-    return queue.keys();
+    return keys.keys();
   }
 
   @Override
@@ -196,7 +210,7 @@ final class DatabaseOperator implements Operator {
       Limits.word("tenant", tenant);
     }
     Secrets.Parts parts = Secrets.next();
-    queue.createKey(
+    keys.createKey(
         new ApiKey(parts.id(), Limits.key("name", name), role, tenant, Instant.EPOCH, null, null),
         parts.digest(),
         lifetime);
@@ -205,38 +219,37 @@ final class DatabaseOperator implements Operator {
 
   @Override
   public boolean revokeKey(String id) {
-    return queue.revokeKey(id, Duration.ZERO);
+    return keys.revokeKey(id, Duration.ZERO);
   }
 
   @Override
   public Optional<NewKey> rotateKey(String id, Duration overlap) {
-    return queue
-        .validKey(id)
+    return keys.validKey(id)
         .map(
             known -> {
               ApiKey old = known.key();
               // No longer than the old one would have lived.
               Duration lifetime =
-                  old.expiresAt() == null ? null : Duration.between(queue.now(), old.expiresAt());
+                  old.expiresAt() == null ? null : Duration.between(queries.now(), old.expiresAt());
               NewKey created = createKey(old.name(), old.role(), old.tenant(), lifetime);
-              queue.revokeKey(id, overlap);
+              keys.revokeKey(id, overlap);
               return created;
             });
   }
 
   @Override
   public void rotateSigningKey() {
-    queue.rotateTokenKey(Secrets.tokenKey(), TokenLifetime.LONGEST.plus(UNTIL_ALL_KNOW));
+    keys.rotateTokenKey(Secrets.tokenKey(), TokenLifetime.LONGEST.plus(UNTIL_ALL_KNOW));
   }
 
   @Override
   public Workers workers() {
-    return new Workers(queue.allPausedSince().orElse(null), queue.crew(null).all());
+    return new Workers(admin.allPausedSince().orElse(null), workers.readings().fleet(null).all());
   }
 
   @Override
   public List<WorkerCommand> order(WorkerCommand.Draft draft) {
-    return switch (queue.health().ask(queue.crew(null), draft)) {
+    return switch (workers.commands().ask(workers.readings().fleet(null), draft)) {
       case AcceptedWorkerCommand.Given(var orders) -> orders;
       case AcceptedWorkerCommand.Unknown(var message) ->
           throw new OperatorException(OperatorException.Reason.NOT_FOUND, message);
@@ -247,13 +260,13 @@ final class DatabaseOperator implements Operator {
 
   @Override
   public void pauseAll(String reason) {
-    queue.pauseAll();
+    admin.pauseAll();
   }
 
   @Override
   public Resumed resumeAll(String requestedBy, String reason) {
-    boolean was = queue.resumeAll();
-    return new Resumed(was, queue.health().resumeFailed(requestedBy, reason));
+    boolean was = admin.resumeAll();
+    return new Resumed(was, workers.commands().resumeFailed(requestedBy, reason));
   }
 
   @Override

@@ -20,15 +20,15 @@ final class HealthCheck {
    * @param reapGrace of those who take leases back
    */
   static Operator.Health of(Queue queue, Duration reapGrace) {
-    WorkerFleet crew = queue.crew(null);
-    @Nullable Instant paused = queue.allPausedSince().orElse(null);
+    WorkerFleet crew = queue.workers().readings().fleet(null);
+    @Nullable Instant paused = queue.admin().allPausedSince().orElse(null);
     List<Operator.Health.Trouble> problems =
         Diagnosis.of(
                 new Diagnosis.Facts(
-                    queue.queues(),
+                    queue.admin().queues(),
                     crew,
-                    queue.warnings(null, reapGrace),
-                    queue.schedules(),
+                    queue.queries().warnings(null, reapGrace),
+                    queue.admin().schedules(),
                     Set.of(),
                     paused))
             .stream()

@@ -111,10 +111,9 @@ public final class DevCommand implements Callable<Integer> {
   private void run(Settings settings, DatabaseUrl url, List<String> database, Signals signals)
       throws InterruptedException {
     ServerMetrics metrics = new ServerMetrics(ServerSettings.statsd(settings));
-    try (Access access = Access.open(settings, url, metrics);
-        RetentionTask retention = RetentionTask.of(settings, access.holdfast())) {
+    try (Access access = Access.open(settings, url, metrics)) {
       Migrations.apply(access.dataSource(), access.allowsUnsafe());
-      retention.start();
+      access.retain(settings);
       try (HoldfastServer server =
           HoldfastServer.start(access.holdfast(), ServerSettings.options(settings), metrics)) {
         // Before the workers are started: what they write comes after it.

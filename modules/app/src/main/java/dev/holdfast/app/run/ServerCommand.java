@@ -46,16 +46,15 @@ public final class ServerCommand implements Callable<Integer> {
     ServerOptions options = ServerSettings.options(settings);
     Ports.check(options, "--port");
     ServerMetrics metrics = new ServerMetrics(options.statsd());
-    try (Access access = Access.open(settings, Access.locate(settings), metrics);
-        RetentionTask retention = RetentionTask.of(settings, access.holdfast())) {
+    try (Access access = Access.open(settings, Access.locate(settings), metrics)) {
       if (migrate) {
         Migrations.apply(access.dataSource(), access.allowsUnsafe());
       }
       access.checked();
+      access.retain(settings);
       try (HoldfastServer server = HoldfastServer.start(access.holdfast(), options, metrics)) {
-        retention.start();
         System.out.println("ready: holdfast " + Version.text() + " at " + server.url());
-        if (!access.holdfast().queue().hasKeys()) {
+        if (!access.holdfast().queue().access().hasKeys()) {
           System.out.println(
               "there are no API keys: everybody on this machine may do everything"
                   + " ('holdfast keys create' makes one)");

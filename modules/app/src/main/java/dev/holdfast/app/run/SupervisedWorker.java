@@ -11,7 +11,7 @@ import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
-import dev.holdfast.queue.health.WorkerRegistry;
+import dev.holdfast.queue.health.WorkerProcesses;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import java.util.List;
 
@@ -34,8 +34,8 @@ public final class SupervisedWorker {
   private static int run(List<String> arguments) {
     try {
       Signals signals = Signals.install();
-      WorkerRegistry.Place place =
-          new WorkerRegistry.Place(
+      WorkerProcesses.Place place =
+          new WorkerProcesses.Place(
               after(arguments, "--supervisor"),
               after(arguments, "--component"),
               Integer.parseInt(after(arguments, "--incarnation")));
@@ -59,18 +59,16 @@ public final class SupervisedWorker {
 
   private static void serve(
       UnderSupervision side,
-      WorkerRegistry.Place place,
+      WorkerProcesses.Place place,
       Settings settings,
       Signals signals,
       List<BundledKinds> bundled)
       throws InterruptedException {
     WorkerSettings.check(settings);
     try (Access access = Access.open(settings).checked();
-        RetentionTask retention = RetentionTask.of(settings, access.holdfast());
         WorkerProcess worker =
             WorkerProcess.start(settings, access, place.component(), bundled, side.isPaused())) {
-      retention.start();
-      side.serve(access.holdfast().queue().health(), worker);
+      side.serve(access.holdfast().queue().workers().processes(), worker);
       worker.serve(settings, signals);
       side.stopping();
     } catch (CommandException | DatabaseException trouble) {

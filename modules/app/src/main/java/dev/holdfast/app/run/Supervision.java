@@ -137,7 +137,7 @@ public final class Supervision {
                 WorkerHealth.component(queue.queue(), number), arguments, environment));
       }
     }
-    return Supervisor.start(access.holdfast().queue().health(), options(settings), commands, echo);
+    return Supervisor.start(access.holdfast().queue().workers(), options(settings), commands, echo);
   }
 
   private static Map<String, String> environment(Settings settings, DatabaseUrl url, Served queue) {

@@ -10,7 +10,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.queue.health.WorkerRegistry;
+import dev.holdfast.queue.health.WorkerProcesses;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -34,7 +34,7 @@ final class UnderSupervision implements AutoCloseable {
   private static final Duration LAST = Duration.ofSeconds(5);
 
   private final Signals signals;
-  private final WorkerRegistry.Place place;
+  private final WorkerProcesses.Place place;
   private final Duration interval;
   private final Duration silence;
   private final Duration patience;
@@ -44,10 +44,10 @@ final class UnderSupervision implements AutoCloseable {
   private boolean closed;
   private volatile HealthStatus status = HealthStatus.STARTING;
   private volatile @Nullable WorkerProcess worker;
-  private volatile @Nullable WorkerRegistry health;
+  private volatile @Nullable WorkerProcesses health;
 
   private UnderSupervision(
-      Signals signals, WorkerRegistry.Place place, boolean paused, Settings settings) {
+      Signals signals, WorkerProcesses.Place place, boolean paused, Settings settings) {
     this.signals = signals;
     this.place = place;
     this.paused = paused;
@@ -58,7 +58,7 @@ final class UnderSupervision implements AutoCloseable {
 
   /** Listens from the first moment: a supervisor may be gone before its worker is ready. */
   static UnderSupervision begin(
-      Signals signals, WorkerRegistry.Place place, boolean paused, Settings settings) {
+      Signals signals, WorkerProcesses.Place place, boolean paused, Settings settings) {
     UnderSupervision side = new UnderSupervision(signals, place, paused, settings);
     // Not virtual: reading from standard input blocks the thread underneath.
     Thread.ofPlatform().daemon().name("supervisor-orders").start(side::listen);
@@ -66,7 +66,7 @@ final class UnderSupervision implements AutoCloseable {
   }
 
   /** The worker is there and takes jobs. */
-  void serve(WorkerRegistry where, WorkerProcess what) {
+  void serve(WorkerProcesses where, WorkerProcess what) {
     health = where;
     synchronized (turn) {
       worker = what;
@@ -162,7 +162,7 @@ final class UnderSupervision implements AutoCloseable {
   }
 
   private void beat() {
-    WorkerRegistry where = health;
+    WorkerProcesses where = health;
     WorkerProcess there = worker;
     if (where == null || there == null) {
       return;

@@ -56,9 +56,7 @@ public final class WorkerCommand implements Callable<Integer> {
       }
     } else {
       try (Access access = Access.open(settings).checked();
-          RetentionTask retention = RetentionTask.of(settings, access.holdfast());
           WorkerProcess worker = WorkerProcess.start(settings, access, component, bundled)) {
-        retention.start();
         worker.serve(settings, signals);
       }
     }

@@ -74,6 +74,7 @@ final class WorkerProcess implements AutoCloseable {
       @Nullable String component,
       List<BundledKinds> bundled,
       boolean paused) {
+    access.retain(settings);
     return start(
         settings,
         access.holdfast().worker(queues(settings)).paused(paused),

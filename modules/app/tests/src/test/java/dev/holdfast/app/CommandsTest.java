@@ -20,6 +20,8 @@ import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.admin.TokenKey;
+import dev.holdfast.queue.health.Supervisors;
+import dev.holdfast.queue.health.WorkerProcesses;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
@@ -249,7 +251,7 @@ class CommandsTest {
 
   private Lease running() {
     JobId job = holdfast.enqueue(Job.of("build")).id();
-    holdfast.queue().claim("default", 1, "w1", Duration.ofMinutes(5));
+    holdfast.jobs().claim("default", 1, "w1", Duration.ofMinutes(5));
     return new Lease(job, 1);
   }
 
@@ -257,7 +259,7 @@ class CommandsTest {
     Json checkpoint = new Json("{\"changedFiles\": [\"a\", \"b\"]}");
     boolean done = state == StepState.DONE;
     holdfast
-        .queue()
+        .jobs()
         .report(
             List.of(
                 new Report.Step(
@@ -307,7 +309,7 @@ class CommandsTest {
     String job = lease.job().toString();
     assertThat(run("jobs", "log", job)).isZero();
     assertThat(said()).isEmpty();
-    holdfast.queue().report(List.of(new Report.Log(lease, 1, "one\n\u001b[31mtwo\n")));
+    holdfast.jobs().report(List.of(new Report.Log(lease, 1, "one\n\u001b[31mtwo\n")));
     assertThat(run("jobs", "log", job)).isZero();
     assertThat(said()).isEqualTo("one\ntwo\n");
     assertThat(run("jobs", "log", job, "--json")).isZero();
@@ -316,8 +318,8 @@ class CommandsTest {
         Thread.ofVirtual()
             .start(
                 () -> {
-                  holdfast.queue().report(List.of(new Report.Log(lease, 2, "three\n")));
-                  holdfast.queue().settle(new Settlement.Succeed(lease, null));
+                  holdfast.jobs().report(List.of(new Report.Log(lease, 2, "three\n")));
+                  holdfast.jobs().settle(new Settlement.Succeed(lease, null));
                 });
     assertThat(run("jobs", "log", job, "--follow")).isZero();
     assertThat(said()).isEqualTo("one\ntwo\nthree\n");
@@ -357,7 +359,7 @@ class CommandsTest {
     assertThat(run("jobs", "control", job, "takeover")).isZero();
     assertThat(said()).contains("taken over").contains("not answered yet").contains("jobs show");
     holdfast
-        .queue()
+        .jobs()
         .report(
             List.of(
                 new Report.Event(
@@ -390,7 +392,7 @@ class CommandsTest {
     assertThat(json().get("recovery").get("strategy").asText()).isEqualTo("hard_reset");
     assertThat(json().get("recovery").get("requestedBy").asText()).isEqualTo(asker());
     assertThat(json().get("drops")).hasToString("[\"s1\"]");
-    holdfast.queue().settle(new Settlement.Succeed(lease, null));
+    holdfast.jobs().settle(new Settlement.Succeed(lease, null));
     assertThat(run("jobs", "control", job, "resume_from_step", "--step", "s1")).isZero();
     assertThat(said()).contains("these are done, and will be done again: s1");
   }
@@ -414,7 +416,7 @@ class CommandsTest {
         .isEqualTo(ExitCode.REFUSED);
     assertThat(run("jobs", "control", JobId.next().toString(), "pause"))
         .isEqualTo(ExitCode.NOT_FOUND);
-    holdfast.queue().settle(new Settlement.Succeed(lease, null));
+    holdfast.jobs().settle(new Settlement.Succeed(lease, null));
     assertThat(run("jobs", "control", job, "pause")).isEqualTo(ExitCode.REFUSED);
     assertThat(complained()).contains("ended well", "resume_from_step").doesNotContain("retry");
     String cancelled = holdfast.enqueue(Job.of("build")).id().toString();
@@ -549,17 +551,19 @@ class CommandsTest {
   }
 
   private static final String TAG = "worker:tag:0";
-  private static final WorkerRegistry.Place PLACE = new WorkerRegistry.Place("here", TAG, 1);
+  private static final WorkerProcesses.Place PLACE = new WorkerProcesses.Place("here", TAG, 1);
 
   private WorkerRegistry health() {
-    return holdfast.queue().health();
+    return holdfast.queue().workers();
   }
 
   private void startTag() {
-    health().appear(new WorkerRegistry.Supervising("here", "here.example", 1, Instant.EPOCH));
-    health().starting(PLACE, 2, false);
-    health().spawned(PLACE, 4_711, Instant.now());
-    health().beat(PLACE, HealthStatus.HEALTHY, 4_711, null, new Json("{}"));
+    health()
+        .supervisors()
+        .appear(new Supervisors.Supervising("here", "here.example", 1, Instant.EPOCH));
+    health().processes().starting(PLACE, 2, false);
+    health().processes().spawned(PLACE, 4_711, Instant.now());
+    health().processes().beat(PLACE, HealthStatus.HEALTHY, 4_711, null, new Json("{}"));
   }
 
   @Test
@@ -573,7 +577,7 @@ class CommandsTest {
     assertThat(json().get(0).get("restarts").asInt()).isEqualTo(2);
     assertThat(run("health")).isZero();
     assertThat(said()).contains(TAG, "healthy", "all is well");
-    health().ended(PLACE, HealthStatus.FAILED, 9, "5 restarts within 5 minutes", null);
+    health().processes().ended(PLACE, HealthStatus.FAILED, 9, "5 restarts within 5 minutes", null);
     assertThat(run("health")).isEqualTo(ExitCode.NOT_HEALTHY);
     assertThat(said())
         .contains("failed", "9 (handlers)", "5 restarts within 5 minutes")
@@ -591,11 +595,12 @@ class CommandsTest {
             () -> {
               while (!Thread.currentThread().isInterrupted()) {
                 health()
+                    .commands()
                     .open("here")
                     .forEach(
                         order -> {
                           does.accept(order);
-                          health().done(order);
+                          health().commands().done(order);
                         });
                 LockSupport.parkNanos(Duration.ofMillis(50).toNanos());
               }
@@ -604,12 +609,12 @@ class CommandsTest {
 
   private void obey(WorkerCommand order) {
     switch (order.action()) {
-      case PAUSE -> health().paused("here", TAG, true);
+      case PAUSE -> health().processes().paused("here", TAG, true);
       case RESUME, RESTART -> {
-        health().starting(PLACE, 0, false);
-        health().spawned(PLACE, 4_712, Instant.now());
+        health().processes().starting(PLACE, 0, false);
+        health().processes().spawned(PLACE, 4_712, Instant.now());
       }
-      case STOP -> health().ended(PLACE, HealthStatus.STOPPING, 0, "stopped", null);
+      case STOP -> health().processes().ended(PLACE, HealthStatus.STOPPING, 0, "stopped", null);
     }
   }
 
@@ -641,23 +646,23 @@ class CommandsTest {
     startTag();
     assertThat(run("workers", "stop", TAG, "--wait", "0s")).isZero();
     assertThat(said()).contains("order to stop " + TAG).contains("not done yet");
-    assertThat(health().open("here")).hasSize(1);
+    assertThat(health().commands().open("here")).hasSize(1);
   }
 
   @Test
   void all_workers_are_paused_and_resumed() throws IOException {
     startTag();
-    health().ended(PLACE, HealthStatus.FAILED, 1, "too often", null);
+    health().processes().ended(PLACE, HealthStatus.FAILED, 1, "too often", null);
     assertThat(run("workers", "pause", "--all")).isZero();
     assertThat(said()).contains("all workers are paused");
-    assertThat(holdfast.queue().allPausedSince()).isPresent();
+    assertThat(holdfast.admin().allPausedSince()).isPresent();
     run("workers", "list");
     assertThat(said()).contains("all workers are paused since");
     assertThat(run("workers", "resume", TAG, "--wait", "0s")).isZero();
     assertThat(said()).contains("all workers are still paused");
     assertThat(run("workers", "resume", "--all", "--wait", "0s")).isZero();
     assertThat(said()).contains("all workers are resumed").contains("order to resume " + TAG);
-    assertThat(holdfast.queue().allPausedSince()).isEmpty();
+    assertThat(holdfast.admin().allPausedSince()).isEmpty();
     assertThat(run("workers", "resume", "--all", "--wait", "0s")).isZero();
     assertThat(said()).contains("were not all paused");
   }
@@ -711,10 +716,10 @@ class CommandsTest {
     assertThat(keyOf(next).get("tenant").asText()).isEqualTo("acme");
     assertThat(keyOf(next).get("role").asText()).isEqualTo("operator");
     assertThat(keyOf(id).get("revokedAt").isNull()).isFalse();
-    assertThat(holdfast.queue().validKey(id)).as("during the overlap").isPresent();
+    assertThat(holdfast.queue().access().validKey(id)).as("during the overlap").isPresent();
 
     assertThat(run("keys", "revoke", id)).isZero();
-    assertThat(holdfast.queue().validKey(id)).isEmpty();
+    assertThat(holdfast.queue().access().validKey(id)).isEmpty();
     assertThat(run("keys", "revoke", id)).isEqualTo(ExitCode.NOT_FOUND);
     assertThat(run("keys", "rotate", id)).isEqualTo(ExitCode.NOT_FOUND);
     assertThat(run("keys", "list")).isZero();
@@ -733,9 +738,10 @@ class CommandsTest {
   @Test
   void the_key_that_signs_task_tokens_is_rotated() throws IOException {
     assertThat(run("keys", "rotate", "--signing")).isZero();
-    List<String> first = holdfast.queue().tokenKeys().stream().map(TokenKey::kid).toList();
+    List<String> first = holdfast.queue().access().tokenKeys().stream().map(TokenKey::kid).toList();
     assertThat(run("keys", "rotate", "--signing")).isZero();
-    List<String> second = holdfast.queue().tokenKeys().stream().map(TokenKey::kid).toList();
+    List<String> second =
+        holdfast.queue().access().tokenKeys().stream().map(TokenKey::kid).toList();
     assertThat(second).hasSize(first.size() + 1).endsWith(first.toArray(String[]::new));
     assertThat(said()).contains("new key").doesNotContain(second.getFirst());
     assertThat(run("keys", "rotate", "--signing", "--overlap", "1h")).isEqualTo(ExitCode.USAGE);

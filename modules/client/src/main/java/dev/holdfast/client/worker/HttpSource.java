@@ -27,6 +27,7 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.Subscription;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.SourceUnavailableException;
 import java.net.URI;
@@ -392,8 +393,8 @@ public final class HttpSource implements JobSource, AutoCloseable {
   }
 
   @Override
-  public AutoCloseable listen(Collection<String> queues, Consumer<String> wake) {
-    return new HttpListening(server, List.copyOf(queues), wake);
+  public Subscription listen(Collection<String> queues, Consumer<String> wake) {
+    return new HttpSubscription(server, List.copyOf(queues), wake);
   }
 
   private static String encoded(String text) {

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -127,6 +128,16 @@ public final class Database implements AutoCloseable {
         pause = pause.multipliedBy(4);
       }
     }
+  }
+
+  /** What the database's clock says. */
+  public Instant now() {
+    return run(
+        "now",
+        connection ->
+            Rows.list(
+                    connection, row -> Rows.instant(row, "now"), "SELECT clock_timestamp() AS now")
+                .getFirst());
   }
 
   /** Opens the connection, if it is one that is kept, and asks on it whether the server answers. */

@@ -1,5 +1,6 @@
 package dev.holdfast.queue.notify;
 
+import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import java.sql.Connection;
@@ -9,7 +10,6 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -17,86 +17,102 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells waiting workers that a queue has work, after the commit and outside of it; in a quiet
- * moment an enqueue may ring in its own commit instead.
+ * Sends and receives the notifications that a queue has work.
  *
- * <p>A NOTIFY takes a lock that is global to the server at commit, so a busy producer must not send
- * one per job: rings that arrive while one is under way become a single next one. A ring is a hint;
- * one that is lost costs a worker its polling interval and nothing else.
+ * <p>NOTIFY takes a lock at commit that is global to the server, so a busy producer must not send
+ * one per job. Notifications are sent after the commit of the enqueue, by a thread of their own,
+ * and those that are asked for while one is being sent become a single next one. In a quiet moment
+ * an enqueue may notify in its own commit instead. A lost notification costs a worker its polling
+ * interval and nothing else.
  */
 public final class QueueNotifier implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(QueueNotifier.class);
   private static final String SQL = "SELECT pg_notify(channel, '') FROM unnest(?) AS channel";
 
-  // Nothing is lost with a ring: its commit need not wait for the disk, with that lock in hand.
-  private static final String SQL_BY_ITSELF =
+  // Nothing is lost with a notification, so its commit need not wait for the disk while it holds
+  // the global lock.
+  private static final String SQL_WITHOUT_FLUSH =
       "SELECT set_config('synchronous_commit', 'off', true), pg_notify(channel, '')"
           + " FROM unnest(?) AS channel";
   private static final long DRAIN_SECONDS = 5;
 
-  /** A worker that is at work finds what comes meanwhile by itself. */
+  /** A busy worker finds jobs without being notified, so notifications are sent this far apart. */
   private static final Duration PAUSE = Duration.ofMillis(4);
 
   private static final Duration QUIET = Duration.ofMillis(4);
 
   private final Database database;
+  private final DataSource source;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private Set<String> rung = new LinkedHashSet<>();
+  private Set<String> pending = new LinkedHashSet<>();
   private final AtomicLong usedAt = new AtomicLong(System.nanoTime());
-  private final List<Ear> ears = new CopyOnWriteArrayList<>();
+  private final List<DatabaseSubscription> subscriptions = new CopyOnWriteArrayList<>();
   private boolean busy;
   private boolean closed;
-  private @Nullable Thread ringer;
+  private @Nullable Thread sender;
 
-  public QueueNotifier(Database database) {
+  /**
+   * @param source where subscriptions get the connections on which they listen
+   */
+  public QueueNotifier(Database database, DataSource source) {
     this.database = database;
-  }
-
-  /** A worker in this process, which can be told without a detour over the server. */
-  record Ear(Set<String> queues, Consumer<String> wake) {
-    void alsoTo(String queue) {
-      queues.add(queue);
-    }
-  }
-
-  public Ear hear(Collection<String> queues, Consumer<String> wake) {
-    Set<String> named = ConcurrentHashMap.newKeySet();
-    named.addAll(queues);
-    Ear ear = new Ear(named, wake);
-    ears.add(ear);
-    return ear;
-  }
-
-  void noLonger(Ear ear) {
-    ears.remove(ear);
-  }
-
-  /** For one that has rung in its own commit. */
-  public void tellHere(Collection<String> queues) {
-    for (Ear ear : ears) {
-      for (String queue : queues) {
-        if (ear.queues.contains(queue)) {
-          try {
-            ear.wake.accept(queue);
-          } catch (RuntimeException thrown) {
-            log.warn("whoever listens for queue {} threw an exception", queue, thrown);
-          }
-        }
-      }
-    }
+    this.source = source;
   }
 
   public static String channel(String queue) {
     return "holdfast." + queue;
   }
 
-  public void ring(Collection<String> queues) {
+  /**
+   * Calls {@code wake} whenever one of the queues may have work. For an enqueue of this process
+   * that may happen twice: at once, and when the database delivers the notification.
+   */
+  public DatabaseSubscription subscribe(Collection<String> queues, Consumer<String> wake) {
+    DatabaseSubscription subscription = new DatabaseSubscription(this, source, true);
+    subscription.onWakeUp(wake);
+    // The names become part of a statement, where no parameter can stand.
+    queues.stream().map(Limits::queue).toList().forEach(subscription::add);
+    return open(subscription);
+  }
+
+  /**
+   * A subscription that is woken by the database alone, once for each notification, and whose
+   * queues and callbacks are added later.
+   */
+  public DatabaseSubscription subscribeToDatabase() {
+    return open(new DatabaseSubscription(this, source, false));
+  }
+
+  private DatabaseSubscription open(DatabaseSubscription subscription) {
+    subscriptions.add(subscription);
+    return subscription.start();
+  }
+
+  void closed(DatabaseSubscription subscription) {
+    subscriptions.remove(subscription);
+  }
+
+  /** How many subscriptions are open; each keeps a connection. */
+  public int subscriptions() {
+    return subscriptions.size();
+  }
+
+  /** Wakes the subscriptions of this process, for a caller that has notified in its own commit. */
+  public void wakeHere(Collection<String> queues) {
+    for (DatabaseSubscription subscription : subscriptions) {
+      queues.forEach(subscription::wakeHere);
+    }
+  }
+
+  /** Notifies soon, from the notifier's own thread. */
+  public void send(Collection<String> queues) {
     if (queues.isEmpty()) {
       return;
     }
@@ -106,9 +122,9 @@ public final class QueueNotifier implements AutoCloseable {
         return;
       }
       usedAt.set(System.nanoTime());
-      rung.addAll(queues);
-      if (ringer == null) {
-        ringer = Thread.ofPlatform().daemon().name("holdfast-doorbell").start(this::ringAll);
+      pending.addAll(queues);
+      if (sender == null) {
+        sender = Thread.ofPlatform().daemon().name("holdfast-notifier").start(this::sendPending);
       }
       changed.signalAll();
     } finally {
@@ -117,39 +133,39 @@ public final class QueueNotifier implements AutoCloseable {
   }
 
   /**
-   * Whether nobody has rung or asked for a while. The one who asks may then ring in its own commit:
-   * that is sooner, and at most one in this while holds the lock for as long as a commit takes.
+   * Whether nobody has notified or asked for a while. The caller may then notify in its own commit:
+   * that is sooner, and at most one commit per while holds the global lock.
    */
   public boolean isQuiet() {
     long now = System.nanoTime();
     return now - usedAt.getAndSet(now) > QUIET.toNanos();
   }
 
-  /** Inside the caller's transaction the ring comes with its commit, or not at all. */
-  public static void ringWith(Connection connection, Collection<String> queues)
+  /** Notifies in the caller's transaction: with its commit, or not at all. */
+  public static void sendWith(Connection connection, Collection<String> queues)
       throws SQLException {
-    ring(connection, SQL, queues);
+    send(connection, SQL, queues);
   }
 
-  private static void ring(Connection connection, String sql, Collection<String> queues)
+  private static void send(Connection connection, String sql, Collection<String> queues)
       throws SQLException {
     List<String> channels = queues.stream().map(QueueNotifier::channel).toList();
     Rows.list(connection, row -> "", sql, Rows.array(connection, "text", channels, c -> c));
   }
 
-  private void ringAll() {
-    Set<String> queues;
-    while ((queues = next()) != null) {
-      Set<String> now = queues;
+  private void sendPending() {
+    Set<String> next;
+    while ((next = next()) != null) {
+      Set<String> queues = next;
       try {
         database.run(
             "ring",
             connection -> {
-              ring(connection, SQL_BY_ITSELF, now);
+              send(connection, SQL_WITHOUT_FLUSH, queues);
               return true;
             });
       } catch (RuntimeException trouble) {
-        log.debug("could not ring for {}: workers will find the jobs by polling", now, trouble);
+        log.debug("could not notify {}: workers will find the jobs by polling", queues, trouble);
       }
       LockSupport.parkNanos(PAUSE.toNanos());
     }
@@ -160,14 +176,14 @@ public final class QueueNotifier implements AutoCloseable {
     try {
       busy = false;
       changed.signalAll();
-      while (rung.isEmpty()) {
+      while (pending.isEmpty()) {
         if (closed) {
           return null;
         }
         changed.awaitUninterruptibly();
       }
-      Set<String> queues = rung;
-      rung = new LinkedHashSet<>();
+      Set<String> queues = pending;
+      pending = new LinkedHashSet<>();
       busy = true;
       return queues;
     } finally {
@@ -175,7 +191,7 @@ public final class QueueNotifier implements AutoCloseable {
     }
   }
 
-  /** Sends what was rung before, so that a short-lived producer leaves no job unannounced. */
+  /** Sends what is pending first, so that a short-lived producer leaves no job unannounced. */
   @Override
   public void close() {
     lock.lock();
@@ -183,7 +199,7 @@ public final class QueueNotifier implements AutoCloseable {
       closed = true;
       changed.signalAll();
       long left = TimeUnit.SECONDS.toNanos(DRAIN_SECONDS);
-      while (ringer != null && (busy || !rung.isEmpty()) && left > 0) {
+      while (sender != null && (busy || !pending.isEmpty()) && left > 0) {
         left = changed.awaitNanos(left);
       }
     } catch (InterruptedException interrupted) {

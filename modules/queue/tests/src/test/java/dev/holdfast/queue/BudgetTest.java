@@ -48,14 +48,14 @@ class BudgetTest extends QueueFixture {
     assertThat(failure.retryable()).isFalse();
     assertThat(failure.message())
         .isEqualTo("3 of 3 attempts failed, the last with FLAKY: it broke");
-    assertThat(queue.timeline(first.job()).getLast().data().text())
+    assertThat(queries.timeline(first.job()).getLast().data().text())
         .contains("RETRIES_EXHAUSTED")
         .contains("\"cause\"")
         .contains("\"FLAKY\"");
-    assertThat(queue.attempts(first.job()))
+    assertThat(queries.attempts(first.job()))
         .extracting(Attempt::outcome)
         .containsExactly(AttemptOutcome.FAILED, AttemptOutcome.FAILED, AttemptOutcome.FAILED);
-    assertThat(queue.attempts(first.job()).getLast().failure())
+    assertThat(queries.attempts(first.job()).getLast().failure())
         .as("the attempt itself failed as it said")
         .isEqualTo(FLAKY);
     assertThat(claim(1)).isEmpty();
@@ -69,7 +69,7 @@ class BudgetTest extends QueueFixture {
     assertThat(status.state()).isEqualTo(JobState.FAILED);
     assertThat(status.failures()).isZero();
     assertThat(status.failure()).isEqualTo(HOPELESS);
-    assertThat(queue.timeline(lease.job()).getLast().data().text())
+    assertThat(queries.timeline(lease.job()).getLast().data().text())
         .contains("BAD_ROW")
         .doesNotContain("runAt");
   }
@@ -82,13 +82,13 @@ class BudgetTest extends QueueFixture {
     assertThat(status.state()).isEqualTo(JobState.RETRYING);
     assertThat(status.failures()).isEqualTo(1);
     assertThat(status.failure()).isEqualTo(FLAKY);
-    Instant ended = Objects.requireNonNull(queue.attempts(lease.job()).getFirst().endedAt());
+    Instant ended = Objects.requireNonNull(queries.attempts(lease.job()).getFirst().endedAt());
     assertThat(Duration.between(ended, status.runAt()))
         .isBetween(Duration.ofMinutes(10).minusSeconds(5), Duration.ofMinutes(10));
-    assertThat(queue.promote()).isZero();
+    assertThat(maintenance.promote()).isZero();
     assertThat(claim(1)).isEmpty();
-    assertThat(queue.timeline(lease.job()).getLast().type()).isEqualTo("retry:scheduled");
-    assertThat(queue.timeline(lease.job()).getLast().data().text()).contains("runAt");
+    assertThat(queries.timeline(lease.job()).getLast().type()).isEqualTo("retry:scheduled");
+    assertThat(queries.timeline(lease.job()).getLast().data().text()).contains("runAt");
   }
 
   @Test
@@ -103,24 +103,24 @@ class BudgetTest extends QueueFixture {
       Lease lease = running();
       // Neither is a failure, and so neither makes the job wait longer.
       for (int i = 0; i < 5; i++) {
-        own.settle(new Settlement.Release(lease, false));
+        own.jobs().settle(new Settlement.Release(lease, false));
         lease = claimOne();
       }
-      own.settle(new Settlement.Fail(lease, FLAKY, null));
+      own.jobs().settle(new Settlement.Fail(lease, FLAKY, null));
       assertThat(wait(lease)).isBetween(Duration.ofMinutes(29), Duration.ofHours(1));
       comeDue(lease.job());
       lease = claimOne();
-      own.settle(new Settlement.Fail(lease, FLAKY, null));
+      own.jobs().settle(new Settlement.Fail(lease, FLAKY, null));
       assertThat(wait(lease)).isBetween(Duration.ofMinutes(299), Duration.ofHours(10));
 
       Lease slow = addAndClaim(Job.of("slow"));
-      own.settle(new Settlement.Fail(slow, FLAKY, null));
+      own.jobs().settle(new Settlement.Fail(slow, FLAKY, null));
       assertThat(wait(slow)).isBetween(Duration.ofHours(119), Duration.ofDays(10));
     }
   }
 
   private Duration wait(Lease lease) {
-    Instant ended = Objects.requireNonNull(queue.attempts(lease.job()).getLast().endedAt());
+    Instant ended = Objects.requireNonNull(queries.attempts(lease.job()).getLast().endedAt());
     return Duration.between(ended, status(lease.job()).runAt());
   }
 
@@ -154,7 +154,8 @@ class BudgetTest extends QueueFixture {
     assertThat(status(lease.job()).failures()).isZero();
     assertThat(status(lease.job()).crashes()).isZero();
     assertThat(status(lease.job()).failure()).isNull();
-    assertThat(queue.attempts(lease.job()).getFirst().outcome()).isEqualTo(AttemptOutcome.SNOOZED);
+    assertThat(queries.attempts(lease.job()).getFirst().outcome())
+        .isEqualTo(AttemptOutcome.SNOOZED);
   }
 
   @Test
@@ -167,7 +168,8 @@ class BudgetTest extends QueueFixture {
     assertThat(lease.attempt()).isEqualTo(6);
     assertThat(status(lease.job()).failures()).isZero();
     assertThat(status(lease.job()).crashes()).isZero();
-    assertThat(queue.attempts(lease.job()).getFirst().outcome()).isEqualTo(AttemptOutcome.RELEASED);
+    assertThat(queries.attempts(lease.job()).getFirst().outcome())
+        .isEqualTo(AttemptOutcome.RELEASED);
   }
 
   @Test
@@ -203,7 +205,7 @@ class BudgetTest extends QueueFixture {
   void a_toxic_job_that_is_retried_may_crash_again() {
     Lease lease = addAndClaim(job().maxCrashes(0));
     expire(lease);
-    queue.reap(Duration.ZERO);
+    maintenance.reap(Duration.ZERO);
     queue.retry(List.of(lease.job()));
     assertThat(status(lease.job()).crashes()).isZero();
     queue.settle(succeed(claimOne()));
@@ -220,7 +222,7 @@ class BudgetTest extends QueueFixture {
     assertThat(queue.heartbeat(List.of(second), LEASE).getFirst().cancelRequested()).isFalse();
     assertThat(status(lease.job()).cancelRequestedAt()).isNull();
     assertThat(status(lease.job()).cancelReason()).isNull();
-    queue.expire(Duration.ZERO);
+    maintenance.expire(Duration.ZERO);
     assertThat(state(lease.job())).isEqualTo(JobState.RUNNING);
   }
 
@@ -252,13 +254,13 @@ class BudgetTest extends QueueFixture {
     Instant future = Instant.parse("2090-01-01T00:00:00Z");
     JobId late = add(job().deadline(future));
     set(late, "deadline = now() - interval '1 s'");
-    queue.expire(Duration.ZERO);
+    maintenance.expire(Duration.ZERO);
     assertThat(state(late)).isEqualTo(JobState.FAILED);
     Lease failed = addAndClaim(job().deadline(future));
     queue.settle(fail(failed, HOPELESS));
 
     queue.retry(List.of(late, failed.job()));
-    queue.expire(Duration.ZERO);
+    maintenance.expire(Duration.ZERO);
 
     assertThat(status(late).deadline()).isNull();
     assertThat(state(late)).isEqualTo(JobState.PENDING);

@@ -29,7 +29,7 @@ class DependencyTest extends QueueFixture {
     assertThat(state(last.id())).isEqualTo(JobState.WAITING);
 
     queue.settle(succeed(claimOne()));
-    assertThat(queue.promote()).isZero();
+    assertThat(maintenance.promote()).isZero();
     Lease second = claimOne();
     assertThat(second.job()).isEqualTo(two.id());
     assertThat(claim(1)).isEmpty();
@@ -54,13 +54,14 @@ class DependencyTest extends QueueFixture {
     JobId second = add(job().after(List.of(first.job()), policy));
     JobId third = add(job().after(List.of(second), policy));
     queue.settle(fail(first, HOPELESS));
-    queue.promote();
-    queue.promote();
+    maintenance.promote();
+    maintenance.promote();
     switch (policy) {
       case CANCEL -> {
         assertThat(state(second)).isEqualTo(JobState.CANCELLED);
         assertThat(state(third)).isEqualTo(JobState.CANCELLED);
-        assertThat(queue.timeline(second).getLast().data().text()).contains(first.job().toString());
+        assertThat(queries.timeline(second).getLast().data().text())
+            .contains(first.job().toString());
         assertThat(events(second)).containsExactly("created", "cancelled");
       }
       case FAIL -> {
@@ -83,7 +84,7 @@ class DependencyTest extends QueueFixture {
     JobId after = add(job().after(failing.job(), slow.job()));
     JobId patient = add(job().after(List.of(failing.job(), slow.job()), WhenDependencyFails.RUN));
     queue.settle(fail(failing, HOPELESS));
-    queue.promote();
+    maintenance.promote();
     assertThat(state(after)).isEqualTo(JobState.CANCELLED);
     assertThat(state(patient)).isEqualTo(JobState.WAITING);
   }
@@ -93,7 +94,7 @@ class DependencyTest extends QueueFixture {
     Lease first = running();
     JobId after = add(job().after(first.job()));
     queue.settle(fail(first, FLAKY));
-    queue.promote();
+    maintenance.promote();
     assertThat(state(after)).isEqualTo(JobState.WAITING);
   }
 
@@ -104,7 +105,7 @@ class DependencyTest extends QueueFixture {
     JobId late = add(job().after(first));
     queue.cancel(cancelled, false, "x", GRACE);
     set(late, "deadline = now() - interval '1 s'");
-    queue.expire(Duration.ZERO);
+    maintenance.expire(Duration.ZERO);
     assertThat(state(cancelled)).isEqualTo(JobState.CANCELLED);
     assertThat(failure(late).code()).isEqualTo(Failure.DEADLINE_EXCEEDED);
   }
@@ -179,7 +180,7 @@ class DependencyTest extends QueueFixture {
     queue.settle(succeed(claimOne()));
     queue.settle(succeed(claimOne()));
     set(first, "finished_at = finished_at - interval '1 day'");
-    assertThat(queue.retain(JobState.SUCCEEDED, Duration.ofHours(1))).isEqualTo(1);
+    assertThat(maintenance.retain(JobState.SUCCEEDED, Duration.ofHours(1))).isEqualTo(1);
     assertThat(queue.enqueue(after)).isEqualTo(new Enqueued(after.id(), false));
     assertThat(state(after.id())).isEqualTo(JobState.SUCCEEDED);
   }
@@ -193,7 +194,7 @@ class DependencyTest extends QueueFixture {
     }
     queue.enqueue(after);
     queue.settle(succeed(first));
-    List<Integer> let = Parallel.run(4, i -> () -> queue.promote());
+    List<Integer> let = Parallel.run(4, i -> () -> maintenance.promote());
     assertThat(let.stream().mapToInt(Integer::intValue).sum()).isEqualTo(200);
     assertThat(count(JobState.PENDING)).isEqualTo(200);
   }
@@ -207,6 +208,6 @@ class DependencyTest extends QueueFixture {
     }
     queue.enqueue(after);
     queue.settle(succeed(first));
-    assertThat(queue.promote()).isEqualTo(1_500);
+    assertThat(maintenance.promote()).isEqualTo(1_500);
   }
 }

@@ -50,7 +50,7 @@ class FenceTest extends QueueFixture {
   private Lease stale() {
     Lease lease = running();
     expire(lease);
-    queue.reap(Duration.ZERO);
+    maintenance.reap(Duration.ZERO);
     assertThat(claimOne()).isEqualTo(new Lease(lease.job(), 2));
     return lease;
   }
@@ -69,7 +69,7 @@ class FenceTest extends QueueFixture {
   void a_worker_whose_job_was_taken_back_and_not_yet_given_away_cannot_settle_it(Named ending) {
     Lease lease = running();
     expire(lease);
-    queue.reap(Duration.ZERO);
+    maintenance.reap(Duration.ZERO);
     String before = row(lease.job());
     assertThat(queue.settle(ending.settling.of(lease))).isEqualTo(Ack.LEASE_LOST);
     assertThat(row(lease.job())).isEqualTo(before);
@@ -138,7 +138,7 @@ class FenceTest extends QueueFixture {
     Artifact artifact = new Artifact("out.bin", 3, "0123456789abcdef".repeat(4));
     assertThat(queue.publish(new Publication(stale, "shared", List.of(artifact), null)))
         .isEqualTo(Ack.LEASE_LOST);
-    assertThat(queue.artifacts(stale.job())).isEmpty();
+    assertThat(queries.artifacts(stale.job())).isEmpty();
     assertThat(row(stale.job())).isEqualTo(before);
   }
 
@@ -171,7 +171,7 @@ class FenceTest extends QueueFixture {
     Lease lease = running();
     expire(lease);
     assertThat(queue.settle(succeed(lease))).isEqualTo(Ack.ACCEPTED);
-    assertThat(queue.reap(Duration.ZERO).requeued()).isEmpty();
+    assertThat(maintenance.reap(Duration.ZERO).requeued()).isEmpty();
     assertThat(state(lease.job())).isEqualTo(JobState.SUCCEEDED);
     assertThat(queue.succeeded(lease)).isTrue();
   }
@@ -180,7 +180,7 @@ class FenceTest extends QueueFixture {
   void a_late_failure_is_not_taken_for_the_one_that_ended_the_attempt() {
     Lease lease = addAndClaim(job().timeout(Duration.ofMillis(1)));
     set(lease.job(), "started_at = now() - interval '1 hour'");
-    queue.expire(Duration.ZERO);
+    maintenance.expire(Duration.ZERO);
     assertThat(queue.settle(fail(lease, FLAKY))).isEqualTo(Ack.LEASE_LOST);
   }
 
@@ -190,7 +190,7 @@ class FenceTest extends QueueFixture {
     List<Lease> leases = claim(5).stream().map(job -> job.lease()).toList();
     Lease lost = leases.get(2);
     expire(lost);
-    queue.reap(Duration.ZERO);
+    maintenance.reap(Duration.ZERO);
     assertThat(
             queue.settle(
                 List.of(
@@ -220,7 +220,7 @@ class FenceTest extends QueueFixture {
     Lease other = running();
     Settlement.Fail again = fail(other, FLAKY);
     assertThat(queue.settle(List.of(again, again))).containsExactly(Ack.ACCEPTED, Ack.ACCEPTED);
-    assertThat(queue.attempts(other.job())).hasSize(1);
+    assertThat(queries.attempts(other.job())).hasSize(1);
     assertThat(status(other.job()).failures()).isEqualTo(1);
   }
 
@@ -246,7 +246,7 @@ class FenceTest extends QueueFixture {
                   () ->
                       i == 0
                           ? queue.settle(succeed(lease)) == Ack.ACCEPTED
-                          : !reaper.reap(Duration.ZERO).requeued().isEmpty());
+                          : !reaper.maintenance().reap(Duration.ZERO).requeued().isEmpty());
       assertThat(won.get(0)).isNotEqualTo(won.get(1));
       assertThat(state(lease.job())).isEqualTo(won.get(0) ? JobState.SUCCEEDED : JobState.PENDING);
       queue.cancel(lease.job(), false, "next round", GRACE);

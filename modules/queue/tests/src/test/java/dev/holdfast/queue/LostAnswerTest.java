@@ -35,7 +35,7 @@ class LostAnswerTest extends QueueFixture {
             db.dataSource(proxy, 4),
             new JacksonCodec(),
             new Queue.Options(3, StatementObserver.NONE));
-    remote.find(job().id());
+    remote.queries().find(job().id());
   }
 
   @AfterEach
@@ -52,7 +52,7 @@ class LostAnswerTest extends QueueFixture {
   void an_enqueue_whose_answer_was_lost_is_resolved_by_its_id() throws Exception {
     Job job = job();
     CountDownLatch lost = proxy.loseNextReplyTo("INSERT INTO holdfast.job");
-    assertThat(remote.enqueue(job)).isEqualTo(new Enqueued(job.id(), false));
+    assertThat(remote.jobs().enqueue(job)).isEqualTo(new Enqueued(job.id(), false));
     assertLost(lost);
     assertThat(count(JobState.PENDING)).isEqualTo(1);
   }
@@ -61,55 +61,56 @@ class LostAnswerTest extends QueueFixture {
   void an_enqueue_whose_commit_was_not_answered_is_resolved_by_its_id() throws Exception {
     Job job = job().uniqueKey("k");
     CountDownLatch lost = proxy.loseNextReplyTo("COMMIT");
-    assertThat(remote.enqueue(job)).isEqualTo(new Enqueued(job.id(), false));
+    assertThat(remote.jobs().enqueue(job)).isEqualTo(new Enqueued(job.id(), false));
     assertLost(lost);
     assertThat(count(JobState.PENDING)).isEqualTo(1);
-    assertThat(remote.enqueue(job().uniqueKey("k"))).isEqualTo(new Enqueued(job.id(), true));
+    assertThat(remote.jobs().enqueue(job().uniqueKey("k"))).isEqualTo(new Enqueued(job.id(), true));
   }
 
   @Test
   void a_settle_whose_answer_was_lost_counts_once() throws Exception {
     Lease done = running();
     CountDownLatch first = proxy.loseNextReplyTo("SUCCEEDED");
-    assertThat(remote.settle(succeed(done))).isEqualTo(Ack.ACCEPTED);
+    assertThat(remote.jobs().settle(succeed(done))).isEqualTo(Ack.ACCEPTED);
     assertLost(first);
     Lease failed = running();
     CountDownLatch second = proxy.loseNextReplyTo("INSERT INTO holdfast.attempt");
-    assertThat(remote.settle(fail(failed, FLAKY))).isEqualTo(Ack.ACCEPTED);
+    assertThat(remote.jobs().settle(fail(failed, FLAKY))).isEqualTo(Ack.ACCEPTED);
     assertLost(second);
     Lease snoozed = running();
     CountDownLatch third = proxy.loseNextReplyTo("INSERT INTO holdfast.attempt");
-    assertThat(remote.settle(new Settlement.Snooze(snoozed, Duration.ofHours(1))))
+    assertThat(remote.jobs().settle(new Settlement.Snooze(snoozed, Duration.ofHours(1))))
         .isEqualTo(Ack.ACCEPTED);
     assertLost(third);
 
     assertThat(state(done.job())).isEqualTo(JobState.SUCCEEDED);
     assertThat(status(failed.job()).failures()).isEqualTo(1);
-    assertThat(queue.attempts(failed.job())).hasSize(1);
-    assertThat(queue.attempts(snoozed.job())).hasSize(1);
+    assertThat(queries.attempts(failed.job())).hasSize(1);
+    assertThat(queries.attempts(snoozed.job())).hasSize(1);
   }
 
   @Test
   void a_claim_whose_answer_was_lost_is_not_repeated_and_can_be_found() throws Exception {
     queue.enqueue(jobs(10));
     CountDownLatch lost = proxy.loseNextReplyTo("SET state = 'RUNNING'");
-    assertThatThrownBy(() -> remote.claim(QUEUE, 3, WORKER, LEASE))
+    assertThatThrownBy(() -> remote.jobs().claim(QUEUE, 3, WORKER, LEASE))
         .isInstanceOf(DatabaseException.class)
         .satisfies(thrown -> assertThat(((DatabaseException) thrown).mayPass()).isTrue());
     assertLost(lost);
-    List<Lease> held = remote.heldBy(WORKER);
+    List<Lease> held = remote.jobs().heldBy(WORKER);
     assertThat(held).hasSize(3);
     assertThat(count(JobState.RUNNING)).isEqualTo(3);
-    assertThat(remote.settle(List.of(new Settlement.Release(held.getFirst(), false))))
+    assertThat(remote.jobs().settle(List.of(new Settlement.Release(held.getFirst(), false))))
         .containsExactly(Ack.ACCEPTED);
   }
 
   @Test
   void a_heartbeat_whose_answer_was_lost_is_sent_again() throws Exception {
     Lease lease = running();
-    remote.heartbeat(List.of(lease), LEASE);
+    remote.jobs().heartbeat(List.of(lease), LEASE);
     CountDownLatch lost = proxy.loseNextReplyTo("heartbeat_at = statement_timestamp()");
-    assertThat(remote.heartbeat(List.of(lease), LEASE).getFirst().ack()).isEqualTo(Ack.ACCEPTED);
+    assertThat(remote.jobs().heartbeat(List.of(lease), LEASE).getFirst().ack())
+        .isEqualTo(Ack.ACCEPTED);
     assertLost(lost);
   }
 
@@ -121,14 +122,14 @@ class LostAnswerTest extends QueueFixture {
     noPool.setPassword(db.password());
     try (Queue patient = new Queue(noPool, new JacksonCodec(), Queue.Options.DEFAULT)) {
       proxy.cut();
-      assertThatThrownBy(() -> patient.enqueue(job()))
+      assertThatThrownBy(() -> patient.jobs().enqueue(job()))
           .isInstanceOf(DatabaseException.class)
           .satisfies(
               thrown ->
                   assertThat(((DatabaseException) thrown).reason())
                       .isEqualTo(DatabaseException.Reason.UNAVAILABLE));
       proxy.mend();
-      patient.enqueue(job());
+      patient.jobs().enqueue(job());
     }
     assertThat(count(JobState.PENDING)).isEqualTo(1);
   }

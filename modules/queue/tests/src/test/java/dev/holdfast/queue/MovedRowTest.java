@@ -28,14 +28,19 @@ class MovedRowTest {
     try (Queue queue = new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT);
         Connection heartbeat = db.dataSource().getConnection();
         Statement statement = heartbeat.createStatement()) {
-      queue.enqueue(Job.of("work"));
+      queue.jobs().enqueue(Job.of("work"));
       Lease lease =
-          queue.claim("default", 1, "worker", Duration.ofMinutes(1)).jobs().getFirst().lease();
+          queue
+              .jobs()
+              .claim("default", 1, "worker", Duration.ofMinutes(1))
+              .jobs()
+              .getFirst()
+              .lease();
       heartbeat.setAutoCommit(false);
       statement.execute("UPDATE holdfast.job SET heartbeat_at = clock_timestamp()");
       CompletableFuture<Ack> settled =
           CompletableFuture.supplyAsync(
-              () -> queue.settle(new Settlement.Succeed(lease, new Json("{\"n\": 1}"))));
+              () -> queue.jobs().settle(new Settlement.Succeed(lease, new Json("{\"n\": 1}"))));
       await()
           .atMost(SOON)
           .until(
@@ -44,7 +49,7 @@ class MovedRowTest {
                       > 0);
       heartbeat.commit();
       assertThat(settled.get(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo(Ack.ACCEPTED);
-      assertThat(String.valueOf(queue.find(lease.job()).orElseThrow().result()))
+      assertThat(String.valueOf(queue.queries().find(lease.job()).orElseThrow().result()))
           .isEqualTo("{\"n\": 1}");
     }
   }

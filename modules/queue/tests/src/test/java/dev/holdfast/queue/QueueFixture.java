@@ -50,7 +50,15 @@ public abstract class QueueFixture {
   public static final Backoff BACKOFF = new Backoff(RetryDefaults.NONE);
 
   public static TestDatabase db;
-  public Queue queue;
+
+  /** The doors, opened anew for each test. */
+  public Queue opened;
+
+  public JobQueue queue;
+  public JobQueries queries;
+  public QueueAdmin admin;
+  public Maintenance maintenance;
+  public Access access;
   private final List<Queue> others = new ArrayList<>();
 
   @BeforeAll
@@ -65,13 +73,18 @@ public abstract class QueueFixture {
     db.sql(
         "TRUNCATE holdfast.job, holdfast.queue, holdfast.api_key, holdfast.signing_key,"
             + " holdfast.submission, public.seen CASCADE");
-    queue = new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT);
+    opened = new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT);
+    queue = opened.jobs();
+    queries = opened.queries();
+    admin = opened.admin();
+    maintenance = opened.maintenance();
+    access = opened.access();
   }
 
   @AfterEach
   protected void close() {
     others.forEach(Queue::close);
-    queue.close();
+    opened.close();
   }
 
   /** Another client of the same database, with connections of its own. */
@@ -151,7 +164,7 @@ public abstract class QueueFixture {
   }
 
   protected JobStatus status(JobId job) {
-    return queue.find(job).orElseThrow();
+    return queries.find(job).orElseThrow();
   }
 
   protected JobState state(JobId job) {
@@ -164,11 +177,11 @@ public abstract class QueueFixture {
   }
 
   protected List<String> events(JobId job) {
-    return queue.timeline(job).stream().map(JobEvent::type).toList();
+    return queries.timeline(job).stream().map(JobEvent::type).toList();
   }
 
   protected long count(JobState state) {
-    return queue.statistics().byState().getOrDefault(state, 0L);
+    return queries.statistics().byState().getOrDefault(state, 0L);
   }
 
   /** A job's row as one text, to see whether anything in it changed. */

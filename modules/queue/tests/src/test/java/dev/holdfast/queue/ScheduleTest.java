@@ -34,7 +34,7 @@ class ScheduleTest extends QueueFixture {
   }
 
   private ScheduleStatus status(String name) {
-    return queue.schedules().stream().filter(s -> s.name().equals(name)).findFirst().orElseThrow();
+    return admin.schedules().stream().filter(s -> s.name().equals(name)).findFirst().orElseThrow();
   }
 
   /** As if nobody had looked for so many years. */
@@ -47,25 +47,25 @@ class ScheduleTest extends QueueFixture {
 
   @Test
   void its_job_has_the_attempts_that_hold_when_it_is_enqueued() {
-    queue.schedule(everyYear());
+    admin.schedule(everyYear());
     overdue(0);
     RetryDefaults defaults = RetryDefaults.of(new RetryDefaults.Retries(7, null));
     try (Queue other =
         new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.retries(defaults))) {
-      assertThat(other.fire()).isEqualTo(1);
+      assertThat(other.maintenance().fire()).isEqualTo(1);
     }
-    assertThat(queue.list(JobFilter.ALL).getFirst().maxAttempts()).isEqualTo(7);
+    assertThat(queries.list(JobFilter.ALL).getFirst().maxAttempts()).isEqualTo(7);
   }
 
   @Test
   void it_fires_when_its_time_has_come_and_not_before() {
-    queue.schedule(everyYear());
-    assertThat(queue.fire()).isZero();
+    admin.schedule(everyYear());
+    assertThat(maintenance.fire()).isZero();
     overdue(0);
-    assertThat(queue.fire()).isEqualTo(1);
-    assertThat(queue.fire()).isZero();
+    assertThat(maintenance.fire()).isEqualTo(1);
+    assertThat(maintenance.fire()).isZero();
 
-    JobStatus job = queue.list(JobFilter.ALL).getFirst();
+    JobStatus job = queries.list(JobFilter.ALL).getFirst();
     assertThat(job.kind()).isEqualTo("tick");
     assertThat(job.priority()).isEqualTo(2);
     assertThat(job.runKey()).isEqualTo("tick");
@@ -76,88 +76,88 @@ class ScheduleTest extends QueueFixture {
 
   @Test
   void any_number_of_nodes_fire_it_once() {
-    queue.schedule(everyYear());
+    admin.schedule(everyYear());
     overdue(0);
-    List<Queue> nodes = List.of(queue, another(), another(), another());
+    List<Queue> nodes = List.of(opened, another(), another(), another());
     int fired =
-        Parallel.run(nodes.size(), i -> nodes.get(i)::fire).stream()
+        Parallel.run(nodes.size(), i -> nodes.get(i).maintenance()::fire).stream()
             .mapToInt(Integer::intValue)
             .sum();
     assertThat(fired).isEqualTo(1);
-    assertThat(queue.list(JobFilter.ALL)).hasSize(1);
+    assertThat(queries.list(JobFilter.ALL)).hasSize(1);
   }
 
   @Test
   void a_transaction_that_runs_twice_makes_one_job() {
-    queue.schedule(everyYear());
+    admin.schedule(everyYear());
     overdue(0);
-    queue.fire();
+    maintenance.fire();
     overdue(0);
-    queue.fire();
-    assertThat(queue.list(JobFilter.ALL)).hasSize(1);
+    maintenance.fire();
+    assertThat(queries.list(JobFilter.ALL)).hasSize(1);
   }
 
   @Test
   void missed_times_are_made_up_for_once_not_at_all_or_each() {
-    queue.schedule(everyYear());
+    admin.schedule(everyYear());
     overdue(10);
-    assertThat(queue.fire()).isEqualTo(1);
+    assertThat(maintenance.fire()).isEqualTo(1);
 
-    queue.schedule(everyYear().missed(WhenMissed.ALL));
+    admin.schedule(everyYear().missed(WhenMissed.ALL));
     overdue(10);
-    assertThat(queue.fire()).isEqualTo(11);
+    assertThat(maintenance.fire()).isEqualTo(11);
 
-    queue.schedule(everyYear().missed(WhenMissed.SKIP));
+    admin.schedule(everyYear().missed(WhenMissed.SKIP));
     overdue(10);
-    assertThat(queue.fire()).isZero();
+    assertThat(maintenance.fire()).isZero();
     assertThat(status("tick").nextAt()).isAfter(Instant.now());
   }
 
   @Test
   void without_overlap_a_time_before_the_last_one_has_ended_is_passed_over() {
-    queue.schedule(everyYear().withoutOverlap());
+    admin.schedule(everyYear().withoutOverlap());
     overdue(0);
-    queue.fire();
+    maintenance.fire();
     db.sql("UPDATE holdfast.schedule SET next_at = now() - interval '1 minute'");
-    queue.fire();
-    assertThat(queue.list(JobFilter.ALL)).hasSize(1);
+    maintenance.fire();
+    assertThat(queries.list(JobFilter.ALL)).hasSize(1);
 
     queue.settle(succeed(claimOne()));
     db.sql("UPDATE holdfast.schedule SET next_at = now() - interval '1 second'");
-    queue.fire();
-    assertThat(queue.list(JobFilter.ALL)).hasSize(2);
+    maintenance.fire();
+    assertThat(queries.list(JobFilter.ALL)).hasSize(2);
   }
 
   @Test
   void a_paused_schedule_fires_nothing_and_makes_up_for_nothing() {
-    queue.schedule(everyYear().missed(WhenMissed.ALL));
-    assertThat(queue.pauseSchedule("tick")).isTrue();
-    assertThat(queue.pauseSchedule("tick")).isFalse();
+    admin.schedule(everyYear().missed(WhenMissed.ALL));
+    assertThat(admin.pauseSchedule("tick")).isTrue();
+    assertThat(admin.pauseSchedule("tick")).isFalse();
     overdue(5);
-    assertThat(queue.fire()).isZero();
-    assertThat(queue.resumeSchedule("tick")).isTrue();
-    assertThat(queue.resumeSchedule("tick")).isFalse();
-    assertThat(queue.fire()).isZero();
+    assertThat(maintenance.fire()).isZero();
+    assertThat(admin.resumeSchedule("tick")).isTrue();
+    assertThat(admin.resumeSchedule("tick")).isFalse();
+    assertThat(maintenance.fire()).isZero();
     assertThat(status("tick").pausedAt()).isNull();
   }
 
   @Test
   void setting_it_again_does_not_lose_a_time_that_is_due() {
-    queue.schedule(everyYear());
+    admin.schedule(everyYear());
     overdue(0);
-    queue.schedule(everyYear());
-    assertThat(queue.fire()).isEqualTo(1);
+    admin.schedule(everyYear());
+    assertThat(maintenance.fire()).isEqualTo(1);
   }
 
   @Test
   void it_can_be_changed_and_removed() {
-    queue.schedule(everyYear());
-    queue.schedule(Schedule.of("tick", "@daily", ZoneId.of("Europe/Berlin"), Job.of("tock")));
-    assertThat(queue.schedules()).hasSize(1);
+    admin.schedule(everyYear());
+    admin.schedule(Schedule.of("tick", "@daily", ZoneId.of("Europe/Berlin"), Job.of("tock")));
+    assertThat(admin.schedules()).hasSize(1);
     assertThat(status("tick").cron()).isEqualTo("@daily");
     assertThat(status("tick").kind()).isEqualTo("tock");
-    assertThat(queue.removeSchedule("tick")).isTrue();
-    assertThat(queue.removeSchedule("tick")).isFalse();
+    assertThat(admin.removeSchedule("tick")).isTrue();
+    assertThat(admin.removeSchedule("tick")).isFalse();
   }
 
   @Test
@@ -175,8 +175,8 @@ class ScheduleTest extends QueueFixture {
   }
 
   private void twoWithABroken(String assignment) {
-    queue.schedule(Schedule.of("a-broken", "@yearly", UTC, Job.of("never")));
-    queue.schedule(everyYear());
+    admin.schedule(Schedule.of("a-broken", "@yearly", UTC, Job.of("never")));
+    admin.schedule(everyYear());
     db.sql("UPDATE holdfast.schedule SET " + assignment + " WHERE name = 'a-broken'");
     overdue(0);
   }
@@ -196,8 +196,8 @@ class ScheduleTest extends QueueFixture {
   void a_schedule_that_cannot_be_read_is_told_and_stops_no_other(String damage, String told) {
     twoWithABroken(damage);
     assertThat(reason(status("a-broken"))).contains(told);
-    assertThat(queue.fire()).isEqualTo(1);
-    assertThat(queue.list(JobFilter.ALL)).extracting(JobStatus::kind).containsExactly("tick");
+    assertThat(maintenance.fire()).isEqualTo(1);
+    assertThat(queries.list(JobFilter.ALL)).extracting(JobStatus::kind).containsExactly("tick");
     assertThat(reason(status("a-broken"))).contains(told);
     assertThat(status("tick").broken()).isNull();
   }
@@ -210,7 +210,7 @@ class ScheduleTest extends QueueFixture {
     } finally {
       db.sql("DROP CAST (bytea AS jsonb)");
     }
-    assertThat(queue.fire()).isEqualTo(1);
+    assertThat(maintenance.fire()).isEqualTo(1);
     assertThat(reason(status("a-broken"))).isNotBlank();
     assertThat(status("a-broken").payload()).isNull();
   }
@@ -220,15 +220,15 @@ class ScheduleTest extends QueueFixture {
     twoWithABroken("kind = 'refused'");
     db.sql("ALTER TABLE holdfast.job ADD CONSTRAINT not_that CHECK (kind <> 'refused') NOT VALID");
     try {
-      assertThat(queue.fire()).isEqualTo(1);
+      assertThat(maintenance.fire()).isEqualTo(1);
       assertThat(reason(status("a-broken"))).contains("not_that");
       assertThat(status("a-broken").nextAt()).isBefore(Instant.now());
     } finally {
       db.sql("ALTER TABLE holdfast.job DROP CONSTRAINT not_that");
     }
-    assertThat(queue.fire()).as("not at every sweep").isZero();
+    assertThat(maintenance.fire()).as("not at every sweep").isZero();
     db.sql("UPDATE holdfast.schedule SET retry_at = now() WHERE retry_at IS NOT NULL");
-    assertThat(queue.fire()).isEqualTo(1);
+    assertThat(maintenance.fire()).isEqualTo(1);
     assertThat(status("a-broken").broken()).isNull();
     assertThat(status("a-broken").nextAt()).isAfter(Instant.now());
   }
@@ -236,28 +236,28 @@ class ScheduleTest extends QueueFixture {
   @Test
   void setting_a_broken_schedule_anew_mends_it_and_it_can_be_removed() {
     twoWithABroken("zone = 'Moon'");
-    queue.fire();
+    maintenance.fire();
     assertRefused(
         Refusal.BAD_SCHEDULE,
         () -> {
-          queue.pauseSchedule("a-broken");
-          queue.resumeSchedule("a-broken");
+          admin.pauseSchedule("a-broken");
+          admin.resumeSchedule("a-broken");
         });
-    queue.schedule(Schedule.of("a-broken", "@yearly", UTC, Job.of("mended")));
+    admin.schedule(Schedule.of("a-broken", "@yearly", UTC, Job.of("mended")));
     assertThat(status("a-broken").broken()).isNull();
-    assertThat(queue.removeSchedule("a-broken")).isTrue();
+    assertThat(admin.removeSchedule("a-broken")).isTrue();
   }
 
   @Test
   void more_broken_schedules_than_are_fired_at_once_leave_room_for_others() {
     for (int i = 0; i < 100; i++) {
-      queue.schedule(Schedule.of("broken-" + i, "@yearly", UTC, Job.of("never")));
+      admin.schedule(Schedule.of("broken-" + i, "@yearly", UTC, Job.of("never")));
     }
     db.sql("UPDATE holdfast.schedule SET zone = 'Moon'");
-    queue.schedule(everyYear());
+    admin.schedule(everyYear());
     overdue(1);
     db.sql("UPDATE holdfast.schedule SET next_at = next_at + interval '1 day' WHERE name = 'tick'");
-    assertThat(queue.fire()).isZero();
-    assertThat(queue.fire()).isEqualTo(1);
+    assertThat(maintenance.fire()).isZero();
+    assertThat(maintenance.fire()).isEqualTo(1);
   }
 }

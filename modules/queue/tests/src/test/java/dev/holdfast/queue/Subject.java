@@ -18,33 +18,39 @@ record Subject(Queue queue, TestDatabase db, Job before, Job job, Lease lease) {
   static Subject in(JobState state, Queue queue, TestDatabase db) {
     Job before = Job.of("test").queue("b" + JobId.next());
     Job job = Job.of("test").queue("q" + JobId.next()).after(before.id());
-    queue.enqueue(List.of(before, job));
+    queue.jobs().enqueue(List.of(before, job));
     Subject subject = new Subject(queue, db, before, job, new Lease(job.id(), 1));
     if (state != JobState.WAITING) {
       subject.endTheOneBefore(true);
       // A worker of its own: what others lost says nothing about this job.
-      queue.claim(job.queue(), 1, "worker:" + job.id(), QueueFixture.LEASE);
+      queue.jobs().claim(job.queue(), 1, "worker:" + job.id(), QueueFixture.LEASE);
     }
     switch (state) {
       case WAITING, RUNNING -> {}
       // Not for the first time, so that there is an old lease to come with.
-      case PENDING -> queue.settle(new Settlement.Release(subject.lease, false));
+      case PENDING -> queue.jobs().settle(new Settlement.Release(subject.lease, false));
       case RETRYING ->
-          queue.settle(new Settlement.Fail(subject.lease, QueueFixture.FLAKY, Duration.ofHours(1)));
-      case SUCCEEDED -> queue.settle(new Settlement.Succeed(subject.lease, null));
+          queue
+              .jobs()
+              .settle(new Settlement.Fail(subject.lease, QueueFixture.FLAKY, Duration.ofHours(1)));
+      case SUCCEEDED -> queue.jobs().settle(new Settlement.Succeed(subject.lease, null));
       case FAILED ->
-          queue.settle(new Settlement.Fail(subject.lease, QueueFixture.HOPELESS, Duration.ZERO));
-      case CANCELLED -> queue.settle(new Settlement.Cancel(subject.lease, null));
+          queue
+              .jobs()
+              .settle(new Settlement.Fail(subject.lease, QueueFixture.HOPELESS, Duration.ZERO));
+      case CANCELLED -> queue.jobs().settle(new Settlement.Cancel(subject.lease, null));
     }
     return subject;
   }
 
   void endTheOneBefore(boolean well) {
-    for (LeasedJob first : queue.claim(before.queue(), 1, "w", QueueFixture.LEASE).jobs()) {
-      queue.settle(
-          well
-              ? new Settlement.Succeed(first.lease(), null)
-              : QueueFixture.fail(first.lease(), QueueFixture.HOPELESS));
+    for (LeasedJob first : queue.jobs().claim(before.queue(), 1, "w", QueueFixture.LEASE).jobs()) {
+      queue
+          .jobs()
+          .settle(
+              well
+                  ? new Settlement.Succeed(first.lease(), null)
+                  : QueueFixture.fail(first.lease(), QueueFixture.HOPELESS));
     }
   }
 

@@ -33,8 +33,8 @@ class TimelineTest extends QueueFixture {
 
   @AfterEach
   void every_timeline_is_numbered_without_gaps_and_in_order_of_time() {
-    for (JobStatus job : queue.list(JobFilter.ALL.limit(1_000))) {
-      List<JobEvent> timeline = queue.timeline(job.id());
+    for (JobStatus job : queries.list(JobFilter.ALL.limit(1_000))) {
+      List<JobEvent> timeline = queries.timeline(job.id());
       assertThat(timeline)
           .extracting(JobEvent::number)
           .containsExactlyElementsOf(IntStream.rangeClosed(1, timeline.size()).boxed().toList());
@@ -61,11 +61,11 @@ class TimelineTest extends QueueFixture {
             "progress",
             "uploaded",
             "done");
-    assertThat(queue.timeline(lease.job()))
+    assertThat(queries.timeline(lease.job()))
         .extracting(JobEvent::attempt)
         .containsExactly(0, 1, 1, 1, 1, 1, 1, 1);
-    assertThat(queue.timeline(lease.job()).get(1).data().text()).contains(WORKER);
-    assertThat(queue.timeline(lease.job()).get(3).data())
+    assertThat(queries.timeline(lease.job()).get(1).data().text()).contains(WORKER);
+    assertThat(queries.timeline(lease.job()).get(3).data())
         .isEqualTo(new Json("{\"message\": \"10 of 100\", \"percent\": 10}"));
   }
 
@@ -95,7 +95,7 @@ class TimelineTest extends QueueFixture {
     Lease crashed = claimOne();
     queue.report(List.of(progress(crashed, 5)));
     expire(crashed);
-    queue.reap(Duration.ZERO);
+    maintenance.reap(Duration.ZERO);
     queue.settle(fail(claimOne(), FLAKY));
     queue.settle(fail(claimOne(), FLAKY));
     queue.retry(List.of(job));
@@ -128,7 +128,7 @@ class TimelineTest extends QueueFixture {
             "retried",
             "processing",
             "done");
-    assertThat(queue.attempts(job))
+    assertThat(queries.attempts(job))
         .extracting(Attempt::outcome)
         .containsExactly(
             AttemptOutcome.SNOOZED,
@@ -139,7 +139,7 @@ class TimelineTest extends QueueFixture {
             AttemptOutcome.FAILED,
             AttemptOutcome.CANCELLED,
             AttemptOutcome.SUCCEEDED);
-    assertThat(queue.attempts(job))
+    assertThat(queries.attempts(job))
         .extracting(Attempt::number)
         .containsExactly(1, 2, 3, 4, 5, 6, 7, 8);
   }
@@ -147,13 +147,13 @@ class TimelineTest extends QueueFixture {
   @Test
   void the_attempt_that_runs_has_no_end_yet() {
     Lease lease = running();
-    Attempt running = queue.attempts(lease.job()).getFirst();
+    Attempt running = queries.attempts(lease.job()).getFirst();
     assertThat(running.outcome()).isEqualTo(AttemptOutcome.RUNNING);
     assertThat(running.worker()).isEqualTo(WORKER);
     assertThat(running.endedAt()).isNull();
     assertThat(running.failure()).isNull();
     queue.settle(succeed(lease));
-    assertThat(queue.attempts(lease.job()).getFirst().endedAt())
+    assertThat(queries.attempts(lease.job()).getFirst().endedAt())
         .isEqualTo(status(lease.job()).finishedAt());
   }
 
@@ -250,6 +250,6 @@ class TimelineTest extends QueueFixture {
     Lease lease = running();
     Json data = new Json("{\"path\": \"results/a \\\"b\\\".csv\", \"rows\": [1, null, \"ü😀\"]}");
     queue.report(List.of(new Report.Event(lease, "exported", data)));
-    assertThat(queue.timeline(lease.job()).getLast().data()).isEqualTo(data);
+    assertThat(queries.timeline(lease.job()).getLast().data()).isEqualTo(data);
   }
 }

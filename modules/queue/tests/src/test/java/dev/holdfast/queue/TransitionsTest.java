@@ -97,29 +97,31 @@ class TransitionsTest {
   void a_verb_does_what_the_table_says_and_nothing_else(Verb verb, JobState state)
       throws SQLException {
     Subject subject = Subject.in(state, queue, db);
-    assertThat(queue.find(subject.id()).orElseThrow().state()).isEqualTo(state);
-    int attempt = queue.find(subject.id()).orElseThrow().attempt();
+    assertThat(queue.queries().find(subject.id()).orElseThrow().state()).isEqualTo(state);
+    int attempt = queue.queries().find(subject.id()).orElseThrow().attempt();
     db.sql("DELETE FROM public.seen");
 
     verb.on(subject);
 
     JobState next = next(verb, state);
     if (verb == Verb.RETAIN && state.isTerminal()) {
-      assertThat(queue.find(subject.id())).isEmpty();
+      assertThat(queue.queries().find(subject.id())).isEmpty();
       return;
     }
-    JobStatus after = queue.find(subject.id()).orElseThrow();
+    JobStatus after = queue.queries().find(subject.id()).orElseThrow();
     assertThat(after.state()).isEqualTo(next);
     assertThat(after.attempt())
         .isEqualTo(verb == Verb.CLAIM && next != state ? attempt + 1 : attempt);
     assertThat(seen(subject))
         .as("the state changed once, or not at all")
         .isEqualTo(next == state ? List.of() : List.of(state + ">" + next));
-    assertThat(queue.timeline(subject.id()))
+    assertThat(queue.queries().timeline(subject.id()))
         .as("the timeline has no gaps")
         .extracting(event -> event.number())
         .containsExactlyElementsOf(
-            Stream.iterate(1, n -> n + 1).limit(queue.timeline(subject.id()).size()).toList());
+            Stream.iterate(1, n -> n + 1)
+                .limit(queue.queries().timeline(subject.id()).size())
+                .toList());
   }
 
   @Test

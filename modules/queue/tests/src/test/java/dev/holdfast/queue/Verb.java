@@ -16,31 +16,33 @@ enum Verb {
   CLAIM {
     @Override
     void on(Subject job) {
-      job.queue().claim(job.job().queue(), 1, "another", QueueFixture.LEASE);
+      job.queue().jobs().claim(job.job().queue(), 1, "another", QueueFixture.LEASE);
     }
   },
   HEARTBEAT {
     @Override
     void on(Subject job) {
-      job.queue().heartbeat(List.of(job.lease()), QueueFixture.LEASE);
+      job.queue().jobs().heartbeat(List.of(job.lease()), QueueFixture.LEASE);
     }
   },
   REPORT {
     @Override
     void on(Subject job) {
-      job.queue().report(List.of(new Report.Progress(job.lease(), 50, "half")));
+      job.queue().jobs().report(List.of(new Report.Progress(job.lease(), 50, "half")));
     }
   },
   LOG {
     @Override
     void on(Subject job) {
-      job.queue().log(new LogLines(job.lease(), 1L, List.of("half"), (before, added) -> added));
+      job.queue()
+          .jobs()
+          .log(new LogLines(job.lease(), 1L, List.of("half"), (before, added) -> added));
     }
   },
   SUCCEED {
     @Override
     void on(Subject job) {
-      job.queue().settle(QueueFixture.succeed(job.lease()));
+      job.queue().jobs().settle(QueueFixture.succeed(job.lease()));
     }
   },
   SUCCEED_IN_TRANSACTION {
@@ -48,7 +50,7 @@ enum Verb {
     void on(Subject job) throws SQLException {
       try (Connection connection = job.db().connection()) {
         connection.setAutoCommit(false);
-        job.queue().succeed(connection, QueueFixture.succeed(job.lease()));
+        job.queue().jobs().succeed(connection, QueueFixture.succeed(job.lease()));
         connection.commit();
       }
     }
@@ -57,91 +59,92 @@ enum Verb {
     @Override
     void on(Subject job) {
       job.queue()
+          .jobs()
           .settle(new Settlement.Fail(job.lease(), QueueFixture.FLAKY, Duration.ofMinutes(1)));
     }
   },
   FAIL_FOR_GOOD {
     @Override
     void on(Subject job) {
-      job.queue().settle(QueueFixture.fail(job.lease(), QueueFixture.HOPELESS));
+      job.queue().jobs().settle(QueueFixture.fail(job.lease(), QueueFixture.HOPELESS));
     }
   },
   FAIL_AT_THE_END_OF_THE_BUDGET {
     @Override
     void on(Subject job) {
       job.set("failures = max_attempts - 1");
-      job.queue().settle(QueueFixture.fail(job.lease(), QueueFixture.FLAKY));
+      job.queue().jobs().settle(QueueFixture.fail(job.lease(), QueueFixture.FLAKY));
     }
   },
   FAIL_WHILE_CANCELLING {
     @Override
     void on(Subject job) {
       job.askToCancel();
-      job.queue().settle(QueueFixture.fail(job.lease(), QueueFixture.FLAKY));
+      job.queue().jobs().settle(QueueFixture.fail(job.lease(), QueueFixture.FLAKY));
     }
   },
   CANCEL {
     @Override
     void on(Subject job) {
-      job.queue().cancel(job.id(), true, "not needed", QueueFixture.GRACE);
+      job.queue().jobs().cancel(job.id(), true, "not needed", QueueFixture.GRACE);
     }
   },
   CANCELLED_BY_THE_WORKER {
     @Override
     void on(Subject job) {
       job.askToCancel();
-      job.queue().settle(new Settlement.Cancel(job.lease(), null));
+      job.queue().jobs().settle(new Settlement.Cancel(job.lease(), null));
     }
   },
   RELEASE {
     @Override
     void on(Subject job) {
-      job.queue().settle(new Settlement.Release(job.lease(), true));
+      job.queue().jobs().settle(new Settlement.Release(job.lease(), true));
     }
   },
   RELEASE_WHILE_CANCELLING {
     @Override
     void on(Subject job) {
       job.askToCancel();
-      job.queue().settle(new Settlement.Release(job.lease(), false));
+      job.queue().jobs().settle(new Settlement.Release(job.lease(), false));
     }
   },
   SNOOZE {
     @Override
     void on(Subject job) {
-      job.queue().settle(new Settlement.Snooze(job.lease(), Duration.ofMinutes(1)));
+      job.queue().jobs().settle(new Settlement.Snooze(job.lease(), Duration.ofMinutes(1)));
     }
   },
   GIVE_BACK_UNDELIVERED {
     @Override
     void on(Subject job) {
-      job.queue().undelivered(job.lease(), QueueFixture.FLAKY, Duration.ofMinutes(1));
+      job.queue().jobs().undelivered(job.lease(), QueueFixture.FLAKY, Duration.ofMinutes(1));
     }
   },
   GIVE_BACK_UNDELIVERED_WHILE_CANCELLING {
     @Override
     void on(Subject job) {
       job.askToCancel();
-      job.queue().undelivered(job.lease(), QueueFixture.FLAKY, Duration.ofMinutes(1));
+      job.queue().jobs().undelivered(job.lease(), QueueFixture.FLAKY, Duration.ofMinutes(1));
     }
   },
   REFUSE_UNDELIVERED {
     @Override
     void on(Subject job) {
-      job.queue().undelivered(job.lease(), QueueFixture.HOPELESS, Duration.ZERO);
+      job.queue().jobs().undelivered(job.lease(), QueueFixture.HOPELESS, Duration.ZERO);
     }
   },
   GIVE_BACK_DELIVERED {
     @Override
     void on(Subject job) {
-      job.queue().heartbeat(List.of(job.lease()), QueueFixture.LEASE);
-      job.queue().undelivered(job.lease(), QueueFixture.HOPELESS, Duration.ZERO);
+      job.queue().jobs().heartbeat(List.of(job.lease()), QueueFixture.LEASE);
+      job.queue().jobs().undelivered(job.lease(), QueueFixture.HOPELESS, Duration.ZERO);
     }
   },
   RETRY {
     @Override
     void on(Subject job) {
-      job.queue().retry(List.of(job.id()));
+      job.queue().jobs().retry(List.of(job.id()));
     }
   },
   SEND_BACK_TO_A_STEP {
@@ -149,7 +152,8 @@ enum Verb {
     void on(Subject job) {
       job.hasStep("s1");
       job.queue()
-          .control(
+          .jobs()
+          .command(
               job.id(),
               new JobCommand(CommandAction.RESUME_FROM_STEP, "s1", "ada", "once more"),
               null);
@@ -159,7 +163,7 @@ enum Verb {
     @Override
     void on(Subject job) {
       job.loseLease();
-      job.queue().reap(Duration.ZERO);
+      job.queue().maintenance().reap(Duration.ZERO);
     }
   },
   REAP_TOXIC {
@@ -167,7 +171,7 @@ enum Verb {
     void on(Subject job) {
       job.loseLease();
       job.set("crashes = max_crashes");
-      job.queue().reap(Duration.ZERO);
+      job.queue().maintenance().reap(Duration.ZERO);
     }
   },
   REAP_WHILE_CANCELLING {
@@ -175,7 +179,7 @@ enum Verb {
     void on(Subject job) {
       job.loseLease();
       job.askToCancel();
-      job.queue().reap(Duration.ZERO);
+      job.queue().maintenance().reap(Duration.ZERO);
     }
   },
   EXPIRE_CANCELLATION {
@@ -183,7 +187,7 @@ enum Verb {
     void on(Subject job) {
       job.askToCancel();
       job.setIfRunning("cancel_deadline = now() - interval '1 s'");
-      job.queue().expire(Duration.ZERO);
+      job.queue().maintenance().expire(Duration.ZERO);
     }
   },
   EXPIRE_ATTEMPT {
@@ -191,7 +195,7 @@ enum Verb {
     void on(Subject job) {
       job.set("timeout_ms = 1");
       job.setIfRunning("started_at = now() - interval '1 s'");
-      job.queue().expire(Duration.ZERO);
+      job.queue().maintenance().expire(Duration.ZERO);
     }
   },
   EXPIRE_LAST_ATTEMPT {
@@ -199,28 +203,28 @@ enum Verb {
     void on(Subject job) {
       job.set("timeout_ms = 1, failures = max_attempts - 1");
       job.setIfRunning("started_at = now() - interval '1 s'");
-      job.queue().expire(Duration.ZERO);
+      job.queue().maintenance().expire(Duration.ZERO);
     }
   },
   EXPIRE_JOB {
     @Override
     void on(Subject job) {
       job.set("deadline = now() - interval '1 s'");
-      job.queue().expire(Duration.ZERO);
+      job.queue().maintenance().expire(Duration.ZERO);
     }
   },
   PROMOTE {
     @Override
     void on(Subject job) {
       job.set("run_at = now() - interval '1 s'");
-      job.queue().promote();
+      job.queue().maintenance().promote();
     }
   },
   UNBLOCK {
     @Override
     void on(Subject job) {
       job.endTheOneBefore(true);
-      job.queue().promote();
+      job.queue().maintenance().promote();
     }
   },
   UNBLOCK_TO_RUN_ANYWAY {
@@ -228,7 +232,7 @@ enum Verb {
     void on(Subject job) {
       job.set("when_dependency_fails = 'RUN'");
       job.endTheOneBefore(false);
-      job.queue().promote();
+      job.queue().maintenance().promote();
     }
   },
   UNBLOCK_TO_CANCEL {
@@ -236,7 +240,7 @@ enum Verb {
     void on(Subject job) {
       job.set("when_dependency_fails = 'CANCEL'");
       job.endTheOneBefore(false);
-      job.queue().promote();
+      job.queue().maintenance().promote();
     }
   },
   UNBLOCK_TO_FAIL {
@@ -244,7 +248,7 @@ enum Verb {
     void on(Subject job) {
       job.set("when_dependency_fails = 'FAIL'");
       job.endTheOneBefore(false);
-      job.queue().promote();
+      job.queue().maintenance().promote();
     }
   },
   RETAIN {
@@ -252,21 +256,21 @@ enum Verb {
     void on(Subject job) {
       job.set("finished_at = finished_at - interval '1 day'");
       for (JobState state : JobState.TERMINAL) {
-        job.queue().retain(state, Duration.ofHours(1));
+        job.queue().maintenance().retain(state, Duration.ofHours(1));
       }
     }
   },
   PAUSE_AND_RESUME {
     @Override
     void on(Subject job) {
-      job.queue().pause(job.job().queue());
-      job.queue().resume(job.job().queue());
+      job.queue().admin().pause(job.job().queue());
+      job.queue().admin().resume(job.job().queue());
     }
   },
   ENQUEUE_AGAIN {
     @Override
     void on(Subject job) {
-      job.queue().enqueue(job.job());
+      job.queue().jobs().enqueue(job.job());
     }
   };
 

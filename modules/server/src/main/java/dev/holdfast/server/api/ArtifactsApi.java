@@ -4,7 +4,7 @@ import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobQueries;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
@@ -23,11 +23,11 @@ import org.jspecify.annotations.Nullable;
 
 /** What jobs have published, and the files themselves where the server can reach them. */
 public final class ArtifactsApi {
-  private final Queue queue;
+  private final JobQueries queries;
   private final @Nullable FolderStore store;
 
-  public ArtifactsApi(Queue queue, @Nullable Path folder) {
-    this.queue = queue;
+  public ArtifactsApi(JobQueries queries, @Nullable Path folder) {
+    this.queries = queries;
     this.store = folder == null ? null : new FolderStore(folder);
   }
 
@@ -37,9 +37,9 @@ public final class ArtifactsApi {
 
   private Answer download(Call call) throws IOException {
     String name = Limits.artifactName(call.value("name"));
-    JobId job = JobsApi.job(queue, call).id();
+    JobId job = JobsApi.job(queries, call).id();
     Artifact artifact =
-        queue.artifacts(job).stream()
+        queries.artifacts(job).stream()
             .map(PublishedArtifact::artifact)
             .filter(each -> each.name().equals(name))
             .findFirst()

@@ -8,7 +8,8 @@ import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.JobQueue;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
@@ -20,10 +21,12 @@ import org.jspecify.annotations.Nullable;
 
 /** The steps of jobs as operators see them, and what they ask of them. */
 public final class CommandsApi {
-  private final Queue queue;
+  private final JobQueue queue;
+  private final JobQueries queries;
 
-  public CommandsApi(Queue queue) {
+  public CommandsApi(JobQueue queue, JobQueries queries) {
     this.queue = queue;
+    this.queries = queries;
   }
 
   public List<Route> routes() {
@@ -51,19 +54,19 @@ public final class CommandsApi {
 
   private Answer step(Call call) {
     String step = Limits.stepId(call.value("stepId"));
-    JobId job = JobsApi.job(queue, call).id();
+    JobId job = JobsApi.job(queries, call).id();
     return Answer.ok(
         Shape.step(
-            queue
+            queries
                 .step(job, step)
                 .orElseThrow(() -> Problem.notFound("step '" + step + "' has not begun"))));
   }
 
   private Answer patch(Call call) {
     String step = Limits.stepId(call.value("stepId"));
-    JobId job = JobsApi.job(queue, call).id();
+    JobId job = JobsApi.job(queries, call).id();
     Patch patch =
-        queue
+        queries
             .patch(job, step)
             .orElseThrow(() -> Problem.notFound("step '" + step + "' has left no patch"));
     // A step's id is letters, digits and a few signs; of these, two mean something in a path.
@@ -76,13 +79,13 @@ public final class CommandsApi {
     ControlRequest request = call.body(ControlRequest.class);
     JobId id = call.id("id");
     JobCommand command = request.command(call.caller());
-    JobCommand.Answer answer = queue.control(id, command, call.caller().onlyTenant());
+    JobCommand.Answer answer = queue.command(id, command, call.caller().onlyTenant());
     String step = "step '" + request.stepId() + "'";
     switch (answer) {
       case ACCEPTED -> {}
       case NO_SUCH_JOB -> throw JobsApi.unknown(id);
       case ALREADY_TERMINAL -> {
-        JobState state = JobsApi.job(queue, call).state();
+        JobState state = JobsApi.job(queries, call).state();
         throw new Problem(
                 409,
                 "job_already_terminal",
@@ -126,6 +129,6 @@ public final class CommandsApi {
               "step_without_workspace",
               step + " is code: what it leaves is its result, which nobody else can make");
     }
-    return Answer.ok(Shape.control(queue.control(id), queue.drops(id)));
+    return Answer.ok(Shape.control(queries.pendingCommand(id), queries.stepsToDrop(id)));
   }
 }

@@ -13,7 +13,8 @@ import dev.holdfast.model.job.Traceparent;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.JobQueue;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.auth.Secrets;
 import dev.holdfast.server.http.Answer;
@@ -51,10 +52,12 @@ public final class EnqueueApi {
     }
   }
 
-  private final Queue queue;
+  private final JobQueue queue;
+  private final JobQueries queries;
 
-  public EnqueueApi(Queue queue) {
+  public EnqueueApi(JobQueue queue, JobQueries queries) {
     this.queue = queue;
+    this.queries = queries;
   }
 
   public List<Route> routes() {
@@ -110,7 +113,7 @@ public final class EnqueueApi {
     jobs.forEach(job -> named.add(job.id()));
     jobs.forEach(job -> named.addAll(job.after()));
     Map<JobId, String> tenants = new HashMap<>();
-    for (JobStateSnapshot fate : queue.fates(new ArrayList<>(named))) {
+    for (JobStateSnapshot fate : queries.states(new ArrayList<>(named))) {
       tenants.put(fate.job(), fate.tenant());
     }
     for (Job job : jobs) {

@@ -1,7 +1,7 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.model.value.Moment;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobQueries;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -35,15 +35,15 @@ final class History {
   /** A commit may come this much later than the moment it was for. */
   private static final Duration OVERLAP = SPAN;
 
-  private final Queue queue;
+  private final JobQueries queries;
   private final @Nullable String tenant;
   private final TreeMap<Instant, Moment> moments = new TreeMap<>();
   private Instant from = Instant.EPOCH;
   private Instant until = Instant.EPOCH;
   private Duration stride = LITTLE;
 
-  History(Queue queue, @Nullable String tenant) {
-    this.queue = queue;
+  History(JobQueries queries, @Nullable String tenant) {
+    this.queries = queries;
     this.tenant = tenant;
   }
 
@@ -105,7 +105,7 @@ final class History {
   }
 
   private void put(Instant start, Instant end) {
-    queue.past(SPAN, start, end, tenant).forEach(each -> moments.put(each.at(), each));
+    queries.past(SPAN, start, end, tenant).forEach(each -> moments.put(each.at(), each));
   }
 
   private static Instant floor(Instant moment, Duration step) {

@@ -3,7 +3,7 @@ package dev.holdfast.server.api;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.value.Moment;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobQueries;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
@@ -21,7 +21,7 @@ public final class HistoryApi {
   private static final int MOST_TENANTS = 100;
   private static final int DEFAULT_MINUTES = 15;
 
-  private final Queue queue;
+  private final JobQueries queries;
   private final InstantSource clock;
   private final Map<String, History> histories =
       new LinkedHashMap<>(16, 0.75f, true) {
@@ -33,8 +33,8 @@ public final class HistoryApi {
         }
       };
 
-  public HistoryApi(Queue queue, InstantSource clock) {
-    this.queue = queue;
+  public HistoryApi(JobQueries queries, InstantSource clock) {
+    this.queries = queries;
     this.clock = clock;
   }
 
@@ -56,7 +56,8 @@ public final class HistoryApi {
 
   private History of(@Nullable String tenant) {
     synchronized (histories) {
-      return histories.computeIfAbsent(String.valueOf(tenant), name -> new History(queue, tenant));
+      return histories.computeIfAbsent(
+          String.valueOf(tenant), name -> new History(queries, tenant));
     }
   }
 

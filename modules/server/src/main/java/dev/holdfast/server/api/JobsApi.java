@@ -13,7 +13,7 @@ import dev.holdfast.model.job.JobPage;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobQueries;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
@@ -58,10 +58,10 @@ public final class JobsApi {
   private static final String ARTIFACTS = "artifacts";
   private static final List<String> PARTS = List.of(EVENTS, ATTEMPTS, STEPS, ARTIFACTS);
 
-  private final Queue queue;
+  private final JobQueries queries;
 
-  public JobsApi(Queue queue) {
-    this.queue = queue;
+  public JobsApi(JobQueries queries) {
+    this.queries = queries;
   }
 
   public List<Route> routes() {
@@ -78,8 +78,8 @@ public final class JobsApi {
   }
 
   /** The job in the path, if there is one that the caller may see. */
-  static JobStatus job(Queue queue, Call call) {
-    return queue
+  static JobStatus job(JobQueries queries, Call call) {
+    return queries
         .find(call.id("id"))
         .filter(job -> call.caller().sees(job.tenant()))
         .orElseThrow(() -> unknown(call.id("id")));
@@ -107,7 +107,7 @@ public final class JobsApi {
     JobPage page =
         wanted == null
             ? new JobPage(List.of(), null, true)
-            : brief ? queue.briefPage(wanted) : queue.page(wanted);
+            : brief ? queries.briefPage(wanted) : queries.page(wanted);
     ObjectNode node = Wire.object();
     node.putArray("jobs")
         .addAll(page.jobs().stream().map(brief ? JobsApi::brief : Shape::job).toList());
@@ -127,7 +127,7 @@ public final class JobsApi {
 
   private Answer count(Call call) {
     JobFilter wanted = within(call, filter(call));
-    JobCount count = wanted == null ? new JobCount(0, false) : queue.count(wanted, MOST_COUNTED);
+    JobCount count = wanted == null ? new JobCount(0, false) : queries.count(wanted, MOST_COUNTED);
     return Answer.ok(Wire.object().put("jobs", count.jobs()).put("more", count.more()));
   }
 
@@ -204,10 +204,11 @@ public final class JobsApi {
 
   private Answer show(Call call) {
     List<String> with = call.query("with").map(JobsApi::parts).orElse(List.of());
-    JobStatus job = job(queue, call);
+    JobStatus job = job(queries, call);
     ObjectNode node = Shape.job(job);
     // A look more, and only where something can be asked.
-    PendingCommand asked = job.state().isTerminal() ? PendingCommand.NONE : queue.control(job.id());
+    PendingCommand asked =
+        job.state().isTerminal() ? PendingCommand.NONE : queries.pendingCommand(job.id());
     if (!asked.equals(PendingCommand.NONE)) {
       node.set("liveControl", Shape.control(asked));
     }
@@ -226,37 +227,37 @@ public final class JobsApi {
 
   private Answer log(Call call) {
     LogCursor after = call.query("after").map(LogCursor::parse).orElse(LogCursor.START);
-    return Answer.ok(Shape.log(queue.log(job(queue, call).id(), after)));
+    return Answer.ok(Shape.log(queries.log(job(queries, call).id(), after)));
   }
 
   private List<ObjectNode> part(JobId job, String part) {
     return switch (part) {
-      case EVENTS -> queue.timeline(job).stream().map(Shape::event).toList();
+      case EVENTS -> queries.timeline(job).stream().map(Shape::event).toList();
       case ATTEMPTS -> attempts(job);
-      case STEPS -> queue.stepsOverview(job).stream().map(Shape::listed).toList();
-      case ARTIFACTS -> queue.artifacts(job).stream().map(Shape::artifact).toList();
+      case STEPS -> queries.stepsOverview(job).stream().map(Shape::listed).toList();
+      case ARTIFACTS -> queries.artifacts(job).stream().map(Shape::artifact).toList();
       default -> throw new IllegalArgumentException(part);
     };
   }
 
   private List<ObjectNode> attempts(JobId job) {
     Map<Integer, ReportedCompletion> told =
-        queue.told(job).stream()
+        queries.reportedCompletions(job).stream()
             .collect(Collectors.toMap(ReportedCompletion::attempt, Function.identity()));
-    return queue.attempts(job).stream()
+    return queries.attempts(job).stream()
         .map(attempt -> Shape.attempt(attempt, told.get(attempt.number())))
         .toList();
   }
 
   private Answer only(Call call, String part) {
-    JobId job = job(queue, call).id();
+    JobId job = job(queries, call).id();
     ObjectNode node = Wire.object();
     node.putArray(part).addAll(part(job, part));
     return Answer.ok(node);
   }
 
   private Answer result(Call call) {
-    JobStatus job = job(queue, call);
+    JobStatus job = job(queries, call);
     ObjectNode node = Wire.object().put("state", job.state().name());
     node.set("result", Wire.tree(job.result()));
     // That of an attempt before the one that succeeded is in the attempts.

@@ -8,7 +8,7 @@ import dev.holdfast.contract.token.TokenLifetime;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.Access;
 import dev.holdfast.queue.admin.TokenKey;
 import dev.holdfast.server.auth.Authenticator;
 import dev.holdfast.server.auth.Caller;
@@ -34,13 +34,13 @@ public final class KeysApi {
   /** So long another server may go on signing with the key it knows. */
   private static final Duration UNTIL_ALL_KNOW = Duration.ofMinutes(1);
 
-  private final Queue queue;
+  private final Access access;
   private final Authenticator gate;
   private final Keyring keyring;
   private final InstantSource clock;
 
-  public KeysApi(Queue queue, Authenticator gate, Keyring keyring, InstantSource clock) {
-    this.queue = queue;
+  public KeysApi(Access access, Authenticator gate, Keyring keyring, InstantSource clock) {
+    this.access = access;
     this.gate = gate;
     this.keyring = keyring;
     this.clock = clock;
@@ -105,7 +105,7 @@ public final class KeysApi {
   private Answer list(Call call) {
     forAll(call);
     ObjectNode node = Wire.object();
-    node.putArray("keys").addAll(queue.keys().stream().map(Shape::key).toList());
+    node.putArray("keys").addAll(access.keys().stream().map(Shape::key).toList());
     return Answer.ok(node);
   }
 
@@ -114,7 +114,7 @@ public final class KeysApi {
     KeyRequest request = call.body(KeyRequest.class);
     Role role = Role.of(request.role());
     boolean mighty = role == Role.ADMIN && request.owner().equals(ApiKey.EVERY_TENANT);
-    if (!mighty && !queue.hasKeys()) {
+    if (!mighty && !access.hasKeys()) {
       throw new Problem(
           422,
           "first_key",
@@ -136,7 +136,7 @@ public final class KeysApi {
   }
 
   private @Nullable Instant expiry(String id) {
-    for (ApiKey key : queue.keys()) {
+    for (ApiKey key : access.keys()) {
       if (key.id().equals(id)) {
         return key.expiresAt();
       }
@@ -148,7 +148,7 @@ public final class KeysApi {
   private Answer made(String name, Role role, String tenant, @Nullable Duration lifetime) {
     Secrets.Parts parts = Secrets.next();
     ApiKey key = new ApiKey(parts.id(), name, role, tenant, clock.instant(), null, null);
-    queue.createKey(key, parts.digest(), lifetime);
+    access.createKey(key, parts.digest(), lifetime);
     gate.forget();
     ObjectNode node = Wire.object().put("id", parts.id()).put("key", parts.text());
     node.put("name", name).put("role", role.word()).put("tenant", tenant);
@@ -158,7 +158,7 @@ public final class KeysApi {
   private Answer revoke(Call call) {
     forAll(call);
     ApiKey key = existing(call);
-    if (!queue.revokeKey(key.id(), Duration.ZERO)) {
+    if (!access.revokeKey(key.id(), Duration.ZERO)) {
       throw unknown();
     }
     gate.forget();
@@ -180,14 +180,14 @@ public final class KeysApi {
     // The new one first: a server that falls over in between has two of them, not none.
     Answer fresh =
         made(old.name(), old.role(), old.tenant(), end == null ? null : Duration.between(now, end));
-    queue.revokeKey(old.id(), request.overlap());
+    access.revokeKey(old.id(), request.overlap());
     gate.forget();
     return fresh;
   }
 
   private ApiKey existing(Call call) {
     String id = call.value("id");
-    return queue.keys().stream()
+    return access.keys().stream()
         .filter(key -> key.id().equals(id))
         .findFirst()
         .orElseThrow(KeysApi::unknown);
@@ -201,7 +201,7 @@ public final class KeysApi {
     forAll(call);
     call.body(Nothing.class, new Nothing());
     TokenKey key = Keyring.fresh();
-    queue.rotateTokenKey(key, TokenLifetime.LONGEST.plus(UNTIL_ALL_KNOW));
+    access.rotateTokenKey(key, TokenLifetime.LONGEST.plus(UNTIL_ALL_KNOW));
     keyring.load();
     return Answer.ok(Wire.object().put("kid", key.kid()));
   }

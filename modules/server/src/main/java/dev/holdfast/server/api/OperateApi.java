@@ -12,7 +12,8 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Text;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.JobQueue;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
@@ -32,11 +33,13 @@ public final class OperateApi {
   private static final String REASON = "requested over HTTP";
   private static final Set<JobState> DEAD = EnumSet.of(JobState.FAILED, JobState.CANCELLED);
 
-  private final Queue queue;
+  private final JobQueue queue;
+  private final JobQueries queries;
   private final Duration grace;
 
-  public OperateApi(Queue queue, Duration grace) {
+  public OperateApi(JobQueue queue, JobQueries queries, Duration grace) {
     this.queue = queue;
+    this.queries = queries;
     this.grace = grace;
   }
 
@@ -149,7 +152,7 @@ public final class OperateApi {
       return new Page(many.ids() == null ? List.of() : many.ids(), null);
     }
     JobPage page =
-        queue.briefPage(
+        queries.briefPage(
             many.filter()
                 .filter(unlessGiven, possible)
                 .tenant(call.caller().onlyTenant())
@@ -212,7 +215,7 @@ public final class OperateApi {
     call.body(Nothing.class, new Nothing());
     JobId id = call.id("id");
     if (queue.retry(List.of(id), call.caller().onlyTenant()).isEmpty()) {
-      JobState state = JobsApi.job(queue, call).state();
+      JobState state = JobsApi.job(queries, call).state();
       throw new Problem(
               409,
               "job_not_retryable",
@@ -231,7 +234,7 @@ public final class OperateApi {
     Set<JobId> retried = queue.retry(page.ids(), call.caller().onlyTenant());
     List<JobId> others = page.ids().stream().filter(id -> !retried.contains(id)).toList();
     long refused =
-        queue.fates(others).stream().filter(fate -> call.caller().sees(fate.tenant())).count();
+        queries.states(others).stream().filter(fate -> call.caller().sees(fate.tenant())).count();
     ObjectNode node =
         Wire.object()
             .put("retried", retried.size())

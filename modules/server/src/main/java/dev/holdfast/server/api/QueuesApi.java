@@ -7,7 +7,7 @@ import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.QueueAdmin;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.dispatch.DispatchAllowList;
 import dev.holdfast.server.http.Answer;
@@ -28,11 +28,11 @@ import org.jspecify.annotations.Nullable;
 public final class QueuesApi {
   private static final long LONGEST_RATE_MS = Duration.ofDays(365).toMillis();
 
-  private final Queue queue;
+  private final QueueAdmin admin;
   private final DispatchAllowList allowed;
 
-  public QueuesApi(Queue queue, DispatchAllowList allowed) {
-    this.queue = queue;
+  public QueuesApi(QueueAdmin admin, DispatchAllowList allowed) {
+    this.admin = admin;
     this.allowed = allowed;
   }
 
@@ -87,7 +87,7 @@ public final class QueuesApi {
     ObjectNode node = Wire.object();
     node.putArray("queues")
         .addAll(
-            queue.queues(call.caller().onlyTenant()).stream()
+            admin.queues(call.caller().onlyTenant()).stream()
                 .map(status -> shape(status, dispatches))
                 .toList());
     return Answer.ok(node);
@@ -97,7 +97,7 @@ public final class QueuesApi {
   private Answer show(Call call) {
     String name = Limits.queue(call.value("queue"));
     QueueStatus status =
-        queue.queues(call.caller().onlyTenant()).stream()
+        admin.queues(call.caller().onlyTenant()).stream()
             .filter(each -> each.name().equals(name))
             .findFirst()
             .orElseGet(() -> QueueStatus.empty(name));
@@ -106,7 +106,7 @@ public final class QueuesApi {
 
   private Map<String, Dispatch> dispatches(Caller caller) {
     return caller.seesEveryTenant()
-        ? queue.dispatches().stream()
+        ? admin.dispatches().stream()
             .collect(Collectors.toMap(Dispatch::queue, Function.identity()))
         : Map.of();
   }
@@ -133,12 +133,12 @@ public final class QueuesApi {
   }
 
   private Answer pause(Call call) {
-    queue.pause(named(call));
+    admin.pause(named(call));
     return show(call);
   }
 
   private Answer resume(Call call) {
-    queue.resume(named(call));
+    admin.resume(named(call));
     return show(call);
   }
 
@@ -147,11 +147,11 @@ public final class QueuesApi {
     LimitsRequest request = call.body(LimitsRequest.class);
     Rate rate = request.rate();
     if (rate == null) {
-      queue.liftRate(name);
+      admin.liftRate(name);
     } else {
-      queue.rate(name, rate.starts(), Duration.ofMillis(rate.perMs()));
+      admin.rate(name, rate.starts(), Duration.ofMillis(rate.perMs()));
     }
-    queue.limit(name, request.maxRunning());
+    admin.limit(name, request.maxRunning());
     return show(call);
   }
 
@@ -160,7 +160,7 @@ public final class QueuesApi {
     DispatchRequest request = call.body(DispatchRequest.class);
     URI url = checked(request.url());
     Integer most = request.maxInFlight();
-    queue.dispatch(
+    admin.dispatch(
         new Dispatch(
             name, url, request.secret(), most == null ? Dispatch.DEFAULT_MAX_IN_FLIGHT : most));
     return show(call);
@@ -184,7 +184,7 @@ public final class QueuesApi {
 
   private Answer stopPushing(Call call) {
     String name = named(call);
-    if (!queue.stopDispatch(name)) {
+    if (!admin.stopDispatch(name)) {
       throw Problem.notFound("queue '" + name + "' is not pushed anywhere");
     }
     return show(call);

@@ -10,7 +10,7 @@ import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.schedule.WhenMissed;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.QueueAdmin;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
@@ -25,10 +25,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Schedules. They belong to no tenant, so they are for those who see all of them. */
 public final class SchedulesApi {
-  private final Queue queue;
+  private final QueueAdmin admin;
 
-  public SchedulesApi(Queue queue) {
-    this.queue = queue;
+  public SchedulesApi(QueueAdmin admin) {
+    this.admin = admin;
   }
 
   public List<Route> routes() {
@@ -87,7 +87,7 @@ public final class SchedulesApi {
   }
 
   private Optional<ScheduleStatus> find(String name) {
-    return queue.schedules().stream().filter(status -> status.name().equals(name)).findFirst();
+    return admin.schedules().stream().filter(status -> status.name().equals(name)).findFirst();
   }
 
   private Answer shown(String name) {
@@ -104,32 +104,32 @@ public final class SchedulesApi {
   private Answer list(Call call) {
     call.caller().mustSeeEveryTenant("a schedule");
     ObjectNode node = Wire.object();
-    node.putArray("schedules").addAll(queue.schedules().stream().map(Shape::schedule).toList());
+    node.putArray("schedules").addAll(admin.schedules().stream().map(Shape::schedule).toList());
     return Answer.ok(node);
   }
 
   private Answer set(Call call) {
     String name = named(call);
-    queue.schedule(call.body(ScheduleRequest.class).schedule(name));
+    admin.schedule(call.body(ScheduleRequest.class).schedule(name));
     return shown(name);
   }
 
   private Answer remove(Call call) {
     String name = named(call);
     Answer was = shown(name);
-    queue.removeSchedule(name);
+    admin.removeSchedule(name);
     return was;
   }
 
   private Answer pause(Call call) {
     String name = named(call);
-    queue.pauseSchedule(name);
+    admin.pauseSchedule(name);
     return shown(name);
   }
 
   private Answer resume(Call call) {
     String name = named(call);
-    queue.resumeSchedule(name);
+    admin.resumeSchedule(name);
     return shown(name);
   }
 }

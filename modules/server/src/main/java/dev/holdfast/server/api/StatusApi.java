@@ -66,13 +66,13 @@ public final class StatusApi {
   }
 
   private Answer statistics(Call call) {
-    return Answer.ok(Shape.statistics(queue.statistics(call.caller().onlyTenant())));
+    return Answer.ok(Shape.statistics(queue.queries().statistics(call.caller().onlyTenant())));
   }
 
   private Answer info(Call call) {
     DatabaseVersion database = queue.version();
     String tenant = call.caller().onlyTenant();
-    List<QueueStatus> queues = queue.queues(tenant);
+    List<QueueStatus> queues = queue.admin().queues(tenant);
     ObjectNode node =
         Wire.object()
             .put("version", version())
@@ -93,8 +93,9 @@ public final class StatusApi {
         .put("heartbeatTimeoutMs", timings.lease().toMillis())
         .put("reapGraceMs", timings.reapGrace().toMillis())
         .put("cancelGracePeriodMs", timings.cancelGrace().toMillis());
-    node.put("workersPaused", queue.allPausedSince().map(Object::toString).orElse(null));
-    List<Finding> found = problems.of(queues, queue.crew(tenant), problems.background(tenant));
+    node.put("workersPaused", queue.admin().allPausedSince().map(Object::toString).orElse(null));
+    List<Finding> found =
+        problems.of(queues, queue.workers().readings().fleet(tenant), problems.background(tenant));
     node.putArray("problems").addAll(found.stream().map(StatusApi::problem).toList());
     return Answer.ok(node);
   }

@@ -59,26 +59,30 @@ public final class WorkersApi {
   private Answer list(Call call) {
     ObjectNode node = paused();
     node.putArray("workers")
-        .addAll(queue.crew(call.caller().onlyTenant()).all().stream().map(Shape::worker).toList());
+        .addAll(
+            queue.workers().readings().fleet(call.caller().onlyTenant()).all().stream()
+                .map(Shape::worker)
+                .toList());
     return Answer.ok(node);
   }
 
   private ObjectNode paused() {
     return Wire.object()
-        .put("pausedSince", queue.allPausedSince().map(Object::toString).orElse(null));
+        .put("pausedSince", queue.admin().allPausedSince().map(Object::toString).orElse(null));
   }
 
   private Answer pauseAll(Call call) {
     String reason = whyAll(call);
-    queue.pauseAll();
+    queue.admin().pauseAll();
     log.info("all workers are paused by {}: {}", call.caller().name(), reason);
     return ordered(paused(), List.of());
   }
 
   private Answer resumeAll(Call call) {
     String reason = whyAll(call);
-    boolean was = queue.resumeAll();
-    List<WorkerCommand> orders = queue.health().resumeFailed(call.caller().name(), reason);
+    boolean was = queue.admin().resumeAll();
+    List<WorkerCommand> orders =
+        queue.workers().commands().resumeFailed(call.caller().name(), reason);
     log.info("all workers are resumed by {}: {}", call.caller().name(), reason);
     return ordered(paused().put("wasPaused", was), orders);
   }
@@ -98,7 +102,7 @@ public final class WorkersApi {
             action,
             call.caller().name(),
             OperateApi.why(request.reason()));
-    return switch (queue.health().ask(queue.crew(null), draft)) {
+    return switch (queue.workers().commands().ask(queue.workers().readings().fleet(null), draft)) {
       case AcceptedWorkerCommand.Given(var orders) -> ordered(paused(), orders);
       case AcceptedWorkerCommand.Unknown(var message) -> throw Problem.notFound(message);
       case AcceptedWorkerCommand.Refused(var code, var message) ->

@@ -3,7 +3,7 @@ package dev.holdfast.server.auth;
 import dev.holdfast.contract.token.TaskTokens;
 import dev.holdfast.contract.token.TokenException;
 import dev.holdfast.model.ops.ApiKey;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.Access;
 import dev.holdfast.queue.admin.KnownKey;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.http.Problem;
@@ -28,7 +28,7 @@ public final class Authenticator {
 
   private record Remembered(Optional<KnownKey> key, long at) {}
 
-  private final Queue queue;
+  private final Access access;
   private final TaskTokens tokens;
   private final Sessions sessions;
   private final boolean loopback;
@@ -38,8 +38,8 @@ public final class Authenticator {
   private volatile @Nullable Boolean hasKeys;
   private volatile long askedForKeysAt;
 
-  public Authenticator(Queue queue, TaskTokens tokens, Sessions sessions, ServerOptions options) {
-    this.queue = queue;
+  public Authenticator(Access access, TaskTokens tokens, Sessions sessions, ServerOptions options) {
+    this.access = access;
     this.tokens = tokens;
     this.sessions = sessions;
     this.loopback = options.isLoopback();
@@ -152,7 +152,7 @@ public final class Authenticator {
     if (before != null && now - before.at() < BELIEVED.toNanos()) {
       return before.key();
     }
-    Optional<KnownKey> found = queue.validKey(id);
+    Optional<KnownKey> found = access.validKey(id);
     if (remembered.size() >= MOST_REMEMBERED) {
       remembered.clear();
     }
@@ -164,7 +164,7 @@ public final class Authenticator {
     long now = System.nanoTime();
     Boolean known = hasKeys;
     if (known == null || now - askedForKeysAt > BELIEVED.toNanos()) {
-      known = queue.hasKeys();
+      known = access.hasKeys();
       hasKeys = known;
       askedForKeysAt = now;
     }

@@ -2,7 +2,7 @@ package dev.holdfast.server.auth;
 
 import dev.holdfast.contract.token.SigningKey;
 import dev.holdfast.contract.token.SigningKeys;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.Access;
 import dev.holdfast.queue.admin.TokenKey;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -23,15 +23,15 @@ public final class Keyring implements SigningKeys {
   private static final Duration SELDOM = Duration.ofSeconds(1);
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  private final Queue queue;
+  private final Access access;
   private volatile Map<String, SigningKey> keys = Map.of();
   private volatile SigningKey current;
   private long loadedAt;
 
-  public Keyring(Queue queue) {
-    this.queue = queue;
-    if (queue.tokenKeys().isEmpty()) {
-      queue.firstTokenKey(fresh());
+  public Keyring(Access access) {
+    this.access = access;
+    if (access.tokenKeys().isEmpty()) {
+      access.firstTokenKey(fresh());
     }
     this.current = load();
   }
@@ -46,7 +46,7 @@ public final class Keyring implements SigningKeys {
 
   /** Reads the keys again. */
   public synchronized SigningKey load() {
-    List<TokenKey> inUse = queue.tokenKeys();
+    List<TokenKey> inUse = access.tokenKeys();
     Map<String, SigningKey> read = new LinkedHashMap<>();
     for (TokenKey key : inUse) {
       read.put(key.kid(), new SigningKey(key.kid(), key.secret()));

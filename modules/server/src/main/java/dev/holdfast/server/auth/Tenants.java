@@ -2,7 +2,7 @@ package dev.holdfast.server.auth;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStateSnapshot;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobQueries;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -14,7 +14,7 @@ import java.util.Set;
 public final class Tenants {
   private static final int MOST_REMEMBERED = 100_000;
 
-  private final Queue queue;
+  private final JobQueries queries;
   private final Map<JobId, String> remembered =
       new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
@@ -25,8 +25,8 @@ public final class Tenants {
         }
       };
 
-  public Tenants(Queue queue) {
-    this.queue = queue;
+  public Tenants(JobQueries queries) {
+    this.queries = queries;
   }
 
   /** Those of the jobs that the caller may touch. */
@@ -39,7 +39,7 @@ public final class Tenants {
     synchronized (remembered) {
       asked.removeIf(job -> isKnown(caller, job, seen));
     }
-    List<JobStateSnapshot> found = queue.fates(List.copyOf(asked));
+    List<JobStateSnapshot> found = queries.states(List.copyOf(asked));
     synchronized (remembered) {
       for (JobStateSnapshot fate : found) {
         remembered.put(fate.job(), fate.tenant());

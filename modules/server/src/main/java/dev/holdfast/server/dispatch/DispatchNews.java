@@ -1,7 +1,7 @@
 package dev.holdfast.server.dispatch;
 
 import dev.holdfast.model.ops.DispatchTrouble;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.QueueAdmin;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import java.time.Duration;
 import java.util.Map;
@@ -22,24 +22,24 @@ final class DispatchNews {
   /** Null is no trouble. */
   private record Told(DispatchTrouble.@Nullable Kind kind, boolean paused, long at) {}
 
-  private final Queue queue;
+  private final QueueAdmin admin;
   private final LongSupplier nanos;
   private final Map<String, Told> told = new ConcurrentHashMap<>();
 
-  DispatchNews(Queue queue, LongSupplier nanos) {
-    this.queue = queue;
+  DispatchNews(QueueAdmin admin, LongSupplier nanos) {
+    this.admin = admin;
     this.nanos = nanos;
   }
 
   void works(String name) {
     if (isNews(name, null, false)) {
-      tell(() -> queue.dispatchWorks(name));
+      tell(() -> admin.dispatchWorks(name));
     }
   }
 
   void trouble(String name, DispatchTrouble.Kind kind, String cause, boolean paused) {
     if (isNews(name, kind, paused)) {
-      tell(() -> queue.dispatchTrouble(name, kind, cause, paused));
+      tell(() -> admin.dispatchTrouble(name, kind, cause, paused));
     }
   }
 

@@ -8,7 +8,7 @@ import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.DispatchTrouble;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobQueue;
 import dev.holdfast.server.lease.Envelopes;
 import java.time.Duration;
 import java.util.List;
@@ -39,7 +39,7 @@ final class PushedTask {
    * @param lease how long a task is held before somebody must be heard of
    */
   record Means(
-      Queue queue,
+      JobQueue queue,
       Envelopes envelopes,
       DispatchClient client,
       DispatchNews news,

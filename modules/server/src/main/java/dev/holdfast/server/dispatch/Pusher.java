@@ -4,8 +4,8 @@ import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.DispatchTrouble;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.notify.DatabaseSubscription;
 import dev.holdfast.server.background.BackgroundTasks;
-import dev.holdfast.server.lease.Bell;
 import dev.holdfast.server.lease.Envelopes;
 import java.net.URI;
 import java.time.Duration;
@@ -49,7 +49,7 @@ public final class Pusher implements AutoCloseable {
   private final Set<URI> warned = ConcurrentHashMap.newKeySet();
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private final Bell bell;
+  private final DatabaseSubscription subscription;
   private final Thread thread;
   private boolean woken;
   private volatile boolean closed;
@@ -60,7 +60,7 @@ public final class Pusher implements AutoCloseable {
    */
   public Pusher(
       Queue queue,
-      Bell bell,
+      DatabaseSubscription subscription,
       Envelopes envelopes,
       Predicate<URI> allowed,
       Duration lease,
@@ -69,11 +69,12 @@ public final class Pusher implements AutoCloseable {
     this.allowed = allowed;
     this.lease = lease;
     this.client = new DispatchClient(answerWithin);
-    this.news = new DispatchNews(queue, System::nanoTime);
+    this.news = new DispatchNews(queue.admin(), System::nanoTime);
     this.means =
-        new PushedTask.Means(queue, envelopes, client, news, answerWithin, lease, () -> closed);
-    this.bell = bell;
-    bell.tell(name -> taskEnded());
+        new PushedTask.Means(
+            queue.jobs(), envelopes, client, news, answerWithin, lease, () -> closed);
+    this.subscription = subscription;
+    subscription.onWakeUp(name -> taskEnded());
     this.thread = Thread.ofPlatform().daemon().name("holdfast-pusher").start(this::run);
   }
 
@@ -118,11 +119,11 @@ public final class Pusher implements AutoCloseable {
 
   /** Whether there may be more to push at once. */
   private boolean look() {
-    List<Dispatch> dispatches = queue.dispatches();
+    List<Dispatch> dispatches = queue.admin().dispatches();
     pushes = !dispatches.isEmpty();
     boolean more = false;
     for (Dispatch dispatch : dispatches) {
-      bell.alsoTo(dispatch.queue());
+      subscription.add(dispatch.queue());
       more |= fill(dispatch);
     }
     return more;
@@ -145,14 +146,14 @@ public final class Pusher implements AutoCloseable {
           false);
       return false;
     }
-    long running = queue.running(dispatch.queue(), worker(dispatch.queue()));
+    long running = queue.queries().running(dispatch.queue(), worker(dispatch.queue()));
     int room = (int) Math.max(0, dispatch.maxInFlight() - running);
     int wanted = breaker.admits(Math.min(room, MOST_AT_ONCE));
     if (wanted == 0) {
       return false;
     }
     List<LeasedJob> jobs =
-        queue.claim(dispatch.queue(), wanted, worker(dispatch.queue()), lease).jobs();
+        queue.jobs().claim(dispatch.queue(), wanted, worker(dispatch.queue()), lease).jobs();
     if (!jobs.isEmpty()) {
       breaker.begun();
     }

@@ -8,7 +8,7 @@ import dev.holdfast.model.attempt.Background;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobQueries;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import java.net.URI;
 import java.time.Duration;
@@ -27,19 +27,19 @@ import org.slf4j.LoggerFactory;
 public final class Envelopes {
   private static final Logger log = LoggerFactory.getLogger(Envelopes.class);
 
-  private final Queue queue;
+  private final JobQueries queries;
   private final TaskTokens tokens;
   private final Timings timings;
   private final InstantSource clock;
   private final Supplier<URI> callbackBaseUrl;
 
   public Envelopes(
-      Queue queue,
+      JobQueries queries,
       TaskTokens tokens,
       Timings timings,
       InstantSource clock,
       Supplier<URI> callbackBaseUrl) {
-    this.queue = queue;
+    this.queries = queries;
     this.tokens = tokens;
     this.timings = timings;
     this.clock = clock;
@@ -62,7 +62,7 @@ public final class Envelopes {
 
   private Map<JobId, Background> backgrounds(List<LeasedJob> jobs) {
     try {
-      return queue.backgrounds(jobs.stream().map(LeasedJob::id).toList());
+      return queries.backgrounds(jobs.stream().map(LeasedJob::id).toList());
     } catch (DatabaseException away) {
       // The tasks are leased already, and heartbeats bring what operators ask.
       log.info("tasks are handed out without what is known of them: {}", away.getMessage());

@@ -9,7 +9,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStateSnapshot;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Text;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobQueries;
 import dev.holdfast.server.http.Problem;
 import java.util.List;
 import java.util.Set;
@@ -33,7 +33,7 @@ public final class Fence {
           Failure.DEADLINE_EXCEEDED,
           Failure.ATTEMPT_TIMEOUT);
 
-  private final Queue queue;
+  private final JobQueries queries;
   private final Late late;
 
   /** Is told of what came too late. */
@@ -41,8 +41,8 @@ public final class Fence {
     void refused(String callback, Lease lease);
   }
 
-  public Fence(Queue queue, Late late) {
-    this.queue = queue;
+  public Fence(JobQueries queries, Late late) {
+    this.queries = queries;
     this.late = late;
   }
 
@@ -101,7 +101,7 @@ public final class Fence {
 
   /** The name stays the same for workers, the sentence says what it was. */
   private Problem expired(Lease lease) {
-    @Nullable Attempt ended = queue.ended(lease).orElse(null);
+    @Nullable Attempt ended = queries.ended(lease).orElse(null);
     @Nullable Failure failure = ended == null ? null : ended.failure();
     Problem problem = new Problem(410, "task_expired", why(ended, failure));
     return failure == null ? problem : problem.with("reason", failure.code());
@@ -133,7 +133,7 @@ public final class Fence {
   }
 
   private @Nullable JobStateSnapshot fate(Lease lease) {
-    return queue.fates(List.of(lease.job())).stream().findFirst().orElse(null);
+    return queries.states(List.of(lease.job())).stream().findFirst().orElse(null);
   }
 
   static Problem terminal(JobState state, String message) {

@@ -4,7 +4,7 @@ import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Report;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.jdbc.GroupCommit;
 import dev.holdfast.server.http.Problem;
 import java.time.Duration;
@@ -32,7 +32,7 @@ public final class HeartbeatBatcher {
   /** A percentage below zero is none so far. */
   private record Shown(int percent, long at) {}
 
-  private final Queue queue;
+  private final JobQueue queue;
   private final Duration lease;
   private final LongSupplier nanos;
   private final GroupCommit<Beat, HeartbeatResult> together = new GroupCommit<>(1, this::all);
@@ -46,7 +46,7 @@ public final class HeartbeatBatcher {
         }
       };
 
-  public HeartbeatBatcher(Queue queue, Duration lease, LongSupplier nanos) {
+  public HeartbeatBatcher(JobQueue queue, Duration lease, LongSupplier nanos) {
     this.queue = queue;
     this.lease = lease;
     this.nanos = nanos;

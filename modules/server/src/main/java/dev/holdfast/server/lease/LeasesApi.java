@@ -18,7 +18,8 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.JobQueue;
 import dev.holdfast.server.auth.Tenants;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
@@ -45,14 +46,16 @@ import java.util.stream.Collectors;
 public final class LeasesApi {
   private static final int ONE_STEP = Limits.PATCH_BYTES + Route.ONE_JOB;
 
-  private final Queue queue;
+  private final JobQueue queue;
+  private final JobQueries queries;
   private final WakeUps wakeUps;
   private final Tenants tenants;
 
-  public LeasesApi(Queue queue, WakeUps wakeUps) {
+  public LeasesApi(JobQueue queue, JobQueries queries, WakeUps wakeUps) {
     this.queue = queue;
+    this.queries = queries;
     this.wakeUps = wakeUps;
-    this.tenants = new Tenants(queue);
+    this.tenants = new Tenants(queries);
   }
 
   public List<Route> routes() {
@@ -132,13 +135,13 @@ public final class LeasesApi {
 
   private Answer steps(Call call) {
     return Answer.ok(
-        TaskSteps.of(held(call).map(lease -> queue.steps(lease.job())).orElse(List.of())));
+        TaskSteps.of(held(call).map(lease -> queries.steps(lease.job())).orElse(List.of())));
   }
 
   private Answer patch(Call call) {
     String step = Limits.stepId(call.query("step").orElse(""));
     return held(call)
-        .flatMap(lease -> queue.patch(lease.job(), step))
+        .flatMap(lease -> queries.patch(lease.job(), step))
         .map(patch -> Answer.text(200, Answer.BYTES, patch.bytes()))
         .orElseThrow(() -> new Problem(404, "no_patch", "step '" + step + "' has left no patch"));
   }
@@ -165,7 +168,7 @@ public final class LeasesApi {
   private Answer artifacts(Call call) {
     return Answer.ok(
         new LeasePublish.Published(
-            held(call).map(lease -> queue.artifacts(lease.job())).orElse(List.of()).stream()
+            held(call).map(lease -> queries.artifacts(lease.job())).orElse(List.of()).stream()
                 .map(LeasePublish.Entry::of)
                 .toList()));
   }
@@ -202,7 +205,8 @@ public final class LeasesApi {
    */
   private <T> List<Ack> acks(Call call, List<Told<T>> all, Function<List<T>, List<Ack>> verb) {
     Set<JobId> seen = seen(call, all, told -> told.lease().job());
-    Map<Lease, String> holders = queue.workers(all.stream().map(Told::lease).distinct().toList());
+    Map<Lease, String> holders =
+        queries.workerNames(all.stream().map(Told::lease).distinct().toList());
     Predicate<Told<T>> isTheirs =
         told ->
             seen.contains(told.lease().job()) && told.worker().equals(holders.get(told.lease()));
@@ -213,7 +217,7 @@ public final class LeasesApi {
 
   private boolean holds(Call call, Lease lease, String worker) {
     return tenants.seenBy(call.caller(), List.of(lease.job())).contains(lease.job())
-        && worker.equals(queue.workers(List.of(lease)).get(lease));
+        && worker.equals(queries.workerNames(List.of(lease)).get(lease));
   }
 
   /** The lease that a question is about, if the worker that it names holds or held it. */
@@ -229,8 +233,8 @@ public final class LeasesApi {
     return Answer.ok(
         new QueueDepth.Answer(
             tenant == null
-                ? queue.depth(asked.queues(), asked.most())
-                : queue.depth(asked.queues(), asked.most(), tenant)));
+                ? queries.depth(asked.queues(), asked.most())
+                : queries.depth(asked.queues(), asked.most(), tenant)));
   }
 
   private Answer await(Call call) throws InterruptedException {

@@ -3,8 +3,9 @@ package dev.holdfast.server.lease;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.jdbc.DatabaseException;
+import dev.holdfast.queue.notify.DatabaseSubscription;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -27,9 +28,9 @@ import org.slf4j.LoggerFactory;
  * Where workers wait for tasks, in the order they came.
  *
  * <p>Whoever comes to an empty line looks for himself. Whoever finds nothing waits; from then on
- * one thread looks for all of them, when the queue's bell rings, when the next task is due, and
- * once a second besides. It claims for the first in line, then for the second, until there is
- * nothing left: a new task wakes one worker, not all of them.
+ * one thread looks for all of them, when the queue is notified, when the next task is due, and once
+ * a second besides. It claims for the first in line, then for the second, until there is nothing
+ * left: a new task wakes one worker, not all of them.
  */
 public final class LongPollBroker implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(LongPollBroker.class);
@@ -60,18 +61,18 @@ public final class LongPollBroker implements AutoCloseable {
     boolean knownEmpty;
   }
 
-  private final Queue queue;
+  private final JobQueue queue;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Map<Line, Waiters> lines = new HashMap<>();
-  private final Bell bell;
+  private final DatabaseSubscription subscription;
   private final Thread usher;
   private boolean closed;
 
-  public LongPollBroker(Queue queue, Bell bell) {
+  public LongPollBroker(JobQueue queue, DatabaseSubscription subscription) {
     this.queue = queue;
-    this.bell = bell;
-    bell.tell(this::rung);
+    this.subscription = subscription;
+    subscription.onWakeUp(this::rung);
     this.usher = Thread.ofPlatform().daemon().name("holdfast-waiting-room").start(this::usher);
   }
 
@@ -91,7 +92,7 @@ public final class LongPollBroker implements AutoCloseable {
     if (!enter(line, waiter)) {
       return List.of();
     }
-    bell.alsoTo(line.queue());
+    subscription.add(line.queue());
     try {
       return waiter.jobs.get(patience.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException inVain) {
@@ -126,9 +127,9 @@ public final class LongPollBroker implements AutoCloseable {
     }
   }
 
-  /** Whether it is known that no bell is heard here. */
+  /** Whether notifications are known not to arrive here. */
   public boolean isDeaf() {
-    return bell.isDeaf();
+    return subscription.nothingArrives();
   }
 
   /** Not past those who wait, and not again what was looked at a moment ago. */

@@ -13,7 +13,8 @@ import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.JobQueue;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
@@ -36,12 +37,14 @@ public final class StepsApi {
           StepState.DONE, EventType.STEP_FINISHED,
           StepState.FAILED, EventType.STEP_FAILED);
 
-  private final Queue queue;
+  private final JobQueue queue;
+  private final JobQueries queries;
   private final Fence fence;
   private final InstantSource clock;
 
-  public StepsApi(Queue queue, Fence fence, InstantSource clock) {
+  public StepsApi(JobQueue queue, JobQueries queries, Fence fence, InstantSource clock) {
     this.queue = queue;
+    this.queries = queries;
     this.fence = fence;
     this.clock = clock;
   }
@@ -55,7 +58,7 @@ public final class StepsApi {
   private Answer steps(Call call) {
     Lease lease = call.token().scope().lease();
     fence.mustHold("steps", lease);
-    return Answer.ok(TaskSteps.of(queue.steps(lease.job())));
+    return Answer.ok(TaskSteps.of(queries.steps(lease.job())));
   }
 
   private Answer tell(Call call) {
@@ -75,7 +78,7 @@ public final class StepsApi {
    */
   private PendingCommand.@Nullable Recovery honoured(Lease lease, String id, TaskStep step) {
     PendingCommand.Recovery asked =
-        step.honoured() == null ? null : queue.control(lease.job()).recovery();
+        step.honoured() == null ? null : queries.pendingCommand(lease.job()).recovery();
     if (asked == null || !asked.updatedAt().equals(step.honoured())) {
       return null;
     }

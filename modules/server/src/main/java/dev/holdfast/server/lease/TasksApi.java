@@ -17,7 +17,7 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobQueue;
 import dev.holdfast.server.auth.Secrets;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.http.Answer;
@@ -36,7 +36,7 @@ import java.util.List;
 public final class TasksApi {
   private static final int LOG_BYTES = 256 << 10;
 
-  private final Queue queue;
+  private final JobQueue queue;
   private final HeartbeatBatcher beats;
   private final TaskTokens tokens;
   private final TokenLifetime lifetime;
@@ -45,7 +45,7 @@ public final class TasksApi {
   private Runnable ended = () -> {};
 
   public TasksApi(
-      Queue queue,
+      JobQueue queue,
       HeartbeatBatcher beats,
       TaskTokens tokens,
       ServerOptions options,

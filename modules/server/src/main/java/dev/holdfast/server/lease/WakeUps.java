@@ -1,5 +1,6 @@
 package dev.holdfast.server.lease;
 
+import dev.holdfast.queue.notify.DatabaseSubscription;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.lease.LongPollBroker.Line;
 import java.time.Duration;
@@ -17,11 +18,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Where workers wait that claim for themselves: each is told when one of its queues may have work.
+ * The server's end of subscriptions over HTTP: requests of workers wait here until one of their
+ * queues may have work.
  *
- * <p>A ring wakes one of them, the one that has waited longest. It may have no place free, or be
- * gone: if nobody claims soon, the next one is woken. A claim that took all it asked for wakes the
- * next one too, since there may be more. What is rung while nobody waits is kept for whoever comes.
+ * <p>A notification wakes the request that has waited longest. Its worker may have no place free,
+ * or be gone: if no claim follows soon, the next request is woken. A claim that took all it asked
+ * for wakes the next one too, because there may be more jobs. A notification that arrives while no
+ * request waits is kept for the next one.
  */
 public final class WakeUps implements AutoCloseable {
   private static final Duration SOON = Duration.ofMillis(100);
@@ -29,10 +32,10 @@ public final class WakeUps implements AutoCloseable {
 
   private record Waiter(String name, Set<Line> lines, CompletableFuture<Line> woken) {}
 
-  /** Kept until somebody has looked; each worker is told of it once. */
+  /** A notification, kept until a claim follows; each worker is woken once by it. */
   private record Ring(long at, Set<String> told) {}
 
-  private final Bell bell;
+  private final DatabaseSubscription subscription;
   private final Duration soon;
   private final Object lock = new Object();
   private final Set<Waiter> inOrder = new LinkedHashSet<>();
@@ -44,24 +47,24 @@ public final class WakeUps implements AutoCloseable {
           Thread.ofPlatform().daemon().name("holdfast-wake-ups").factory());
   private boolean closed;
 
-  public WakeUps(Bell bell) {
-    this(bell, SOON);
+  public WakeUps(DatabaseSubscription subscription) {
+    this(subscription, SOON);
   }
 
   /**
-   * @param soon how long whoever was woken has to claim before the next one is woken
+   * @param soon how long a woken worker has to claim before the next one is woken
    */
-  public WakeUps(Bell bell, Duration soon) {
-    this.bell = bell;
+  public WakeUps(DatabaseSubscription subscription, Duration soon) {
+    this.subscription = subscription;
     this.soon = soon;
-    bell.tell(this::rung);
+    subscription.onWakeUp(this::rung);
   }
 
   /** The line that may have work; none when the patience is over. */
   List<Line> await(String name, Set<Line> lines, Duration patience) throws InterruptedException {
     Waiter waiter = new Waiter(name, Set.copyOf(lines), new CompletableFuture<>());
     enter(waiter);
-    waiter.lines().forEach(line -> bell.alsoTo(line.queue()));
+    waiter.lines().forEach(line -> subscription.add(line.queue()));
     try {
       return List.of(waiter.woken().get(patience.toMillis(), TimeUnit.MILLISECONDS));
     } catch (TimeoutException inVain) {
@@ -90,7 +93,7 @@ public final class WakeUps implements AutoCloseable {
     }
   }
 
-  /** What he was told at the last moment. */
+  /** The line that the waiter was woken for at the last moment, if any. */
   private List<Line> leave(Waiter waiter) {
     synchronized (lock) {
       inOrder.remove(waiter);
@@ -139,10 +142,11 @@ public final class WakeUps implements AutoCloseable {
   }
 
   /**
-   * Somebody has looked.
+   * A worker has claimed from the line.
    *
-   * @param since before that, by {@link System#nanoTime}: what was rung later he may not have seen
-   * @param mayBeMore whether he took all he asked for
+   * @param since when the claim began, by {@link System#nanoTime}; it may not have seen what came
+   *     later
+   * @param mayBeMore whether the claim took all it asked for
    */
   void looked(Line line, long since, boolean mayBeMore) {
     synchronized (lock) {
@@ -157,7 +161,7 @@ public final class WakeUps implements AutoCloseable {
     }
   }
 
-  /** Not at every claim of a long row of them: whoever is at it goes on by himself. */
+  /** Not at every claim: a worker that finds jobs goes on claiming by itself. */
   private void handOnMore(Line line) {
     long now = System.nanoTime();
     Long before = handedOnAt.get(line);

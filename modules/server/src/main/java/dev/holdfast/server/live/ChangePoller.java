@@ -9,7 +9,10 @@ import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.Holder;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.WorkerFleet;
+import dev.holdfast.queue.JobQueries;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.QueueAdmin;
+import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import java.time.Duration;
 import java.time.Instant;
@@ -46,7 +49,9 @@ final class ChangePoller {
   /** How old what changes slowly may be. */
   private static final Duration BACKGROUND = Duration.ofSeconds(5);
 
-  private final Queue queue;
+  private final JobQueries queries;
+  private final QueueAdmin admin;
+  private final WorkerRegistry registry;
   private final Problems problems;
   private final InstantSource clock;
   private final @Nullable String tenant;
@@ -75,7 +80,9 @@ final class ChangePoller {
       @Nullable String tenant,
       LiveFeed feed,
       Semaphore looking) {
-    this.queue = queue;
+    this.queries = queue.queries();
+    this.admin = queue.admin();
+    this.registry = queue.workers();
     this.problems = problems;
     this.clock = clock;
     this.tenant = tenant;
@@ -132,17 +139,18 @@ final class ChangePoller {
 
   private void lookOnce() {
     Instant now = clock.instant();
-    List<QueueStatus> backlog = queue.queues(tenant);
+    List<QueueStatus> backlog = admin.queues(tenant);
     Instant from = pace.from(now);
-    pace.read(queue.finished(from, tenant), from, now);
+    pace.read(queries.finished(from, tenant), from, now);
     // Processes are nothing that one tenant among many is told of.
-    List<Holder> holders = queue.holders(tenant, JOBS_OF_A_WORKER, MOST_WORKERS);
+    List<Holder> holders = queries.holders(tenant, JOBS_OF_A_WORKER, MOST_WORKERS);
     WorkerFleet crew =
         tenant == null
-            ? new WorkerFleet(queue.health().all(), queue.health().supervisors(), holders, now)
+            ? new WorkerFleet(registry.readings().all(), registry.supervisors().all(), holders, now)
             : WorkerFleet.of(holders, now);
     List<JobBrief> looked =
-        queue.glimpse(new ChangedJob(since(now), jobs.unfinished(), tenant, SeenJobs.MOST_AT_ONCE));
+        queries.changes(
+            new ChangedJob(since(now), jobs.unfinished(), tenant, SeenJobs.MOST_AT_ONCE));
     lookedAt = now;
 
     tellJobs(looked);
@@ -182,7 +190,7 @@ final class ChangePoller {
   /** Of those that run; how they end is told with the jobs. */
   private void tellLogs(List<JobBrief> looked) {
     Map<JobId, LogCursor> ends =
-        queue.logEnds(
+        queries.logEnds(
             looked.stream()
                 .filter(job -> job.state() == JobState.RUNNING)
                 .map(JobBrief::id)

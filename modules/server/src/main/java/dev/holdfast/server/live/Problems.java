@@ -7,7 +7,8 @@ import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.schedule.ScheduleStatus;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.QueueAdmin;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -18,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /** What is wrong, as the database and this server know it. */
 public final class Problems {
-  private final Queue queue;
+  private final JobQueries queries;
+  private final QueueAdmin admin;
   private final Predicate<String> waitedFor;
   private final BooleanSupplier deaf;
   private final Timings timings;
@@ -27,8 +29,14 @@ public final class Problems {
    * @param waitedFor whether somebody waits for jobs of a queue at this server
    * @param deaf whether notifications of the database do not arrive
    */
-  public Problems(Queue queue, Predicate<String> waitedFor, BooleanSupplier deaf, Timings timings) {
-    this.queue = queue;
+  public Problems(
+      JobQueries queries,
+      QueueAdmin admin,
+      Predicate<String> waitedFor,
+      BooleanSupplier deaf,
+      Timings timings) {
+    this.queries = queries;
+    this.admin = admin;
     this.waitedFor = waitedFor;
     this.deaf = deaf;
     this.timings = timings;
@@ -43,8 +51,8 @@ public final class Problems {
   public Background background(@Nullable String tenant) {
     // Schedules belong to all tenants together.
     return new Background(
-        queue.warnings(tenant, timings.reapGrace()),
-        tenant == null ? queue.schedules() : List.of());
+        queries.warnings(tenant, timings.reapGrace()),
+        tenant == null ? admin.schedules() : List.of());
   }
 
   public List<Finding> of(List<QueueStatus> queues, WorkerFleet crew, Background background) {
@@ -59,7 +67,7 @@ public final class Problems {
                     background.warnings(),
                     background.schedules(),
                     waited,
-                    queue.allPausedSince().orElse(null))));
+                    admin.allPausedSince().orElse(null))));
     if (deaf.getAsBoolean()) {
       found.add(
           Finding.of(

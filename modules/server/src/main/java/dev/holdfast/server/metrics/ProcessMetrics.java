@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.WorkerHealth;
+import dev.holdfast.queue.health.Supervisors;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.worker.source.Metrics;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -36,9 +37,9 @@ public final class ProcessMetrics {
   private record WorkerProcess(String supervisor, String component, int incarnation)
       implements Source {}
 
-  private record Recovery(WorkerRegistry.Supervising by) implements Source {}
+  private record Recovery(Supervisors.Supervising by) implements Source {}
 
-  private record Rows(List<WorkerHealth> processes, List<WorkerRegistry.Recovered> recovered) {}
+  private record Rows(List<WorkerHealth> processes, List<Supervisors.Recovered> recovered) {}
 
   private final CachedGauge<Optional<Rows>> rows;
   private final MultiGauge processes;
@@ -46,11 +47,12 @@ public final class ProcessMetrics {
   private final Map<Source, Map<String, Double>> counted = new HashMap<>();
   private final Map<String, Double> before = new TreeMap<>();
 
-  public ProcessMetrics(WorkerRegistry health, MeterRegistry registry) {
+  public ProcessMetrics(WorkerRegistry workers, MeterRegistry registry) {
     this.rows =
         new CachedGauge<>(
             "worker processes",
-            () -> Optional.of(new Rows(health.all(), health.recovered())),
+            () ->
+                Optional.of(new Rows(workers.readings().all(), workers.supervisors().recovered())),
             Optional.empty(),
             this::show);
     this.processes =
@@ -106,7 +108,7 @@ public final class ProcessMetrics {
         now.put(new WorkerProcess(row.supervisor(), row.component(), row.incarnation()), figures);
       }
     }
-    for (WorkerRegistry.Recovered row : all.recovered()) {
+    for (Supervisors.Recovered row : all.recovered()) {
       now.put(
           new Recovery(row.by()),
           Map.of(

@@ -101,11 +101,12 @@ public abstract class ApiTest {
     Secrets.Parts parts = Secrets.next();
     holdfast
         .queue()
+        .access()
         .createKey(
             new ApiKey(parts.id(), "test", role, tenant, Instant.EPOCH, null, null),
             parts.digest(),
             null);
-    assertThat(holdfast.queue().validKey(parts.id())).isPresent();
+    assertThat(holdfast.queue().access().validKey(parts.id())).isPresent();
     return parts.text();
   }
 

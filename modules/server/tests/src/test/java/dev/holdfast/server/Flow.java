@@ -45,9 +45,9 @@ public final class Flow implements AutoCloseable {
     holdfast.enqueue(
         IntStream.range(0, jobs).mapToObj(i -> Job.of("flowing").queue(queue)).toList());
     List<LeasedJob> claimed =
-        holdfast.queue().claim(queue, jobs, "flow", Duration.ofMinutes(5)).jobs();
+        holdfast.jobs().claim(queue, jobs, "flow", Duration.ofMinutes(5)).jobs();
     holdfast
-        .queue()
+        .jobs()
         .settle(
             claimed.stream()
                 .<Settlement>map(job -> new Settlement.Succeed(job.lease(), null))

@@ -6,6 +6,7 @@ import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.health.WorkerProcesses;
 import dev.holdfast.queue.health.WorkerRegistry;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -46,8 +47,8 @@ final class ActingWorker {
   public static void main(String[] arguments) throws Exception {
     List<String> given = Arrays.asList(arguments);
     String component = after(given, "--component");
-    WorkerRegistry.Place place =
-        new WorkerRegistry.Place(
+    WorkerProcesses.Place place =
+        new WorkerProcesses.Place(
             after(given, "--supervisor"),
             component,
             Integer.parseInt(after(given, "--incarnation")));
@@ -59,14 +60,16 @@ final class ActingWorker {
     PGSimpleDataSource database = new PGSimpleDataSource();
     database.setUrl(System.getenv(URL));
     Queue queue = new Queue(database, new NoCodec(), Queue.Options.DEFAULT);
-    WorkerRegistry health = queue.health();
+    WorkerRegistry health = queue.workers();
     long pid = ProcessHandle.current().pid();
-    queue.claim(
-        WorkerHealth.queueOf(component),
-        1,
-        WorkerHealth.namePrefix(component, Machine.name(), pid) + "x",
-        Duration.ofMinutes(5));
-    health.beat(place, HealthStatus.HEALTHY, pid, null, new Json("{}"));
+    queue
+        .jobs()
+        .claim(
+            WorkerHealth.queueOf(component),
+            1,
+            WorkerHealth.namePrefix(component, Machine.name(), pid) + "x",
+            Duration.ofMinutes(5));
+    health.processes().beat(place, HealthStatus.HEALTHY, pid, null, new Json("{}"));
     System.out.println("healthy");
     String trouble = part.equals("overdue") ? "a handler goes on" : null;
     Thread.ofPlatform().daemon().start(() -> beat(health, place, pid, trouble));
@@ -81,7 +84,7 @@ final class ActingWorker {
       }
     }
     if (part.equals("leaves")) {
-      health.beat(place, HealthStatus.STOPPING, pid, null, new Json("{}"));
+      health.processes().beat(place, HealthStatus.STOPPING, pid, null, new Json("{}"));
       System.exit(0);
     }
     BufferedReader orders =
@@ -89,18 +92,18 @@ final class ActingWorker {
     for (String order = orders.readLine(); order != null; order = orders.readLine()) {
       System.out.println("heard " + order);
       if (order.equals("stop") && !part.equals("deaf")) {
-        health.beat(place, HealthStatus.STOPPING, pid, null, new Json("{}"));
+        health.processes().beat(place, HealthStatus.STOPPING, pid, null, new Json("{}"));
         System.exit(0);
       }
     }
   }
 
   private static void beat(
-      WorkerRegistry health, WorkerRegistry.Place place, long pid, @Nullable String trouble) {
+      WorkerRegistry health, WorkerProcesses.Place place, long pid, @Nullable String trouble) {
     try {
       while (true) {
         Thread.sleep(200);
-        health.beat(place, HealthStatus.HEALTHY, pid, null, trouble, new Json("{}"));
+        health.processes().beat(place, HealthStatus.HEALTHY, pid, null, trouble, new Json("{}"));
       }
     } catch (InterruptedException | RuntimeException over) {
       System.out.println("beats no more: " + over);

@@ -15,6 +15,8 @@ import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.process.Companion;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.health.Supervisors;
+import dev.holdfast.queue.health.WorkerProcesses;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.Living;
@@ -92,7 +94,7 @@ class SupervisorTest {
   void open(TestDatabase database) {
     db = database;
     queue = new Queue(db.dataSource(), new ActingWorker.NoCodec(), Queue.Options.DEFAULT);
-    health = queue.health();
+    health = queue.workers();
     db.sql(onlyAllowed());
   }
 
@@ -175,7 +177,7 @@ class SupervisorTest {
   }
 
   private WorkerHealth row() {
-    return health.of(NAME).stream()
+    return health.readings().of(NAME).stream()
         .filter(row -> row.component().equals(TAG))
         .findFirst()
         .orElseThrow();
@@ -215,22 +217,22 @@ class SupervisorTest {
   }
 
   private JobId add() {
-    return queue.enqueue(Job.of("work").queue("tag")).id();
+    return queue.jobs().enqueue(Job.of("work").queue("tag")).id();
   }
 
   private JobState state(JobId job) {
-    return queue.find(job).orElseThrow().state();
+    return queue.queries().find(job).orElseThrow().state();
   }
 
   private void order(WorkerCommand.Action action) {
-    assertThat(health.order(TAG, null, action, "ada", "to see")).hasSize(1);
+    assertThat(health.commands().add(TAG, null, action, "ada", "to see")).hasSize(1);
   }
 
   @Test
   void a_worker_becomes_healthy_and_at_the_end_nothing_is_left() throws Exception {
     Supervisor supervisor = supervise(NAME, "good", "good");
     assertThat(supervisor.awaitHealthy(SOON)).isTrue();
-    assertThat(health.of(NAME))
+    assertThat(health.readings().of(NAME))
         .extracting(WorkerHealth::component)
         .containsExactly(TAG, "worker:tag:1");
     long pid = pid(row());
@@ -238,8 +240,8 @@ class SupervisorTest {
     assertThat(row().processStartedAt()).isNotNull();
     supervisor.close();
     assertThat(Living.is(pid)).isFalse();
-    assertThat(health.of(NAME)).isEmpty();
-    assertThat(health.supervisor(NAME)).isEmpty();
+    assertThat(health.readings().of(NAME)).isEmpty();
+    assertThat(health.supervisors().find(NAME)).isEmpty();
     assertThat(log()).contains("plays good", "healthy", "heard stop", "--- ended: 0 (clean)");
     assertThat(
             PosixFilePermissions.toString(
@@ -261,9 +263,9 @@ class SupervisorTest {
     assertThat(second.exitCode()).isEqualTo(137);
     assertThat(pid(second)).isNotEqualTo(pid(first));
     // The lease was good for another five minutes.
-    until(() -> queue.attempts(job).size() == 2);
-    assertThat(queue.find(job).orElseThrow().crashes()).isEqualTo(1);
-    assertThat(health.recovered())
+    until(() -> queue.queries().attempts(job).size() == 2);
+    assertThat(queue.queries().find(job).orElseThrow().crashes()).isEqualTo(1);
+    assertThat(health.supervisors().recovered())
         .singleElement()
         .satisfies(
             counted -> {
@@ -328,13 +330,13 @@ class SupervisorTest {
     supervise(NAME, "exit=1", "good");
     until(row -> row.status() == HealthStatus.FAILED);
     assertThat(
-            health.of(NAME).stream()
+            health.readings().of(NAME).stream()
                 .filter(row -> row.component().equals("worker:tag:1"))
                 .findFirst()
                 .orElseThrow()
                 .restarts())
         .isZero();
-    assertThat(queue.find(job).orElseThrow().crashes()).isLessThanOrEqualTo(3);
+    assertThat(queue.queries().find(job).orElseThrow().crashes()).isLessThanOrEqualTo(3);
   }
 
   @Test
@@ -343,9 +345,9 @@ class SupervisorTest {
     supervise(NAME, "exit=1");
     until(row -> row.status() == HealthStatus.FAILED);
     assertThat(state(job)).isEqualTo(JobState.FAILED);
-    assertThat(Objects.requireNonNull(queue.find(job).orElseThrow().failure()).code())
+    assertThat(Objects.requireNonNull(queue.queries().find(job).orElseThrow().failure()).code())
         .isEqualTo("TOXIC_JOB");
-    assertThat(queue.find(job).orElseThrow().crashes()).isEqualTo(3);
+    assertThat(queue.queries().find(job).orElseThrow().crashes()).isEqualTo(3);
   }
 
   @Test
@@ -392,7 +394,7 @@ class SupervisorTest {
     signal("STOP", pid(first));
     until(row -> row.incarnation() == 2);
     assertThat(Living.is(pid(first))).isFalse();
-    assertThat(queue.find(job).orElseThrow().crashes()).isEqualTo(1);
+    assertThat(queue.queries().find(job).orElseThrow().crashes()).isEqualTo(1);
     assertThat(log()).contains("not heard of for 2.0 s");
   }
 
@@ -423,7 +425,7 @@ class SupervisorTest {
   }
 
   private Instant supervisorSeen() {
-    return health.supervisors().getFirst().lastSeen();
+    return health.supervisors().all().getFirst().lastSeen();
   }
 
   @Test
@@ -442,7 +444,7 @@ class SupervisorTest {
     order(WorkerCommand.Action.PAUSE);
     until(WorkerHealth::paused);
     until(() -> log().contains("heard pause"));
-    assertThat(health.open(NAME)).isEmpty();
+    assertThat(health.commands().open(NAME)).isEmpty();
     signal("KILL", pid(first));
     assertThat(untilHealthy(2).paused()).isTrue();
     assertThat(log()).contains("plays good, paused");
@@ -542,9 +544,10 @@ class SupervisorTest {
     Supervisor supervisor = supervise(NAME, "good", "good");
     untilHealthy(1);
     order(WorkerCommand.Action.PAUSE);
-    assertThat(health.order("worker:tag:1", null, WorkerCommand.Action.STOP, "ada", "to see"))
+    assertThat(
+            health.commands().add("worker:tag:1", null, WorkerCommand.Action.STOP, "ada", "to see"))
         .hasSize(1);
-    until(() -> health.open(NAME).isEmpty());
+    until(() -> health.commands().open(NAME).isEmpty());
     supervisor.close();
     Supervisor next = supervise(NAME, "good", "good");
     assertThat(untilHealthy(1).paused()).isTrue();
@@ -552,7 +555,7 @@ class SupervisorTest {
     assertThat(next.standing())
         .isEqualTo(new Supervisor.Standing(List.of("worker:tag:1"), List.of()));
     WorkerHealth other =
-        health.of(NAME).stream()
+        health.readings().of(NAME).stream()
             .filter(row -> row.component().equals("worker:tag:1"))
             .findFirst()
             .orElseThrow();
@@ -570,7 +573,9 @@ class SupervisorTest {
         .hasMessageContaining("pid " + ProcessHandle.current().pid());
     Supervisor other = supervise("there", "good");
     assertThat(other.awaitHealthy(SOON)).isTrue();
-    assertThat(health.all()).extracting(WorkerHealth::component).containsExactly(TAG, TAG);
+    assertThat(health.readings().all())
+        .extracting(WorkerHealth::component)
+        .containsExactly(TAG, TAG);
     other.close();
     assertThat(pid(row())).isEqualTo(pid);
     assertThat(row().status()).isEqualTo(HealthStatus.HEALTHY);
@@ -585,9 +590,9 @@ class SupervisorTest {
     JobId late = add();
     JobId rightful = add();
     // As the server carries out what the killed process had sent.
-    queue.claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), pid) + "x", LONG);
-    queue.claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), next) + "x", LONG);
-    until(() -> queue.find(late).orElseThrow().crashes() == 1);
+    queue.jobs().claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), pid) + "x", LONG);
+    queue.jobs().claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), next) + "x", LONG);
+    until(() -> queue.queries().find(late).orElseThrow().crashes() == 1);
     assertThat(state(late)).isEqualTo(JobState.PENDING);
     assertThat(state(rightful)).isEqualTo(JobState.RUNNING);
   }
@@ -597,23 +602,25 @@ class SupervisorTest {
     JobId job = add();
     Process left = new ProcessBuilder("/bin/sleep", "600").redirectErrorStream(true).start();
     try {
-      WorkerRegistry.Supervising dead =
-          new WorkerRegistry.Supervising(NAME, Machine.name(), Long.MAX_VALUE, Instant.EPOCH);
-      assertThat(health.appear(dead)).isTrue();
-      WorkerRegistry.Place place = new WorkerRegistry.Place(NAME, TAG, 7);
-      health.starting(place, 2, false);
-      health.spawned(place, left.pid(), left.info().startInstant().orElseThrow());
+      Supervisors.Supervising dead =
+          new Supervisors.Supervising(NAME, Machine.name(), Long.MAX_VALUE, Instant.EPOCH);
+      assertThat(health.supervisors().appear(dead)).isTrue();
+      WorkerProcesses.Place place = new WorkerProcesses.Place(NAME, TAG, 7);
+      health.processes().starting(place, 2, false);
+      health.processes().spawned(place, left.pid(), left.info().startInstant().orElseThrow());
       // A pid that is in use again, by somebody else.
-      WorkerRegistry.Place reused = new WorkerRegistry.Place(NAME, "worker:tag:1", 1);
-      health.starting(reused, 0, false);
-      health.spawned(reused, ProcessHandle.current().pid(), Instant.EPOCH);
-      queue.claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), left.pid()) + "x", LONG);
+      WorkerProcesses.Place reused = new WorkerProcesses.Place(NAME, "worker:tag:1", 1);
+      health.processes().starting(reused, 0, false);
+      health.processes().spawned(reused, ProcessHandle.current().pid(), Instant.EPOCH);
+      queue
+          .jobs()
+          .claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), left.pid()) + "x", LONG);
       stop = Duration.ofMillis(50);
       supervise(NAME, "good");
       assertThat(left.waitFor(1, TimeUnit.MINUTES)).isTrue();
       WorkerHealth row = untilHealthy(8);
       assertThat(row.restarts()).isZero();
-      assertThat(queue.find(job).orElseThrow().crashes()).isEqualTo(1);
+      assertThat(queue.queries().find(job).orElseThrow().crashes()).isEqualTo(1);
       assertThat(Companion.isAlive(left.pid(), Instant.EPOCH)).isFalse();
     } finally {
       left.destroyForcibly();
@@ -624,13 +631,14 @@ class SupervisorTest {
   void one_whose_name_was_taken_stops_its_workers() throws Exception {
     Supervisor supervisor = supervise(NAME, "good");
     long pid = pid(untilHealthy(1));
-    WorkerRegistry.Supervising self = health.supervisor(NAME).orElseThrow().supervising();
+    Supervisors.Supervising self = health.supervisors().find(NAME).orElseThrow().supervising();
     assertThat(
-            health.replace(
-                self, new WorkerRegistry.Supervising(NAME, "elsewhere", 1, Instant.EPOCH)))
+            health
+                .supervisors()
+                .replace(self, new Supervisors.Supervising(NAME, "elsewhere", 1, Instant.EPOCH)))
         .isTrue();
     until(supervisor::isReplaced);
     assertThat(Living.is(pid)).isFalse();
-    assertThat(health.supervisor(NAME)).isPresent();
+    assertThat(health.supervisors().find(NAME)).isPresent();
   }
 }

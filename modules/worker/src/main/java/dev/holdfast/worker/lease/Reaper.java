@@ -66,7 +66,17 @@ public final class Reaper {
       away = true;
       log.error("sweep failed, trying again", trouble);
     }
-    return Loop.jittered(timings.sweep());
+    return deleteOldJobs() ? Duration.ZERO : Loop.jittered(timings.sweep());
+  }
+
+  /** Apart from the sweep, whose time is measured, and whose failure means an outage. */
+  private boolean deleteOldJobs() {
+    try {
+      return source.deleteOldJobs();
+    } catch (RuntimeException trouble) {
+      log.debug("old jobs could not be deleted, trying again: {}", trouble.getMessage());
+      return false;
+    }
   }
 
   private Map<String, Integer> sweep(boolean judge) {

@@ -13,6 +13,7 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.model.value.Subscription;
 import dev.holdfast.worker.handler.UnknownKind;
 import java.time.Duration;
 import java.util.Collection;
@@ -85,6 +86,14 @@ public interface JobSource {
   Map<String, Integer> sweep(Timings timings, boolean judge);
 
   /**
+   * Deletes some of the jobs that ended long ago, if the source was told to keep jobs for a limited
+   * time. True when there are more to delete now. Nothing to do where a server does it.
+   */
+  default boolean deleteOldJobs() {
+    return false;
+  }
+
+  /**
    * Says for which kinds this worker has handlers, every half minute or so. Nothing to do where
    * nobody would know.
    */
@@ -108,5 +117,5 @@ public interface JobSource {
   }
 
   /** Calls {@code wake} with a queue's name whenever it may have work. A hint: polling goes on. */
-  AutoCloseable listen(Collection<String> queues, Consumer<String> wake);
+  Subscription listen(Collection<String> queues, Consumer<String> wake);
 }

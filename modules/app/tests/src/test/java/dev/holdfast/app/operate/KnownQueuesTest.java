@@ -8,7 +8,7 @@ import dev.holdfast.app.demo.ExampleKinds;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.schedule.Schedule;
-import dev.holdfast.queue.health.WorkerRegistry;
+import dev.holdfast.queue.health.WorkerProcesses;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.testkit.DatabaseExtension;
@@ -124,12 +124,13 @@ class KnownQueuesTest {
     holdfast.enqueue(Job.of("echo").queue("done"));
     holdfast.worker("done").handle(ExampleKinds.all()).drain();
     holdfast
-        .queue()
+        .admin()
         .schedule(Schedule.of("nightly", "@daily", ZoneOffset.UTC, Job.of("echo").queue("nights")));
     holdfast
         .queue()
-        .health()
-        .starting(new WorkerRegistry.Place("here", "worker:tags:0", 1), 0, false);
+        .workers()
+        .processes()
+        .starting(new WorkerProcesses.Place("here", "worker:tags:0", 1), 0, false);
     for (String queue : List.of("default", "done", "nights", "tags")) {
       assertThat(run(way, "queues", "pause", queue).err()).isEmpty();
     }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class ApiKeysTest extends QueueFixture {
   private void create(String id, @Nullable Duration lifetime) {
-    queue.createKey(
+    access.createKey(
         new ApiKey(id, "name of " + id, Role.OPERATOR, "acme", Instant.EPOCH, null, null),
         "digest of " + id,
         lifetime);
@@ -22,53 +22,53 @@ class ApiKeysTest extends QueueFixture {
   @Test
   void a_key_is_found_by_its_id_with_its_digest() {
     create("a", null);
-    KnownKey known = queue.validKey("a").orElseThrow();
+    KnownKey known = access.validKey("a").orElseThrow();
     assertThat(known.digest()).isEqualTo("digest of a");
     assertThat(known.key().name()).isEqualTo("name of a");
     assertThat(known.key().role()).isEqualTo(Role.OPERATOR);
     assertThat(known.key().tenant()).isEqualTo("acme");
     assertThat(known.key().createdAt()).isAfter(Instant.EPOCH);
     assertThat(known.key().expiresAt()).isNull();
-    assertThat(queue.validKey("b")).isEmpty();
+    assertThat(access.validKey("b")).isEmpty();
   }
 
   @Test
   void a_key_made_again_after_a_lost_answer_is_the_same_one_and_another_cannot_take_its_id() {
     create("a", null);
     create("a", null);
-    assertThat(queue.keys()).hasSize(1);
+    assertThat(access.keys()).hasSize(1);
     assertThatThrownBy(
             () ->
-                queue.createKey(
+                access.createKey(
                     new ApiKey("a", "x", Role.ADMIN, "*", Instant.EPOCH, null, null),
                     "another digest",
                     null))
         .isInstanceOf(IllegalStateException.class);
-    assertThat(queue.validKey("a").orElseThrow().key().role()).isEqualTo(Role.OPERATOR);
+    assertThat(access.validKey("a").orElseThrow().key().role()).isEqualTo(Role.OPERATOR);
   }
 
   @Test
   void a_key_is_valid_until_it_expires() {
     create("a", Duration.ofHours(1));
-    assertThat(queue.validKey("a")).isPresent();
-    assertThat(queue.hasKeys()).isTrue();
+    assertThat(access.validKey("a")).isPresent();
+    assertThat(access.hasKeys()).isTrue();
     db.sql("UPDATE holdfast.api_key SET expires_at = clock_timestamp()");
-    assertThat(queue.validKey("a")).isEmpty();
-    assertThat(queue.hasKeys()).isFalse();
-    assertThat(queue.keys()).hasSize(1);
+    assertThat(access.validKey("a")).isEmpty();
+    assertThat(access.hasKeys()).isFalse();
+    assertThat(access.keys()).hasSize(1);
   }
 
   @Test
   void a_key_can_be_revoked_for_later_and_then_for_now_but_not_for_later_again() {
     create("a", null);
-    assertThat(queue.revokeKey("a", Duration.ofHours(1))).isTrue();
-    assertThat(queue.validKey("a")).isPresent();
-    Instant first = queue.keys().getFirst().revokedAt();
-    assertThat(queue.revokeKey("a", Duration.ofHours(9))).isTrue();
-    assertThat(queue.keys().getFirst().revokedAt()).isEqualTo(first);
-    assertThat(queue.revokeKey("a", Duration.ZERO)).isTrue();
-    assertThat(queue.validKey("a")).isEmpty();
-    assertThat(queue.revokeKey("a", Duration.ZERO)).isFalse();
-    assertThat(queue.revokeKey("b", Duration.ZERO)).isFalse();
+    assertThat(access.revokeKey("a", Duration.ofHours(1))).isTrue();
+    assertThat(access.validKey("a")).isPresent();
+    Instant first = access.keys().getFirst().revokedAt();
+    assertThat(access.revokeKey("a", Duration.ofHours(9))).isTrue();
+    assertThat(access.keys().getFirst().revokedAt()).isEqualTo(first);
+    assertThat(access.revokeKey("a", Duration.ZERO)).isTrue();
+    assertThat(access.validKey("a")).isEmpty();
+    assertThat(access.revokeKey("a", Duration.ZERO)).isFalse();
+    assertThat(access.revokeKey("b", Duration.ZERO)).isFalse();
   }
 }

@@ -25,18 +25,18 @@ import org.junit.jupiter.api.Test;
 /** What an operator sees of queues and jobs. */
 class QueuesTest extends QueueFixture {
   private QueueStatus only() {
-    List<QueueStatus> queues = queue.queues();
+    List<QueueStatus> queues = admin.queues();
     assertThat(queues).hasSize(1);
     return queues.getFirst();
   }
 
   @Test
   void an_empty_database_has_no_queues() {
-    assertThat(queue.queues()).isEmpty();
-    assertThat(queue.statistics().rows()).isEmpty();
-    assertThat(queue.list(JobFilter.ALL)).isEmpty();
-    assertThat(queue.depth(List.of(QUEUE), 10)).isZero();
-    assertThat(queue.depth(List.of(), 10)).isZero();
+    assertThat(admin.queues()).isEmpty();
+    assertThat(queries.statistics().rows()).isEmpty();
+    assertThat(queries.list(JobFilter.ALL)).isEmpty();
+    assertThat(queries.depth(List.of(QUEUE), 10)).isZero();
+    assertThat(queries.depth(List.of(), 10)).isZero();
   }
 
   @Test
@@ -78,41 +78,41 @@ class QueuesTest extends QueueFixture {
 
   @Test
   void a_queue_is_shown_for_its_settings_or_its_unfinished_jobs() {
-    queue.pause("paused");
-    queue.limit("limited", 3);
+    admin.pause("paused");
+    admin.limit("limited", 3);
     queue.settle(succeed(addAndClaim(job().queue("finished"))));
     add(job().queue("busy"));
-    assertThat(queue.queues())
+    assertThat(admin.queues())
         .extracting(QueueStatus::name)
         .containsExactly("busy", "limited", "paused");
-    assertThat(queue.queues().get(1).maxRunning()).isEqualTo(3);
-    assertThat(queue.queues().get(1).oldest()).isNull();
-    assertThat(queue.queues().get(2).pausedAt()).isNotNull();
+    assertThat(admin.queues().get(1).maxRunning()).isEqualTo(3);
+    assertThat(admin.queues().get(1).oldest()).isNull();
+    assertThat(admin.queues().get(2).pausedAt()).isNotNull();
   }
 
   @Test
   void pausing_twice_keeps_the_first_moment_and_the_limit() {
-    queue.limit(QUEUE, 2);
-    queue.pause(QUEUE);
+    admin.limit(QUEUE, 2);
+    admin.pause(QUEUE);
     QueueStatus first = only();
-    queue.pause(QUEUE);
+    admin.pause(QUEUE);
     assertThat(only()).isEqualTo(first);
     assertThat(first.maxRunning()).isEqualTo(2);
-    queue.resume(QUEUE);
+    admin.resume(QUEUE);
     assertThat(only().maxRunning()).isEqualTo(2);
-    queue.limit(QUEUE, null);
-    assertThat(queue.queues()).as("a queue without settings and jobs is none").isEmpty();
-    assertThat(queue.resume("unheard-of")).isFalse();
+    admin.limit(QUEUE, null);
+    assertThat(admin.queues()).as("a queue without settings and jobs is none").isEmpty();
+    assertThat(admin.resume("unheard-of")).isFalse();
   }
 
   @Test
   void a_setting_that_makes_no_sense_is_refused() {
-    assertRefused(Refusal.BAD_NAME, () -> queue.pause("no such name"));
-    assertRefused(Refusal.BAD_NAME, () -> queue.resume("a:b"));
-    assertRefused(Refusal.BAD_NAME, () -> queue.limit("", 1));
-    assertRefused(Refusal.BAD_LIMIT, () -> queue.limit(QUEUE, 0));
-    assertRefused(Refusal.BAD_LIMIT, () -> queue.limit(QUEUE, -1));
-    assertThat(queue.queues()).isEmpty();
+    assertRefused(Refusal.BAD_NAME, () -> admin.pause("no such name"));
+    assertRefused(Refusal.BAD_NAME, () -> admin.resume("a:b"));
+    assertRefused(Refusal.BAD_NAME, () -> admin.limit("", 1));
+    assertRefused(Refusal.BAD_LIMIT, () -> admin.limit(QUEUE, 0));
+    assertRefused(Refusal.BAD_LIMIT, () -> admin.limit(QUEUE, -1));
+    assertThat(admin.queues()).isEmpty();
   }
 
   @Test
@@ -121,13 +121,13 @@ class QueuesTest extends QueueFixture {
     queue.enqueue(jobs(20).stream().map(job -> job.queue("mail").priority(1)).toList());
     queue.enqueue(jobs(10).stream().map(job -> job.concurrencyKey("k", 1)).toList());
     queue.enqueue(jobs(5).stream().map(job -> job.delay(Duration.ofHours(1))).toList());
-    assertThat(queue.depth(List.of(QUEUE), 1_000)).isEqualTo(40);
-    assertThat(queue.depth(List.of(QUEUE, "mail"), 1_000)).isEqualTo(60);
-    assertThat(queue.depth(List.of("mail", "unknown"), 1_000)).isEqualTo(20);
-    assertThat(queue.depth(List.of(QUEUE, "mail"), 45)).isEqualTo(45);
-    assertThat(queue.depth(List.of(QUEUE), 7)).isEqualTo(7);
+    assertThat(queries.depth(List.of(QUEUE), 1_000)).isEqualTo(40);
+    assertThat(queries.depth(List.of(QUEUE, "mail"), 1_000)).isEqualTo(60);
+    assertThat(queries.depth(List.of("mail", "unknown"), 1_000)).isEqualTo(20);
+    assertThat(queries.depth(List.of(QUEUE, "mail"), 45)).isEqualTo(45);
+    assertThat(queries.depth(List.of(QUEUE), 7)).isEqualTo(7);
     claim(10);
-    assertThat(queue.depth(List.of(QUEUE), 1_000)).isEqualTo(30);
+    assertThat(queries.depth(List.of(QUEUE), 1_000)).isEqualTo(30);
   }
 
   @Test
@@ -137,7 +137,7 @@ class QueuesTest extends QueueFixture {
     claimOne();
     add(Job.of("other"));
     add(job().queue("mail"));
-    Statistics statistics = queue.statistics();
+    Statistics statistics = queries.statistics();
     assertThat(statistics.rows())
         .containsExactlyInAnyOrder(
             new Statistics.Row(QUEUE, "test", JobState.SUCCEEDED, 1),
@@ -159,7 +159,7 @@ class QueuesTest extends QueueFixture {
     Collections.reverse(ids);
     List<JobId> listed = new ArrayList<>();
     JobFilter page = JobFilter.ALL.limit(10);
-    for (List<JobStatus> jobs = queue.list(page); !jobs.isEmpty(); jobs = queue.list(page)) {
+    for (List<JobStatus> jobs = queries.list(page); !jobs.isEmpty(); jobs = queries.list(page)) {
       jobs.forEach(job -> listed.add(job.id()));
       page = page.before(jobs.getLast().id());
     }
@@ -193,7 +193,7 @@ class QueuesTest extends QueueFixture {
             List.of(failed.job()));
     expected.forEach(
         (filter, jobs) ->
-            assertThat(queue.list(filter))
+            assertThat(queries.list(filter))
                 .as("%s", filter)
                 .extracting(JobStatus::id)
                 .isEqualTo(jobs));

@@ -48,11 +48,11 @@ class RetentionTest extends QueueFixture {
         age(ended(other));
       }
     }
-    assertThat(queue.retain(state, DAY)).isEqualTo(1);
-    assertThat(queue.find(old)).isEmpty();
-    assertThat(queue.find(young)).isPresent();
+    assertThat(maintenance.retain(state, DAY)).isEqualTo(1);
+    assertThat(queries.find(old)).isEmpty();
+    assertThat(queries.find(young)).isPresent();
     assertThat(db.count("SELECT count(*) FROM holdfast.job")).isEqualTo(3);
-    assertThat(queue.retain(state, DAY)).isZero();
+    assertThat(maintenance.retain(state, DAY)).isZero();
   }
 
   @ParameterizedTest
@@ -60,7 +60,7 @@ class RetentionTest extends QueueFixture {
       names = {"SUCCEEDED", "FAILED", "CANCELLED"},
       mode = Mode.EXCLUDE)
   void a_job_that_has_not_ended_is_never_deleted(JobState state) {
-    assertThatThrownBy(() -> queue.retain(state, Duration.ZERO))
+    assertThatThrownBy(() -> maintenance.retain(state, Duration.ZERO))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("never deleted");
   }
@@ -70,7 +70,8 @@ class RetentionTest extends QueueFixture {
     running();
     add(job());
     db.sql("UPDATE holdfast.job SET created_at = now() - interval '10 years'");
-    JobState.TERMINAL.forEach(state -> assertThat(queue.retain(state, Duration.ZERO)).isZero());
+    JobState.TERMINAL.forEach(
+        state -> assertThat(maintenance.retain(state, Duration.ZERO)).isZero());
     assertThat(db.count("SELECT count(*) FROM holdfast.job")).isEqualTo(2);
   }
 
@@ -83,9 +84,9 @@ class RetentionTest extends QueueFixture {
     Lease kept = running();
     queue.settle(fail(kept, HOPELESS));
     age(first.job());
-    assertThat(queue.retain(JobState.SUCCEEDED, DAY)).isEqualTo(1);
-    assertThat(queue.timeline(first.job())).isEmpty();
-    assertThat(queue.attempts(first.job())).isEmpty();
+    assertThat(maintenance.retain(JobState.SUCCEEDED, DAY)).isEqualTo(1);
+    assertThat(queries.timeline(first.job())).isEmpty();
+    assertThat(queries.attempts(first.job())).isEmpty();
     assertThat(db.count("SELECT count(*) FROM holdfast.event")).isEqualTo(1);
     assertThat(db.count("SELECT count(*) FROM holdfast.attempt")).isEqualTo(1);
   }
@@ -98,8 +99,8 @@ class RetentionTest extends QueueFixture {
             .map(job -> (Settlement) succeed(job.lease()))
             .toList());
     db.sql("UPDATE holdfast.job SET finished_at = now() - interval '2 days'");
-    assertThat(queue.retain(JobState.SUCCEEDED, DAY)).isEqualTo(1_000);
-    assertThat(queue.retain(JobState.SUCCEEDED, DAY)).isEqualTo(100);
+    assertThat(maintenance.retain(JobState.SUCCEEDED, DAY)).isEqualTo(1_000);
+    assertThat(maintenance.retain(JobState.SUCCEEDED, DAY)).isEqualTo(100);
   }
 
   @Test
@@ -107,7 +108,7 @@ class RetentionTest extends QueueFixture {
     JobId failed = ended(JobState.FAILED);
     age(failed);
     queue.retry(List.of(failed));
-    assertThat(queue.retain(JobState.FAILED, DAY)).isZero();
+    assertThat(maintenance.retain(JobState.FAILED, DAY)).isZero();
     assertThat(state(failed)).isEqualTo(JobState.PENDING);
   }
 
@@ -119,7 +120,7 @@ class RetentionTest extends QueueFixture {
             .map(job -> (Settlement) succeed(job.lease()))
             .toList());
     db.sql("UPDATE holdfast.job SET finished_at = now() - interval '2 days'");
-    List<Integer> deleted = Parallel.run(4, i -> () -> queue.retain(JobState.SUCCEEDED, DAY));
+    List<Integer> deleted = Parallel.run(4, i -> () -> maintenance.retain(JobState.SUCCEEDED, DAY));
     assertThat(deleted.stream().mapToInt(Integer::intValue).sum()).isEqualTo(300);
   }
 }

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class TokenKeysTest extends QueueFixture {
   private List<String> inUse() {
-    return queue.tokenKeys().stream().map(TokenKey::kid).toList();
+    return access.tokenKeys().stream().map(TokenKey::kid).toList();
   }
 
   @Test
@@ -20,31 +20,31 @@ class TokenKeysTest extends QueueFixture {
         8,
         i ->
             () -> {
-              queue.firstTokenKey(new TokenKey("k" + i, "secret"));
+              access.firstTokenKey(new TokenKey("k" + i, "secret"));
               return i;
             });
     assertThat(inUse()).hasSize(1);
-    queue.firstTokenKey(new TokenKey("late", "secret"));
+    access.firstTokenKey(new TokenKey("late", "secret"));
     assertThat(inUse()).doesNotContain("late");
   }
 
   @Test
   void a_new_key_comes_first_and_those_before_it_are_believed_for_a_while() {
-    queue.firstTokenKey(new TokenKey("one", "s1"));
-    queue.rotateTokenKey(new TokenKey("two", "s2"), Duration.ofHours(1));
+    access.firstTokenKey(new TokenKey("one", "s1"));
+    access.rotateTokenKey(new TokenKey("two", "s2"), Duration.ofHours(1));
     assertThat(inUse()).containsExactly("two", "one");
     db.sql("UPDATE holdfast.signing_key SET retired_at = now() - interval '1 s' WHERE kid = 'one'");
     assertThat(inUse()).containsExactly("two");
-    queue.rotateTokenKey(new TokenKey("three", "s3"), Duration.ofHours(1));
+    access.rotateTokenKey(new TokenKey("three", "s3"), Duration.ofHours(1));
     assertThat(inUse()).containsExactly("three", "two");
     assertThat(db.count("SELECT count(*) FROM holdfast.signing_key")).isEqualTo(2);
   }
 
   @Test
   void a_rotation_run_again_after_a_lost_answer_changes_nothing_more() {
-    queue.firstTokenKey(new TokenKey("one", "s1"));
-    queue.rotateTokenKey(new TokenKey("two", "s2"), Duration.ofHours(1));
-    queue.rotateTokenKey(new TokenKey("two", "s2"), Duration.ofHours(1));
+    access.firstTokenKey(new TokenKey("one", "s1"));
+    access.rotateTokenKey(new TokenKey("two", "s2"), Duration.ofHours(1));
+    access.rotateTokenKey(new TokenKey("two", "s2"), Duration.ofHours(1));
     assertThat(inUse()).containsExactly("two", "one");
   }
 }

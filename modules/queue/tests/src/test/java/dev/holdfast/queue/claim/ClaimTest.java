@@ -168,19 +168,19 @@ class ClaimTest extends QueueFixture {
   void a_paused_queue_gives_nothing_until_it_is_resumed() {
     add(job());
     add(job().concurrencyKey("k", 1));
-    queue.pause(QUEUE);
+    admin.pause(QUEUE);
     assertThat(queue.claim(QUEUE, 10, WORKER, LEASE)).isEqualTo(Claimed.NOTHING);
-    queue.limit(QUEUE, 5);
+    admin.limit(QUEUE, 5);
     assertThat(claim(10)).isEmpty();
-    assertThat(queue.resume(QUEUE)).isTrue();
-    assertThat(queue.resume(QUEUE)).isFalse();
+    assertThat(admin.resume(QUEUE)).isTrue();
+    assertThat(admin.resume(QUEUE)).isFalse();
     assertThat(claim(10)).hasSize(2);
   }
 
   @Test
   void a_paused_queue_lets_running_jobs_finish_and_others_run() {
     Lease lease = running();
-    queue.pause(QUEUE);
+    admin.pause(QUEUE);
     assertThat(queue.heartbeat(List.of(lease), LEASE).getFirst().ack()).isEqualTo(Ack.ACCEPTED);
     queue.settle(succeed(lease));
     assertThat(state(lease.job())).isEqualTo(JobState.SUCCEEDED);
@@ -243,8 +243,8 @@ class ClaimTest extends QueueFixture {
     queue.settle(claim(2_100).stream().map(job -> (Settlement) fail(job.lease(), FLAKY)).toList());
     Lease later = running();
     queue.settle(new Settlement.Fail(later, FLAKY, Duration.ofHours(1)));
-    assertThat(queue.promote()).isEqualTo(2_100);
-    assertThat(queue.promote()).isZero();
+    assertThat(maintenance.promote()).isEqualTo(2_100);
+    assertThat(maintenance.promote()).isZero();
     assertThat(count(JobState.PENDING)).isEqualTo(2_100);
     assertThat(state(later.job())).isEqualTo(JobState.RETRYING);
   }

@@ -86,7 +86,7 @@ class ConcurrencyTest extends QueueFixture {
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
   void eight_workers_never_run_more_jobs_of_a_queue_than_its_limit(int limit) {
-    queue.limit(QUEUE, limit);
+    admin.limit(QUEUE, limit);
     queue.enqueue(jobs(120));
     watchRunning();
     drain(120, limit);
@@ -109,13 +109,13 @@ class ConcurrencyTest extends QueueFixture {
     String options = "?options=-c%20default_transaction_isolation=repeatable%5C%20read";
     DataSource strict = db.dataSource(db.url() + options, 9);
     try (Queue other = new Queue(strict, new JacksonCodec(), Queue.Options.DEFAULT)) {
-      queue.limit(QUEUE, 2);
+      admin.limit(QUEUE, 2);
       queue.enqueue(jobs(60));
       for (int round = 0; round < 20; round++) {
-        Parallel.run(4, i -> () -> other.claim(QUEUE, 2, "w" + i, LEASE));
+        Parallel.run(4, i -> () -> other.jobs().claim(QUEUE, 2, "w" + i, LEASE));
         assertThat(runningNow()).isEqualTo(2);
         queue.settle(
-            queue.list(JobFilter.ALL.states(Set.of(JobState.RUNNING))).stream()
+            queries.list(JobFilter.ALL.states(Set.of(JobState.RUNNING))).stream()
                 .map(job -> (Settlement) succeed(new Lease(job.id(), job.attempt())))
                 .toList());
       }
@@ -124,16 +124,16 @@ class ConcurrencyTest extends QueueFixture {
 
   @Test
   void the_limit_of_a_queue_counts_jobs_with_and_without_keys() {
-    queue.limit(QUEUE, 3);
+    admin.limit(QUEUE, 3);
     queue.enqueue(
         List.of(keyed("a", 1), keyed("a", 1), keyed("b", 2), keyed("b", 2), job(), job()));
     assertThat(claim(10)).hasSize(3);
     assertThat(claim(10)).isEmpty();
-    queue.limit(QUEUE, 4);
+    admin.limit(QUEUE, 4);
     assertThat(claim(10)).hasSize(1);
-    queue.limit(QUEUE, null);
+    admin.limit(QUEUE, null);
     assertThat(claim(10)).hasSize(1);
-    assertThat(queue.list(JobFilter.ALL.states(Set.of(JobState.PENDING))))
+    assertThat(queries.list(JobFilter.ALL.states(Set.of(JobState.PENDING))))
         .extracting(job -> job.concurrencyKey())
         .containsExactly("a");
   }
@@ -142,7 +142,7 @@ class ConcurrencyTest extends QueueFixture {
   void a_limit_below_what_runs_already_lets_nothing_start() {
     queue.enqueue(jobs(5));
     List<LeasedJob> claimed = claim(3);
-    queue.limit(QUEUE, 2);
+    admin.limit(QUEUE, 2);
     assertThat(claim(10)).isEmpty();
     queue.settle(succeed(claimed.get(0).lease()));
     assertThat(claim(10)).isEmpty();
@@ -157,7 +157,7 @@ class ConcurrencyTest extends QueueFixture {
     queue.settle(fail(claimOne(), HOPELESS));
     Lease lost = claimOne();
     expire(lost);
-    queue.reap(Duration.ZERO);
+    maintenance.reap(Duration.ZERO);
     queue.cancel(lost.job(), false, "x", GRACE);
     claimOne();
     assertThat(claim(1)).isEmpty();
@@ -165,7 +165,7 @@ class ConcurrencyTest extends QueueFixture {
 
   @Test
   void a_place_stays_taken_after_heartbeats_and_after_a_cancel_request() {
-    queue.limit("limited", 1);
+    admin.limit("limited", 1);
     queue.enqueue(
         List.of(keyed("k", 1), keyed("k", 1), job().queue("limited"), job().queue("limited")));
     Lease keyed = claimOne();
@@ -263,7 +263,7 @@ class ConcurrencyTest extends QueueFixture {
     }
     assertThat(claimed).hasSize(500);
     Map<String, Long> perKey =
-        queue.list(JobFilter.ALL.states(Set.of(JobState.RUNNING)).limit(1_000)).stream()
+        queries.list(JobFilter.ALL.states(Set.of(JobState.RUNNING)).limit(1_000)).stream()
             .collect(
                 Collectors.groupingBy(
                     job -> String.valueOf(job.concurrencyKey()), Collectors.counting()));
@@ -288,14 +288,14 @@ class ConcurrencyTest extends QueueFixture {
   @Test
   void a_queue_paused_between_look_and_claim_gives_nothing() {
     add(keyed("k", 1));
-    queue.pause(QUEUE);
+    admin.pause(QUEUE);
     assertThat(claimByRules(new ClaimByRules(), 1)).isEmpty();
-    queue.resume(QUEUE);
-    queue.pauseAll();
+    admin.resume(QUEUE);
+    admin.pauseAll();
     assertThat(claimByRules(new ClaimByRules(), 1)).isEmpty();
-    queue.limit(QUEUE, 5);
+    admin.limit(QUEUE, 5);
     assertThat(claimByRules(new ClaimByRules(), 1)).isEmpty();
-    queue.resumeAll();
+    admin.resumeAll();
     assertThat(claimByRules(new ClaimByRules(), 1)).hasSize(1);
   }
 

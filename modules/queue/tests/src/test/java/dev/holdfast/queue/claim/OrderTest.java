@@ -223,7 +223,7 @@ class OrderTest extends QueueFixture {
     assertThat(after(c -> Fail.all(c, BACKOFF, List.of(failed)), () -> queue.settle(failed)))
         .isEqualTo(Ack.ACCEPTED);
     assertThat(status(lease.job()).failures()).isEqualTo(1);
-    assertThat(queue.attempts(lease.job())).hasSize(1);
+    assertThat(queries.attempts(lease.job())).hasSize(1);
   }
 
   @Test

@@ -8,8 +8,8 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.value.Refusal;
+import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Parallel;
-import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
 import java.time.Duration;
 import java.util.List;
@@ -29,7 +29,7 @@ class RateLimitTest extends QueueFixture {
 
   @Test
   void no_more_jobs_start_in_a_span_than_the_rate_allows() {
-    queue.rate(QUEUE, 10, DAY);
+    admin.rate(QUEUE, 10, DAY);
     queue.enqueue(jobs(50));
     assertThat(claim(4)).hasSize(4);
     assertThat(claim(50)).hasSize(6);
@@ -42,7 +42,7 @@ class RateLimitTest extends QueueFixture {
 
   @Test
   void an_empty_claim_says_when_the_next_token_comes() {
-    queue.rate(QUEUE, 2, DAY);
+    admin.rate(QUEUE, 2, DAY);
     queue.enqueue(jobs(5));
     assertThat(claim(5)).hasSize(2);
     assertThat(queue.claim(QUEUE, 5, WORKER, LEASE).nextDue())
@@ -59,7 +59,7 @@ class RateLimitTest extends QueueFixture {
 
   @Test
   void a_rate_of_one_per_short_span_is_kept_by_whoever_comes_when_told() {
-    queue.rate(QUEUE, 1, Duration.ofMillis(20));
+    admin.rate(QUEUE, 1, Duration.ofMillis(20));
     queue.enqueue(jobs(10));
     int claimed = 0;
     for (int looks = 0; claimed < 10 && looks < 100; looks++) {
@@ -76,7 +76,7 @@ class RateLimitTest extends QueueFixture {
 
   @Test
   void a_job_that_ends_gives_no_token_back() {
-    queue.rate(QUEUE, 2, DAY);
+    admin.rate(QUEUE, 2, DAY);
     queue.enqueue(jobs(5));
     List<LeasedJob> started = claim(5);
     assertThat(started).hasSize(2);
@@ -86,7 +86,7 @@ class RateLimitTest extends QueueFixture {
 
   @Test
   void eight_workers_share_one_rate() {
-    queue.rate(QUEUE, 30, DAY);
+    admin.rate(QUEUE, 30, DAY);
     queue.enqueue(jobs(200));
     Parallel.run(
         8,
@@ -102,9 +102,9 @@ class RateLimitTest extends QueueFixture {
 
   @Test
   void processes_share_one_rate() {
-    queue.rate(QUEUE, 30, DAY);
+    admin.rate(QUEUE, 30, DAY);
     queue.enqueue(jobs(200));
-    List<Queue> processes = List.of(queue, another());
+    List<JobQueue> processes = List.of(queue, another().jobs());
     Parallel.run(
         4,
         i ->
@@ -120,7 +120,7 @@ class RateLimitTest extends QueueFixture {
 
   @Test
   void jobs_with_concurrency_keys_spend_tokens_too() {
-    queue.rate(QUEUE, 3, DAY);
+    admin.rate(QUEUE, 3, DAY);
     queue.enqueue(
         List.of(
             job().concurrencyKey("a", 1),
@@ -134,21 +134,21 @@ class RateLimitTest extends QueueFixture {
 
   @Test
   void a_rate_that_is_lifted_or_changed_begins_anew() {
-    queue.rate(QUEUE, 1, DAY);
+    admin.rate(QUEUE, 1, DAY);
     queue.enqueue(jobs(20));
     assertThat(claim(20)).hasSize(1);
-    queue.rate(QUEUE, 5, DAY);
+    admin.rate(QUEUE, 5, DAY);
     assertThat(claim(20)).hasSize(5);
-    queue.liftRate(QUEUE);
+    admin.liftRate(QUEUE);
     assertThat(claim(20)).hasSize(14);
-    assertThat(queue.queues().getFirst().rateLimit()).isNull();
+    assertThat(admin.queues().getFirst().rateLimit()).isNull();
   }
 
   @Test
   void a_rate_is_shown_beside_the_other_settings_of_the_queue() {
-    queue.limit(QUEUE, 4);
-    queue.rate(QUEUE, 7, Duration.ofMinutes(1));
-    QueueStatus status = queue.queues().getFirst();
+    admin.limit(QUEUE, 4);
+    admin.rate(QUEUE, 7, Duration.ofMinutes(1));
+    QueueStatus status = admin.queues().getFirst();
     assertThat(status.maxRunning()).isEqualTo(4);
     assertThat(status.rateLimit()).isEqualTo(7);
     assertThat(status.rateSpan()).isEqualTo(Duration.ofMinutes(1));
@@ -156,10 +156,10 @@ class RateLimitTest extends QueueFixture {
 
   @Test
   void a_rate_that_makes_no_sense_is_refused() {
-    assertRefused(Refusal.BAD_LIMIT, () -> queue.rate(QUEUE, 0, DAY));
-    assertRefused(Refusal.BAD_LIMIT, () -> queue.rate(QUEUE, 1, Duration.ZERO));
+    assertRefused(Refusal.BAD_LIMIT, () -> admin.rate(QUEUE, 0, DAY));
+    assertRefused(Refusal.BAD_LIMIT, () -> admin.rate(QUEUE, 1, Duration.ZERO));
     assertRefused(
-        Refusal.BAD_LIMIT, () -> queue.rate(QUEUE, 1, Duration.ofSeconds(Long.MAX_VALUE)));
-    assertThat(queue.queues()).isEmpty();
+        Refusal.BAD_LIMIT, () -> admin.rate(QUEUE, 1, Duration.ofSeconds(Long.MAX_VALUE)));
+    assertThat(admin.queues()).isEmpty();
   }
 }

@@ -66,7 +66,7 @@ class UnreadableTest extends QueueFixture {
     }
     assertRefused(
         Refusal.PAYLOAD_TOO_LARGE,
-        () -> queue.schedule(Schedule.of("s", "0 0 * * *", ZoneId.of("UTC"), job)));
+        () -> admin.schedule(Schedule.of("s", "0 0 * * *", ZoneId.of("UTC"), job)));
     assertRefused(
         Refusal.RESULT_TOO_LARGE,
         () -> queue.settle(new Settlement.Succeed(running(), numbers(BEYOND_A_TEXT))));
@@ -94,7 +94,7 @@ class UnreadableTest extends QueueFixture {
     assertThat(failure(bad).retryable()).isFalse();
     assertThat(events(bad)).containsExactly("created", "processing", "failed");
     // Lists would break on it too; what it was is kept.
-    assertThat(queue.list(JobFilter.ALL)).hasSize(3);
+    assertThat(queries.list(JobFilter.ALL)).hasSize(3);
     assertThat(
             db.count(
                 "SELECT count(*) FROM holdfast.unreadable WHERE job_id = ? AND payload IS NOT NULL",
@@ -115,7 +115,7 @@ class UnreadableTest extends QueueFixture {
       assertThat(listed.getLast().payload().text()).isEqualTo("{\"n\": 1}");
     }
     assertThat(status(bad).omitted()).containsExactly(JobStatus.PAYLOAD);
-    JobPage found = queue.page(JobFilter.ALL.text("\"n\""));
+    JobPage found = queries.page(JobFilter.ALL.text("\"n\""));
     assertThat(found.jobs()).extracting(JobStatus::id).containsExactly(good);
     assertThat(found.allSearched()).isFalse();
   }
@@ -137,7 +137,7 @@ class UnreadableTest extends QueueFixture {
     JobId job = add(Job.of("test", numbers(7)));
     assertThat(status(job).payload().text()).hasSizeGreaterThan(900_000);
     assertThat(status(job).omitted()).isEmpty();
-    assertThat(queue.page(JobFilter.ALL).jobs().getFirst().omitted())
+    assertThat(queries.page(JobFilter.ALL).jobs().getFirst().omitted())
         .containsExactly(JobStatus.PAYLOAD);
   }
 
@@ -152,16 +152,16 @@ class UnreadableTest extends QueueFixture {
     }
     assertThat(status(bad).omitted()).contains(JobStatus.PAYLOAD);
     assertThat(status(good).omitted()).isEmpty();
-    JobPage found = queue.page(JobFilter.ALL.text("TEST"));
+    JobPage found = queries.page(JobFilter.ALL.text("TEST"));
     assertThat(found.jobs()).extracting(JobStatus::id).containsExactly(good);
     assertThat(found.allSearched()).isFalse();
   }
 
   private List<List<JobStatus>> allLists() {
     return List.of(
-        queue.list(JobFilter.ALL),
-        queue.page(JobFilter.ALL).jobs(),
-        queue.page(JobFilter.ALL.queue(QUEUE)).jobs());
+        queries.list(JobFilter.ALL),
+        queries.page(JobFilter.ALL).jobs(),
+        queries.page(JobFilter.ALL.queue(QUEUE)).jobs());
   }
 
   @Test

@@ -40,8 +40,8 @@ class CancelTest extends QueueFixture {
     assertThat(status.state()).isEqualTo(JobState.CANCELLED);
     assertThat(status.cancelReason()).isEqualTo("not needed");
     assertThat(status.finishedAt()).isNotNull();
-    assertThat(queue.timeline(lease.job()).getLast().type()).isEqualTo("cancelled");
-    assertThat(queue.timeline(lease.job()).getLast().data().text()).contains("not needed");
+    assertThat(queries.timeline(lease.job()).getLast().type()).isEqualTo("cancelled");
+    assertThat(queries.timeline(lease.job()).getLast().data().text()).contains("not needed");
     assertThat(claim(1)).isEmpty();
   }
 
@@ -56,14 +56,14 @@ class CancelTest extends QueueFixture {
                 "SELECT extract(epoch FROM cancel_deadline - cancel_requested_at)"
                     + " FROM holdfast.job"))
         .isEqualTo(GRACE.toSeconds());
-    assertThat(queue.timeline(lease.job()).getLast().type()).isEqualTo("cancel:requested");
+    assertThat(queries.timeline(lease.job()).getLast().type()).isEqualTo("cancel:requested");
 
     assertThat(queue.settle(new Settlement.Cancel(lease, new Json("{\"rows\": 7}"))))
         .isEqualTo(Ack.ACCEPTED);
 
     assertThat(state(lease.job())).isEqualTo(JobState.CANCELLED);
     assertThat(status(lease.job()).cancelReason()).isEqualTo("not needed");
-    assertThat(queue.timeline(lease.job()).getLast().data()).isEqualTo(new Json("{\"rows\": 7}"));
+    assertThat(queries.timeline(lease.job()).getLast().data()).isEqualTo(new Json("{\"rows\": 7}"));
   }
 
   @Test
@@ -208,7 +208,7 @@ class CancelTest extends QueueFixture {
                   () ->
                       i == 0
                           ? queue.settle(new Settlement.Cancel(lease, null)) == Ack.ACCEPTED
-                          : queue.expire(Duration.ZERO).ended().contains(lease.job()));
+                          : maintenance.expire(Duration.ZERO).ended().contains(lease.job()));
       assertThat(won.get(0)).isNotEqualTo(won.get(1));
       assertThat(state(lease.job())).isEqualTo(won.get(0) ? JobState.CANCELLED : JobState.FAILED);
     }

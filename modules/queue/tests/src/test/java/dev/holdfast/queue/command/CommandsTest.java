@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 
 class CommandsTest extends QueueFixture {
   private Answer ask(JobId job, CommandAction action, @Nullable String step) {
-    return queue.control(job, new JobCommand(action, step, "ada", "it looks odd"), null);
+    return queue.command(job, new JobCommand(action, step, "ada", "it looks odd"), null);
   }
 
   private void step(Lease lease, int index, StepState state) {
@@ -63,7 +63,7 @@ class CommandsTest extends QueueFixture {
     assertThat(ask(lease.job(), CommandAction.RESUME, null)).isEqualTo(Answer.ACCEPTED);
     assertThat(heard(lease)).isEqualTo(PendingCommand.NONE);
     assertThat(queue.signals(WORKER)).isEmpty();
-    assertThat(queue.control(lease.job())).isEqualTo(PendingCommand.NONE);
+    assertThat(queries.pendingCommand(lease.job())).isEqualTo(PendingCommand.NONE);
   }
 
   @Test
@@ -72,7 +72,7 @@ class CommandsTest extends QueueFixture {
     step(lease, 1, StepState.RUNNING);
     ask(lease.job(), CommandAction.HARD_RESET_STEP, "s1");
     assertThat(events(lease.job())).endsWith(EventType.CONTROL + "hard_reset_step");
-    assertThat(queue.timeline(lease.job()).getLast().data().text())
+    assertThat(queries.timeline(lease.job()).getLast().data().text())
         .contains("\"requestedBy\": \"ada\"", "\"reason\": \"it looks odd\"", "\"stepId\": \"s1\"");
   }
 
@@ -88,7 +88,7 @@ class CommandsTest extends QueueFixture {
     PendingCommand.Recovery second = Objects.requireNonNull(heard(lease).recovery());
     honour(lease, first, 2);
     assertThat(heard(lease).recovery()).as("a later request stays").isEqualTo(second);
-    queue.control(lease.job(), new JobCommand(CommandAction.PAUSE, null, "bob", "not now"), null);
+    queue.command(lease.job(), new JobCommand(CommandAction.PAUSE, null, "bob", "not now"), null);
     assertThat(heard(lease))
         .as("who asked for it, too")
         .isEqualTo(new PendingCommand(true, false, second, null));
@@ -139,8 +139,8 @@ class CommandsTest extends QueueFixture {
     ask(lease.job(), CommandAction.PAUSE, null);
     queue.settle(fail(lease, Failure.of(FailureCategory.CONFIGURATION, "BROKEN", "for good")));
     queue.retry(List.of(lease.job()));
-    assertThat(queue.control(lease.job())).isEqualTo(PendingCommand.NONE);
-    assertThat(queue.steps(lease.job()).getFirst().resets()).isZero();
+    assertThat(queries.pendingCommand(lease.job())).isEqualTo(PendingCommand.NONE);
+    assertThat(queries.steps(lease.job()).getFirst().resets()).isZero();
   }
 
   @Test
@@ -172,10 +172,10 @@ class CommandsTest extends QueueFixture {
       List<String> before = events(lease.job());
       assertThat(ask(lease.job(), CommandAction.RETRY_STEP, "s2")).isEqualTo(Answer.STEP_DONE);
       assertThat(ask(lease.job(), CommandAction.RESUME_FROM_STEP, "s2")).isEqualTo(Answer.ACCEPTED);
-      JobStatus job = queue.find(lease.job()).orElseThrow();
+      JobStatus job = queries.find(lease.job()).orElseThrow();
       assertThat(job.state()).isEqualTo(JobState.PENDING);
       assertThat(job.result()).isNull();
-      assertThat(Objects.requireNonNull(queue.control(lease.job()).recovery()).stepId())
+      assertThat(Objects.requireNonNull(queries.pendingCommand(lease.job()).recovery()).stepId())
           .isEqualTo("s2");
       assertThat(events(lease.job()))
           .startsWith(before.toArray(String[]::new))
@@ -183,13 +183,13 @@ class CommandsTest extends QueueFixture {
       Lease again = claimOne();
       assertThat(again).isEqualTo(new Lease(lease.job(), 2));
       queue.settle(succeed(again));
-      assertThat(queue.attempts(lease.job()))
+      assertThat(queries.attempts(lease.job()))
           .extracting(Attempt::outcome)
           .containsExactly(
               well ? AttemptOutcome.SUCCEEDED : AttemptOutcome.FAILED, AttemptOutcome.SUCCEEDED);
-      assertThat(queue.timeline(lease.job()).stream().map(JobEvent::number))
+      assertThat(queries.timeline(lease.job()).stream().map(JobEvent::number))
           .containsExactlyElementsOf(
-              IntStream.rangeClosed(1, queue.timeline(lease.job()).size()).boxed().toList());
+              IntStream.rangeClosed(1, queries.timeline(lease.job()).size()).boxed().toList());
     }
   }
 
@@ -214,11 +214,11 @@ class CommandsTest extends QueueFixture {
     step(lease, 3, StepState.DONE);
     step(lease, 4, StepState.FAILED);
     ask(lease.job(), CommandAction.HARD_RESET_STEP, "s4");
-    assertThat(queue.drops(lease.job())).isEmpty();
-    assertThat(queue.timeline(lease.job()).getLast().data().text()).doesNotContain("drops");
+    assertThat(queries.stepsToDrop(lease.job())).isEmpty();
+    assertThat(queries.timeline(lease.job()).getLast().data().text()).doesNotContain("drops");
     ask(lease.job(), CommandAction.HARD_RESET_STEP, "s2");
-    assertThat(queue.drops(lease.job())).containsExactly("s2", "s3");
-    assertThat(queue.timeline(lease.job()).getLast().data().text())
+    assertThat(queries.stepsToDrop(lease.job())).containsExactly("s2", "s3");
+    assertThat(queries.timeline(lease.job()).getLast().data().text())
         .contains("\"drops\": [\"s2\", \"s3\"]");
   }
 
@@ -249,7 +249,7 @@ class CommandsTest extends QueueFixture {
     assertThat(ask(waiting, CommandAction.TAKEOVER, null)).isEqualTo(Answer.NOT_RUNNING);
     assertThat(ask(JobId.next(), CommandAction.PAUSE, null)).isEqualTo(Answer.NO_SUCH_JOB);
     assertThat(
-            queue.control(waiting, new JobCommand(CommandAction.PAUSE, null, "x", "y"), "another"))
+            queue.command(waiting, new JobCommand(CommandAction.PAUSE, null, "x", "y"), "another"))
         .isEqualTo(Answer.NO_SUCH_JOB);
     Lease ended = claimOne();
     queue.settle(succeed(ended));

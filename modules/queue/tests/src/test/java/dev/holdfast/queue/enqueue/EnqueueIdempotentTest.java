@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.value.Refusal;
+import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Parallel;
-import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
 import java.time.Duration;
 import java.util.HashSet;
@@ -55,7 +55,7 @@ class EnqueueIdempotentTest extends QueueFixture {
 
   @Test
   void many_at_the_same_moment_make_one() {
-    Queue other = another();
+    JobQueue other = another().jobs();
     List<List<Enqueued>> answers =
         Parallel.run(
             8, i -> () -> (i % 2 == 0 ? queue : other).enqueueOnce(TENANT, "k", "d", jobs(3)));
@@ -76,9 +76,9 @@ class EnqueueIdempotentTest extends QueueFixture {
   @Test
   void after_a_while_a_key_is_forgotten() {
     submit("k", "d", 1);
-    assertThat(queue.forgetSubmissions(Duration.ofDays(1))).isZero();
+    assertThat(maintenance.forgetSubmissions(Duration.ofDays(1))).isZero();
     db.sql("UPDATE holdfast.submission SET submitted_at = now() - interval '2 days'");
-    assertThat(queue.forgetSubmissions(Duration.ofDays(1))).isEqualTo(1);
+    assertThat(maintenance.forgetSubmissions(Duration.ofDays(1))).isEqualTo(1);
     submit("k", "other", 1);
     assertThat(stored()).isEqualTo(2);
   }

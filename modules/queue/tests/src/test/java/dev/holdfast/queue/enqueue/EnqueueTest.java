@@ -57,7 +57,7 @@ class EnqueueTest extends QueueFixture {
     JobAttributes brought =
         new JobAttributes("table \"orders\"", "2026-11-17", new Json("{\"cpu\":1.50}"), TRACE);
     JobId id = add(job);
-    assertThat(queue.find(id).orElseThrow().attributes()).isEqualTo(brought);
+    assertThat(queries.find(id).orElseThrow().attributes()).isEqualTo(brought);
     assertThat(claim(1).getFirst().attributes()).isEqualTo(brought);
     JobId keyed = add(job().concurrencyKey("k", 1).traceparent(TRACE));
     assertThat(claim(1))
@@ -68,7 +68,7 @@ class EnqueueTest extends QueueFixture {
     assertThat(claim(2))
         .extracting(claimed -> claimed.attributes().resources().text())
         .containsExactlyInAnyOrder("{\"gpu\":1}", "{}");
-    assertThat(queue.find(both.getLast().id()).orElseThrow().attributes())
+    assertThat(queries.find(both.getLast().id()).orElseThrow().attributes())
         .isEqualTo(JobAttributes.NONE);
     assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE attributes IS NULL")).isEqualTo(1);
   }
@@ -95,7 +95,7 @@ class EnqueueTest extends QueueFixture {
     Job plain = job();
     add(plain);
     add(plain.traceparent(TRACE));
-    assertThat(queue.find(job.id()).orElseThrow().attributes().traceparent()).isEqualTo(TRACE);
+    assertThat(queries.find(job.id()).orElseThrow().attributes().traceparent()).isEqualTo(TRACE);
   }
 
   @Test
@@ -109,14 +109,15 @@ class EnqueueTest extends QueueFixture {
             new Queue(
                 db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.retries(defaults));
         Connection connection = db.dataSource().getConnection()) {
-      assertThat(attempts(own.enqueue(job()))).isEqualTo(4);
-      assertThat(attempts(own.enqueue(job().maxAttempts(2)))).isEqualTo(2);
-      assertThat(own.enqueue(List.of(job().queue("slow"), Job.of("mail").queue("slow"))))
+      assertThat(attempts(own.jobs().enqueue(job()))).isEqualTo(4);
+      assertThat(attempts(own.jobs().enqueue(job().maxAttempts(2)))).isEqualTo(2);
+      assertThat(own.jobs().enqueue(List.of(job().queue("slow"), Job.of("mail").queue("slow"))))
           .extracting(this::attempts)
           .containsExactly(5, 6);
-      assertThat(attempts(own.enqueue(connection, List.of(Job.of("mail"))).getFirst()))
+      assertThat(attempts(own.jobs().enqueue(connection, List.of(Job.of("mail"))).getFirst()))
           .isEqualTo(6);
-      assertThat(attempts(own.enqueueOnce("t", "key", "d", List.of(Job.of("mail"))).getFirst()))
+      assertThat(
+              attempts(own.jobs().enqueueOnce("t", "key", "d", List.of(Job.of("mail"))).getFirst()))
           .isEqualTo(6);
     }
   }
@@ -179,9 +180,9 @@ class EnqueueTest extends QueueFixture {
 
   @Test
   void there_is_nothing_to_find_under_an_unknown_id() {
-    assertThat(queue.find(JobId.next())).isEmpty();
-    assertThat(queue.timeline(JobId.next())).isEmpty();
-    assertThat(queue.attempts(JobId.next())).isEmpty();
+    assertThat(queries.find(JobId.next())).isEmpty();
+    assertThat(queries.timeline(JobId.next())).isEmpty();
+    assertThat(queries.attempts(JobId.next())).isEmpty();
   }
 
   @Test

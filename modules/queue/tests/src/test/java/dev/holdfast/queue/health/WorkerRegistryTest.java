@@ -47,21 +47,21 @@ class WorkerRegistryTest extends QueueFixture {
   @BeforeEach
   void clear() {
     db.sql("TRUNCATE holdfast.health, holdfast.worker_order, holdfast.supervisor");
-    health = queue.health();
+    health = opened.workers();
   }
 
-  private static WorkerRegistry.Place place(int incarnation) {
-    return new WorkerRegistry.Place(HERE, TAG, incarnation);
+  private static WorkerProcesses.Place place(int incarnation) {
+    return new WorkerProcesses.Place(HERE, TAG, incarnation);
   }
 
   private WorkerHealth row() {
-    assertThat(health.of(HERE)).hasSize(1);
-    return health.of(HERE).getFirst();
+    assertThat(health.readings().of(HERE)).hasSize(1);
+    return health.readings().of(HERE).getFirst();
   }
 
   private void start(int incarnation) {
-    health.starting(place(incarnation), incarnation - 1, false);
-    health.spawned(place(incarnation), 4_711, Instant.EPOCH);
+    health.processes().starting(place(incarnation), incarnation - 1, false);
+    health.processes().spawned(place(incarnation), 4_711, Instant.EPOCH);
   }
 
   @Test
@@ -71,17 +71,20 @@ class WorkerRegistryTest extends QueueFixture {
     assertThat(row().pid()).isEqualTo(4_711);
     assertThat(row().processStartedAt()).isEqualTo(Instant.EPOCH);
     JobId job = JobId.next();
-    assertThat(health.beat(place(1), HealthStatus.HEALTHY, 4_711, job, DETAILS)).isTrue();
+    assertThat(health.processes().beat(place(1), HealthStatus.HEALTHY, 4_711, job, DETAILS))
+        .isTrue();
     assertThat(row().status()).isEqualTo(HealthStatus.HEALTHY);
     assertThat(row().currentJob()).isEqualTo(job);
     assertThat(row().details().text()).contains("places");
     assertThat(row().silentFor()).isLessThan(Duration.ofSeconds(20));
     assertThat(row().queue()).isEqualTo("tag");
-    assertThat(health.beat(place(1), HealthStatus.STOPPING, 4_711, null, DETAILS)).isTrue();
+    assertThat(health.processes().beat(place(1), HealthStatus.STOPPING, 4_711, null, DETAILS))
+        .isTrue();
     // One that was under way when it was told to stop, and comes last.
-    assertThat(health.beat(place(1), HealthStatus.HEALTHY, 4_711, null, DETAILS)).isTrue();
+    assertThat(health.processes().beat(place(1), HealthStatus.HEALTHY, 4_711, null, DETAILS))
+        .isTrue();
     assertThat(row().status()).isEqualTo(HealthStatus.STOPPING);
-    health.ended(place(1), HealthStatus.STOPPING, 0, "stopped by ada: no need", null);
+    health.processes().ended(place(1), HealthStatus.STOPPING, 0, "stopped by ada: no need", null);
     assertThat(row().isStopped()).isTrue();
     assertThat(row().exitCode()).isZero();
     assertThat(row().nextRestart()).isNull();
@@ -103,14 +106,16 @@ class WorkerRegistryTest extends QueueFixture {
   void one_may_be_silent_for_as_long_as_it_says_itself() {
     supervisor();
     start(1);
-    health.beat(place(1), HealthStatus.HEALTHY, 4_711, null, DETAILS);
+    health.processes().beat(place(1), HealthStatus.HEALTHY, 4_711, null, DETAILS);
     silence("health");
     assertThat(row().believed()).isEqualTo(HealthStatus.CRASHED);
     Json patient = new Json("{\"silentAfterMs\": 180000}");
-    health.beat(place(1), HealthStatus.HEALTHY, 4_711, null, patient);
+    health.processes().beat(place(1), HealthStatus.HEALTHY, 4_711, null, patient);
     silence("health");
     assertThat(row().believed()).isEqualTo(HealthStatus.HEALTHY);
-    health.beat(place(1), HealthStatus.HEALTHY, 4_711, null, new Json("{\"silentAfterMs\": 5}"));
+    health
+        .processes()
+        .beat(place(1), HealthStatus.HEALTHY, 4_711, null, new Json("{\"silentAfterMs\": 5}"));
     silence("health");
     assertThat(row().believed()).isEqualTo(HealthStatus.CRASHED);
   }
@@ -119,7 +124,7 @@ class WorkerRegistryTest extends QueueFixture {
   void nobody_says_when_it_starts_again_if_nobody_is_there_to_start_it() {
     supervisor();
     start(1);
-    health.ended(place(1), HealthStatus.CRASHED, 1, "exit 1", Duration.ofHours(1));
+    health.processes().ended(place(1), HealthStatus.CRASHED, 1, "exit 1", Duration.ofHours(1));
     assertThat(row().nextRestart()).isNotNull();
     silence("supervisor");
     assertThat(row().nextRestart()).isNull();
@@ -128,19 +133,23 @@ class WorkerRegistryTest extends QueueFixture {
   @Test
   void one_that_was_told_to_end_is_stopping_before_it_says_so_itself() {
     start(1);
-    health.beat(place(1), HealthStatus.HEALTHY, 4_711, null, "a handler goes on", DETAILS);
-    health.stopping(place(1), "stopped by ada: no need");
-    health.beat(place(1), HealthStatus.HEALTHY, 4_711, null, "a handler goes on", DETAILS);
+    health
+        .processes()
+        .beat(place(1), HealthStatus.HEALTHY, 4_711, null, "a handler goes on", DETAILS);
+    health.processes().stopping(place(1), "stopped by ada: no need");
+    health
+        .processes()
+        .beat(place(1), HealthStatus.HEALTHY, 4_711, null, "a handler goes on", DETAILS);
     assertThat(row().status()).isEqualTo(HealthStatus.STOPPING);
     assertThat(row().isStopped()).isFalse();
     assertThat(row().reason()).isEqualTo("stopped by ada: no need");
-    health.ended(place(1), HealthStatus.CRASHED, 1, "exit 1", null);
-    health.stopping(place(1), "too late");
+    health.processes().ended(place(1), HealthStatus.CRASHED, 1, "exit 1", null);
+    health.processes().stopping(place(1), "too late");
     assertThat(row().status()).isEqualTo(HealthStatus.CRASHED);
   }
 
   private void supervisor() {
-    health.appear(new WorkerRegistry.Supervising(HERE, "host", 1, Instant.EPOCH));
+    health.supervisors().appear(new Supervisors.Supervising(HERE, "host", 1, Instant.EPOCH));
   }
 
   private void silence(String table) {
@@ -151,29 +160,33 @@ class WorkerRegistryTest extends QueueFixture {
   void a_crash_is_told_with_its_exit_code_and_the_next_start() {
     supervisor();
     start(1);
-    health.ended(place(1), HealthStatus.CRASHED, 137, "exit 137", Duration.ofSeconds(4));
+    health
+        .processes()
+        .ended(place(1), HealthStatus.CRASHED, 137, "exit 137", Duration.ofSeconds(4));
     assertThat(row().status()).isEqualTo(HealthStatus.CRASHED);
     assertThat(row().pid()).isNull();
     assertThat(row().exitCode()).isEqualTo(137);
     assertThat(row().nextRestart())
-        .isBetween(queue.now().minusSeconds(10), queue.now().plusSeconds(5));
+        .isBetween(queries.now().minusSeconds(10), queries.now().plusSeconds(5));
     start(2);
     assertThat(row().restarts()).isEqualTo(1);
-    assertThat(row().lastRestart()).isCloseTo(queue.now(), within());
+    assertThat(row().lastRestart()).isCloseTo(queries.now(), within());
     assertThat(row().isStartedAfterCrash()).isTrue();
     assertThat(row().exitCode()).isEqualTo(137);
     assertThat(row().reason()).isEqualTo("exit 137");
-    health.beat(place(2), HealthStatus.HEALTHY, 4_712, null, DETAILS);
+    health.processes().beat(place(2), HealthStatus.HEALTHY, 4_712, null, DETAILS);
     assertThat(row().reason()).isNull();
-    health.beat(place(2), HealthStatus.HEALTHY, 4_712, null, "a handler goes on", DETAILS);
+    health
+        .processes()
+        .beat(place(2), HealthStatus.HEALTHY, 4_712, null, "a handler goes on", DETAILS);
     assertThat(row().reason()).isEqualTo("a handler goes on");
-    health.beat(place(2), HealthStatus.HEALTHY, 4_712, null, DETAILS);
+    health.processes().beat(place(2), HealthStatus.HEALTHY, 4_712, null, DETAILS);
     assertThat(row().reason()).isNull();
-    health.ended(place(2), HealthStatus.STOPPING, 0, "restarted by ada", Duration.ZERO);
+    health.processes().ended(place(2), HealthStatus.STOPPING, 0, "restarted by ada", Duration.ZERO);
     assertThat(row().isStopped()).isFalse();
-    health.starting(place(3), 1, false);
+    health.processes().starting(place(3), 1, false);
     assertThat(row().isStartedAfterCrash()).isFalse();
-    health.forgiven(place(3));
+    health.processes().forgiven(place(3));
     assertThat(row().restarts()).isZero();
   }
 
@@ -184,79 +197,82 @@ class WorkerRegistryTest extends QueueFixture {
   @Test
   void one_that_was_given_up_says_nothing_more() {
     start(1);
-    health.ended(place(1), HealthStatus.CRASHED, null, "silent", Duration.ZERO);
-    assertThat(health.beat(place(1), HealthStatus.HEALTHY, 1, null, DETAILS)).isFalse();
+    health.processes().ended(place(1), HealthStatus.CRASHED, null, "silent", Duration.ZERO);
+    assertThat(health.processes().beat(place(1), HealthStatus.HEALTHY, 1, null, DETAILS)).isFalse();
     assertThat(row().status()).isEqualTo(HealthStatus.CRASHED);
     start(2);
-    assertThat(health.beat(place(1), HealthStatus.HEALTHY, 1, null, DETAILS)).isFalse();
+    assertThat(health.processes().beat(place(1), HealthStatus.HEALTHY, 1, null, DETAILS)).isFalse();
     assertThat(row().status()).isEqualTo(HealthStatus.STARTING);
-    assertThat(health.beat(place(2), HealthStatus.HEALTHY, 2, null, DETAILS)).isTrue();
+    assertThat(health.processes().beat(place(2), HealthStatus.HEALTHY, 2, null, DETAILS)).isTrue();
   }
 
   @Test
   void of_one_name_there_is_one_supervisor_at_a_time() {
-    WorkerRegistry.Supervising first =
-        new WorkerRegistry.Supervising(HERE, "host", 1, Instant.EPOCH);
-    WorkerRegistry.Supervising second =
-        new WorkerRegistry.Supervising(HERE, "host", 2, Instant.EPOCH);
-    assertThat(health.supervisor(HERE)).isEmpty();
-    assertThat(health.appear(first)).isTrue();
-    assertThat(health.appear(second)).isFalse();
-    assertThat(health.supervisor(HERE).orElseThrow().supervising()).isEqualTo(first);
-    assertThat(health.supervisor(HERE).orElseThrow().silentFor())
+    Supervisors.Supervising first = new Supervisors.Supervising(HERE, "host", 1, Instant.EPOCH);
+    Supervisors.Supervising second = new Supervisors.Supervising(HERE, "host", 2, Instant.EPOCH);
+    assertThat(health.supervisors().find(HERE)).isEmpty();
+    assertThat(health.supervisors().appear(first)).isTrue();
+    assertThat(health.supervisors().appear(second)).isFalse();
+    assertThat(health.supervisors().find(HERE).orElseThrow().supervising()).isEqualTo(first);
+    assertThat(health.supervisors().find(HERE).orElseThrow().silentFor())
         .isLessThan(Duration.ofSeconds(20));
-    assertThat(health.watching(first)).isTrue();
-    assertThat(health.replace(first, second)).isTrue();
-    assertThat(health.replace(first, second)).isFalse();
-    assertThat(health.watching(first)).isFalse();
+    assertThat(health.supervisors().watching(first)).isTrue();
+    assertThat(health.supervisors().replace(first, second)).isTrue();
+    assertThat(health.supervisors().replace(first, second)).isFalse();
+    assertThat(health.supervisors().watching(first)).isFalse();
     start(1);
-    health.leave(first);
-    assertThat(health.of(HERE)).hasSize(1);
-    health.leave(second);
-    assertThat(health.of(HERE)).isEmpty();
-    assertThat(health.supervisor(HERE)).isEmpty();
+    health.supervisors().leave(first);
+    assertThat(health.readings().of(HERE)).hasSize(1);
+    health.supervisors().leave(second);
+    assertThat(health.readings().of(HERE)).isEmpty();
+    assertThat(health.supervisors().find(HERE)).isEmpty();
   }
 
   @Test
   void one_supervisor_clears_its_own_rows_only() {
     start(1);
-    WorkerRegistry.Place there = new WorkerRegistry.Place("there", TAG, 1);
-    health.starting(there, 0, false);
-    health.clear(HERE);
-    assertThat(health.of(HERE)).isEmpty();
-    assertThat(health.all()).extracting(WorkerHealth::supervisor).containsExactly("there");
+    WorkerProcesses.Place there = new WorkerProcesses.Place("there", TAG, 1);
+    health.processes().starting(there, 0, false);
+    health.processes().clear(HERE);
+    assertThat(health.readings().of(HERE)).isEmpty();
+    assertThat(health.readings().all())
+        .extracting(WorkerHealth::supervisor)
+        .containsExactly("there");
   }
 
   @Test
   void an_order_reaches_every_supervisor_that_has_such_a_worker_or_the_one_that_is_named() {
     start(1);
-    health.starting(new WorkerRegistry.Place("there", TAG, 1), 0, false);
-    assertThat(health.order("worker:none:0", null, WorkerCommand.Action.STOP, "ada", "why"))
+    health.processes().starting(new WorkerProcesses.Place("there", TAG, 1), 0, false);
+    assertThat(
+            health.commands().add("worker:none:0", null, WorkerCommand.Action.STOP, "ada", "why"))
         .isEmpty();
-    assertThat(health.order(TAG, null, WorkerCommand.Action.PAUSE, "ada", "why")).hasSize(2);
-    assertThat(health.order(TAG, "there", WorkerCommand.Action.RESUME, "ada", "why")).hasSize(1);
-    List<WorkerCommand> open = health.open(HERE);
+    assertThat(health.commands().add(TAG, null, WorkerCommand.Action.PAUSE, "ada", "why"))
+        .hasSize(2);
+    assertThat(health.commands().add(TAG, "there", WorkerCommand.Action.RESUME, "ada", "why"))
+        .hasSize(1);
+    List<WorkerCommand> open = health.commands().open(HERE);
     assertThat(open).extracting(WorkerCommand::action).containsExactly(WorkerCommand.Action.PAUSE);
     assertThat(open.getFirst().requestedBy()).isEqualTo("ada");
-    assertThat(health.inForce(HERE)).isEmpty();
-    health.done(open.getFirst());
-    assertThat(health.open(HERE)).isEmpty();
-    assertThat(health.inForce(HERE))
+    assertThat(health.commands().inForce(HERE)).isEmpty();
+    health.commands().done(open.getFirst());
+    assertThat(health.commands().open(HERE)).isEmpty();
+    assertThat(health.commands().inForce(HERE))
         .extracting(WorkerCommand::action)
         .containsExactly(WorkerCommand.Action.PAUSE);
-    assertThat(health.open("there")).hasSize(2);
+    assertThat(health.commands().open("there")).hasSize(2);
   }
 
   @Test
   void what_is_asked_stays_in_force_when_old_orders_are_forgotten() {
     start(1);
     for (WorkerCommand.Action action : WorkerCommand.Action.values()) {
-      health.order(TAG, null, action, "ada", "why");
+      health.commands().add(TAG, null, action, "ada", "why");
     }
-    health.open(HERE).forEach(health::done);
+    health.commands().open(HERE).forEach(health.commands()::done);
     db.sql("UPDATE holdfast.worker_order SET requested_at = requested_at - interval '31 days'");
-    health.clear(HERE);
-    assertThat(health.inForce(HERE))
+    health.processes().clear(HERE);
+    assertThat(health.commands().inForce(HERE))
         .extracting(WorkerCommand::action)
         .containsExactly(WorkerCommand.Action.STOP);
     assertThat(db.count("SELECT count(*) FROM holdfast.worker_order")).isEqualTo(1);
@@ -275,16 +291,18 @@ class WorkerRegistryTest extends QueueFixture {
     JobId other = add(job());
     claimAs(7);
     ReapResult swept =
-        health.recover(HERE, WorkerHealth.namePrefix(TAG, "host", 77), "exit 137 (SIGKILL)");
+        health
+            .recovery()
+            .recover(HERE, WorkerHealth.namePrefix(TAG, "host", 77), "exit 137 (SIGKILL)");
     assertThat(swept.requeued()).containsExactly(job);
     assertThat(state(job)).isEqualTo(JobState.PENDING);
     assertThat(status(job).crashes()).isEqualTo(1);
     assertThat(state(other)).isEqualTo(JobState.RUNNING);
-    assertThat(queue.attempts(job).getFirst().outcome()).isEqualTo(AttemptOutcome.CRASHED);
-    Failure failure = Objects.requireNonNull(queue.attempts(job).getFirst().failure());
+    assertThat(queries.attempts(job).getFirst().outcome()).isEqualTo(AttemptOutcome.CRASHED);
+    Failure failure = Objects.requireNonNull(queries.attempts(job).getFirst().failure());
     assertThat(failure.code()).isEqualTo("WORKER_CRASHED");
     assertThat(failure.message()).contains("exit 137 (SIGKILL)");
-    assertThat(queue.timeline(job))
+    assertThat(queries.timeline(job))
         .extracting(JobEvent::type)
         .containsExactly(EventType.CREATED, EventType.PROCESSING, EventType.REQUEUED_STALE);
   }
@@ -295,13 +313,13 @@ class WorkerRegistryTest extends QueueFixture {
     for (int pid = 1; pid <= 3; pid++) {
       assertThat(state(job)).isEqualTo(JobState.PENDING);
       claimAs(pid);
-      health.recover(HERE, WorkerHealth.namePrefix(TAG, "host", pid), "exit 1");
+      health.recovery().recover(HERE, WorkerHealth.namePrefix(TAG, "host", pid), "exit 1");
     }
     assertThat(state(job)).isEqualTo(JobState.FAILED);
     assertThat(Objects.requireNonNull(status(job).failure()).code()).isEqualTo("TOXIC_JOB");
     // An operator is told, and finds it by that word.
-    assertThat(queue.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 1, 0));
-    assertThat(queue.page(JobFilter.ALL.text("toxic_job")).jobs())
+    assertThat(queries.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 1, 0));
+    assertThat(queries.page(JobFilter.ALL.text("toxic_job")).jobs())
         .extracting(JobStatus::id)
         .containsExactly(job);
   }
@@ -327,7 +345,7 @@ class WorkerRegistryTest extends QueueFixture {
     void turn() {
       held.addAll(queue.claim(QUEUE, places - held.size(), prefix() + "a1", LEASE).jobs());
       if (held.stream().anyMatch(job -> culprits.contains(job.id()))) {
-        health.recover(HERE, prefix(), "exit 3");
+        health.recovery().recover(HERE, prefix(), "exit 3");
         held.clear();
         pid += 1_000;
         crashes++;
@@ -382,7 +400,7 @@ class WorkerRegistryTest extends QueueFixture {
   }
 
   private void crash(long pid) {
-    health.recover(HERE, WorkerHealth.namePrefix(TAG, "host", pid), "exit 1");
+    health.recovery().recover(HERE, WorkerHealth.namePrefix(TAG, "host", pid), "exit 1");
   }
 
   @Test
@@ -465,10 +483,10 @@ class WorkerRegistryTest extends QueueFixture {
     add(job().maxCrashes(1));
     claimAs(1, 1);
     crash(1);
-    queue.pause(QUEUE);
+    admin.pause(QUEUE);
     assertThat(claimAs(2, 1)).isEmpty();
-    queue.resume(QUEUE);
-    queue.limit(QUEUE, 1);
+    admin.resume(QUEUE);
+    admin.limit(QUEUE, 1);
     add(job().priority(0).concurrencyKey("other", 1));
     assertThat(claimAs(2, 1)).hasSize(1);
     assertThat(claimAs(3, 1)).isEmpty();
@@ -491,18 +509,18 @@ class WorkerRegistryTest extends QueueFixture {
   void all_queues_are_paused_at_once_and_resumed_at_once() {
     add(job());
     add(job().queue("other").concurrencyKey("key", 1));
-    queue.pause("own");
-    assertThat(queue.allPausedSince()).isEmpty();
-    queue.pauseAll();
-    assertThat(queue.allPausedSince()).isPresent();
+    admin.pause("own");
+    assertThat(admin.allPausedSince()).isEmpty();
+    admin.pauseAll();
+    assertThat(admin.allPausedSince()).isPresent();
     assertThat(claim(10)).isEmpty();
     assertThat(queue.claim("other", 10, WORKER, LEASE).jobs()).isEmpty();
-    assertThat(queue.queues()).extracting(QueueStatus::name).doesNotContain("*");
-    assertThat(queue.resumeAll()).isTrue();
-    assertThat(queue.resumeAll()).isFalse();
+    assertThat(admin.queues()).extracting(QueueStatus::name).doesNotContain("*");
+    assertThat(admin.resumeAll()).isTrue();
+    assertThat(admin.resumeAll()).isFalse();
     assertThat(claim(10)).hasSize(1);
     assertThat(queue.claim("other", 10, WORKER, LEASE).jobs()).hasSize(1);
-    assertThat(queue.queues().stream().filter(q -> q.name().equals("own")).findFirst())
+    assertThat(admin.queues().stream().filter(q -> q.name().equals("own")).findFirst())
         .get()
         .satisfies(own -> assertThat(own.pausedAt()).isNotNull());
   }

@@ -58,10 +58,10 @@ class CrashedSettleTest {
   }
 
   private static List<Lease> claimed(Queue queue, int count) {
-    queue.enqueue(IntStream.range(0, count).mapToObj(i -> Job.of("crash")).toList());
+    queue.jobs().enqueue(IntStream.range(0, count).mapToObj(i -> Job.of("crash")).toList());
     List<Lease> leases = new ArrayList<>();
     while (leases.size() < count) {
-      queue.claim(Job.DEFAULT_QUEUE, count, "worker", LATER).jobs().stream()
+      queue.jobs().claim(Job.DEFAULT_QUEUE, count, "worker", LATER).jobs().stream()
           .map(LeasedJob::lease)
           .forEach(leases::add);
     }
@@ -98,7 +98,7 @@ class CrashedSettleTest {
   private static List<Ack> untilAnswered(Queue queue, List<Settlement> batch) {
     while (true) {
       try {
-        return queue.settle(batch);
+        return queue.jobs().settle(batch);
       } catch (DatabaseException away) {
         assertThat(away.reason()).isEqualTo(DatabaseException.Reason.UNAVAILABLE);
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));

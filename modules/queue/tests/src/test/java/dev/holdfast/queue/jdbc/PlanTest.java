@@ -89,21 +89,23 @@ class PlanTest extends QueueFixture {
   }
 
   private void addSome() {
-    planned.enqueue(jobs(50));
-    planned.enqueue(
-        IntStream.range(0, 50).mapToObj(i -> job().concurrencyKey("k" + i % 10, 2)).toList());
-    planned.enqueue(jobs(20).stream().map(job -> job.delay(Duration.ofHours(1))).toList());
+    planned.jobs().enqueue(jobs(50));
+    planned
+        .jobs()
+        .enqueue(
+            IntStream.range(0, 50).mapToObj(i -> job().concurrencyKey("k" + i % 10, 2)).toList());
+    planned.jobs().enqueue(jobs(20).stream().map(job -> job.delay(Duration.ofHours(1))).toList());
   }
 
   @Test
   void a_claim_goes_by_its_index_and_reads_no_more_than_it_takes() {
     addFinished();
-    planned.enqueue(jobs(500));
+    planned.jobs().enqueue(jobs(500));
     db.sql("ANALYZE holdfast.job");
     long scans = scansOf("job_claim");
     long read = readFrom("job_claim");
     long whole = wholeReads();
-    assertThat(planned.claim(QUEUE, 10, WORKER, LEASE).jobs()).hasSize(10);
+    assertThat(planned.jobs().claim(QUEUE, 10, WORKER, LEASE).jobs()).hasSize(10);
     assertThat(scansOf("job_claim")).isGreaterThan(scans);
     assertThat(readFrom("job_claim") - read).isLessThan(50);
     assertThat(wholeReads()).isEqualTo(whole);
@@ -120,10 +122,12 @@ class PlanTest extends QueueFixture {
   @Test
   void no_verb_reads_the_whole_table_with_statistics_of_another_hour() {
     // When the statistics were taken, every job was unfinished and half of them had keys.
-    planned.enqueue(jobs(1_000));
-    planned.enqueue(
-        IntStream.range(0, 1_000).mapToObj(i -> job().concurrencyKey("k" + i, 1)).toList());
-    planned.claim(QUEUE, 1_000, WORKER, LEASE);
+    planned.jobs().enqueue(jobs(1_000));
+    planned
+        .jobs()
+        .enqueue(
+            IntStream.range(0, 1_000).mapToObj(i -> job().concurrencyKey("k" + i, 1)).toList());
+    planned.jobs().claim(QUEUE, 1_000, WORKER, LEASE);
     db.sql("ANALYZE holdfast.job");
     db.sql(
         "UPDATE holdfast.job SET state = 'SUCCEEDED', finished_at = now(), heartbeat_at = NULL,"
@@ -136,35 +140,37 @@ class PlanTest extends QueueFixture {
   }
 
   private void assertNobodyReadsTheWholeTable(boolean notEvenRetention) {
-    JobId somebody = planned.enqueue(job().queue("elsewhere")).id();
+    JobId somebody = planned.jobs().enqueue(job().queue("elsewhere")).id();
     Map<String, Consumer<Queue>> verbs = new LinkedHashMap<>();
-    verbs.put("enqueue", q -> q.enqueue(jobs(3)));
-    verbs.put("enqueue unique", q -> q.enqueue(job().uniqueKey("k")));
-    verbs.put("enqueue after", q -> q.enqueue(job().after(somebody)));
-    verbs.put("claim", q -> q.claim(QUEUE, 10, WORKER, LEASE));
-    verbs.put("claim nothing", q -> q.claim("empty", 10, WORKER, LEASE));
-    verbs.put("held", q -> q.heldBy(WORKER));
-    verbs.put("settle", q -> q.settle(endings(q)));
-    verbs.put("cancel", q -> q.cancel(somebody, true, "x", GRACE));
-    verbs.put("retry", q -> q.retry(List.of(somebody)));
-    verbs.put("reap", q -> q.reap(Duration.ZERO));
-    verbs.put("expire", q -> q.expire(Duration.ZERO));
-    verbs.put("promote", Queue::promote);
+    verbs.put("enqueue", q -> q.jobs().enqueue(jobs(3)));
+    verbs.put("enqueue unique", q -> q.jobs().enqueue(job().uniqueKey("k")));
+    verbs.put("enqueue after", q -> q.jobs().enqueue(job().after(somebody)));
+    verbs.put("claim", q -> q.jobs().claim(QUEUE, 10, WORKER, LEASE));
+    verbs.put("claim nothing", q -> q.jobs().claim("empty", 10, WORKER, LEASE));
+    verbs.put("held", q -> q.jobs().heldBy(WORKER));
+    verbs.put("settle", q -> q.jobs().settle(endings(q)));
+    verbs.put("cancel", q -> q.jobs().cancel(somebody, true, "x", GRACE));
+    verbs.put("retry", q -> q.jobs().retry(List.of(somebody)));
+    verbs.put("reap", q -> q.maintenance().reap(Duration.ZERO));
+    verbs.put("expire", q -> q.maintenance().expire(Duration.ZERO));
+    verbs.put("promote", q -> q.maintenance().promote());
     if (notEvenRetention) {
-      verbs.put("retain", q -> q.retain(JobState.SUCCEEDED, Duration.ofDays(7)));
+      verbs.put("retain", q -> q.maintenance().retain(JobState.SUCCEEDED, Duration.ofDays(7)));
     }
-    verbs.put("depth", q -> q.depth(List.of(QUEUE, "mail"), 1_000));
-    verbs.put("queues", Queue::queues);
-    verbs.put("finished", q -> q.finished(q.now().minusSeconds(60), null));
-    verbs.put("finished of a tenant", q -> q.finished(q.now().minusSeconds(60), "default"));
-    verbs.put("holders", q -> q.holders(null, 10, 10));
-    verbs.put("glimpse", q -> q.glimpse(glance(q, somebody, null)));
-    verbs.put("glimpse of a tenant", q -> q.glimpse(glance(q, somebody, "default")));
-    verbs.put("find", q -> q.find(somebody));
-    verbs.put("timeline", q -> q.timeline(somebody));
-    verbs.put("attempts", q -> q.attempts(somebody));
-    verbs.put("list", q -> q.list(JobFilter.ALL));
-    verbs.put("list failed", q -> q.list(JobFilter.ALL.states(Set.of(JobState.FAILED))));
+    verbs.put("depth", q -> q.queries().depth(List.of(QUEUE, "mail"), 1_000));
+    verbs.put("queues", q -> q.admin().queues());
+    verbs.put("finished", q -> q.queries().finished(q.queries().now().minusSeconds(60), null));
+    verbs.put(
+        "finished of a tenant",
+        q -> q.queries().finished(q.queries().now().minusSeconds(60), "default"));
+    verbs.put("holders", q -> q.queries().holders(null, 10, 10));
+    verbs.put("glimpse", q -> q.queries().changes(glance(q, somebody, null)));
+    verbs.put("glimpse of a tenant", q -> q.queries().changes(glance(q, somebody, "default")));
+    verbs.put("find", q -> q.queries().find(somebody));
+    verbs.put("timeline", q -> q.queries().timeline(somebody));
+    verbs.put("attempts", q -> q.queries().attempts(somebody));
+    verbs.put("list", q -> q.queries().list(JobFilter.ALL));
+    verbs.put("list failed", q -> q.queries().list(JobFilter.ALL.states(Set.of(JobState.FAILED))));
     // More than once, for a server may plan anew when it knows a statement.
     for (int round = 0; round < 3; round++) {
       verbs.forEach(
@@ -177,14 +183,16 @@ class PlanTest extends QueueFixture {
   }
 
   private static ChangedJob glance(Queue q, JobId known, @Nullable String tenant) {
-    return new ChangedJob(q.now().minusSeconds(5), List.of(known), tenant, 10);
+    return new ChangedJob(q.queries().now().minusSeconds(5), List.of(known), tenant, 10);
   }
 
   /** One of each kind, and a report. */
   private static List<Settlement> endings(Queue q) {
     List<Lease> leases =
-        q.claim(QUEUE, 5, WORKER, LEASE).jobs().stream().map(LeasedJob::lease).toList();
-    q.report(leases.stream().map(lease -> (Report) new Report.Progress(lease, 1, null)).toList());
+        q.jobs().claim(QUEUE, 5, WORKER, LEASE).jobs().stream().map(LeasedJob::lease).toList();
+    q.jobs()
+        .report(
+            leases.stream().map(lease -> (Report) new Report.Progress(lease, 1, null)).toList());
     return IntStream.range(0, leases.size())
         .<Settlement>mapToObj(
             i ->
@@ -201,21 +209,24 @@ class PlanTest extends QueueFixture {
   @Test
   void what_is_said_of_a_running_job_is_not_looked_for_among_all_that_run() {
     addFinished();
-    planned.enqueue(jobs(1_000));
+    planned.jobs().enqueue(jobs(1_000));
     db.sql("ANALYZE holdfast.job"); // in an hour in which nothing ran
     List<Lease> running =
-        planned.claim(QUEUE, 990, WORKER, LEASE).jobs().stream().map(LeasedJob::lease).toList();
+        planned.jobs().claim(QUEUE, 990, WORKER, LEASE).jobs().stream()
+            .map(LeasedJob::lease)
+            .toList();
     Lease one = running.getFirst();
     Map<String, Consumer<Queue>> verbs = new LinkedHashMap<>();
-    verbs.put("progress", q -> q.report(List.of(new Report.Progress(one, 1, null))));
-    verbs.put("log", q -> q.report(List.of(new Report.Log(one, 1, "a line"))));
+    verbs.put("progress", q -> q.jobs().report(List.of(new Report.Progress(one, 1, null))));
+    verbs.put("log", q -> q.jobs().report(List.of(new Report.Log(one, 1, "a line"))));
     verbs.put(
         "publish",
         q ->
-            q.publish(
-                new Publication(
-                    one, "store", List.of(new Artifact("a", 1, "0".repeat(64))), null)));
-    verbs.put("settle", q -> q.settle(endings(q)));
+            q.jobs()
+                .publish(
+                    new Publication(
+                        one, "store", List.of(new Artifact("a", 1, "0".repeat(64))), null)));
+    verbs.put("settle", q -> q.jobs().settle(endings(q)));
     verbs.put("complete", PlanTest::completeOne);
     for (int round = 0; round < 3; round++) {
       verbs.forEach(
@@ -230,15 +241,15 @@ class PlanTest extends QueueFixture {
   }
 
   private static void completeOne(Queue q) {
-    Lease lease = q.claim(QUEUE, 1, WORKER, LEASE).jobs().getFirst().lease();
+    Lease lease = q.jobs().claim(QUEUE, 1, WORKER, LEASE).jobs().getFirst().lease();
     Completion failed =
         new Completion(fail(lease, FLAKY), "FAILED", "digest", WORKER, null, null, null, null);
-    assertThat(q.complete(failed)).isInstanceOf(Completion.Verdict.Accepted.class);
+    assertThat(q.jobs().complete(failed)).isInstanceOf(Completion.Verdict.Accepted.class);
   }
 
   @Test
   void completions_keep_one_plan() {
-    planned.enqueue(jobs(20));
+    planned.jobs().enqueue(jobs(20));
     for (int i = 0; i < 20; i++) {
       completeOne(planned);
     }
@@ -252,9 +263,11 @@ class PlanTest extends QueueFixture {
   void a_heartbeat_finds_its_rows_by_their_ids() throws SQLException {
     addFinished();
     List<Job> some = jobs(20);
-    planned.enqueue(some);
+    planned.jobs().enqueue(some);
     List<Lease> leases =
-        planned.claim(QUEUE, 20, WORKER, LEASE).jobs().stream().map(LeasedJob::lease).toList();
+        planned.jobs().claim(QUEUE, 20, WORKER, LEASE).jobs().stream()
+            .map(LeasedJob::lease)
+            .toList();
     db.sql("ANALYZE holdfast.job");
     try (Connection connection = single.getConnection()) {
       connection.setAutoCommit(false);
@@ -282,11 +295,11 @@ class PlanTest extends QueueFixture {
                'default', gen_random_uuid(), 'test', '{}', 'full', 1
           FROM generate_series(1, 20000) AS n
         """);
-    assertThat(planned.claim(QUEUE, 1, WORKER, LEASE).jobs()).hasSize(1);
-    JobId other = planned.enqueue(job().concurrencyKey("other", 1)).id();
+    assertThat(planned.jobs().claim(QUEUE, 1, WORKER, LEASE).jobs()).hasSize(1);
+    JobId other = planned.jobs().enqueue(job().concurrencyKey("other", 1)).id();
     db.sql("ANALYZE holdfast.job");
     long read = readFrom("job_claim_keyed");
-    assertThat(planned.claim(QUEUE, 10, WORKER, LEASE).jobs())
+    assertThat(planned.jobs().claim(QUEUE, 10, WORKER, LEASE).jobs())
         .extracting(LeasedJob::id)
         .containsExactly(other);
     assertThat(readFrom("job_claim_keyed") - read).isLessThan(3_000);

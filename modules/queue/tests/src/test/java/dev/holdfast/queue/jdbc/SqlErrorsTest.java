@@ -208,7 +208,8 @@ class SqlErrorsTest extends QueueFixture {
             new JacksonCodec(),
             new Queue.Options(
                 2, (verb, took, trouble) -> seen.add(verb + " " + (trouble != null))))) {
-      assertThatThrownBy(() -> observed.find(JobId.next())).isInstanceOf(DatabaseException.class);
+      assertThatThrownBy(() -> observed.queries().find(JobId.next()))
+          .isInstanceOf(DatabaseException.class);
     }
     assertThat(seen).containsExactly("find true");
   }
@@ -312,7 +313,7 @@ class SqlErrorsTest extends QueueFixture {
   }
 
   private List<JobId> ids(JobState state) {
-    return queue.list(JobFilter.ALL.states(Set.of(state))).stream().map(job -> job.id()).toList();
+    return queries.list(JobFilter.ALL.states(Set.of(state))).stream().map(job -> job.id()).toList();
   }
 
   @Test
@@ -322,7 +323,7 @@ class SqlErrorsTest extends QueueFixture {
     assertThat(queue.settle(succeed(lease))).isEqualTo(Ack.ACCEPTED);
     killAllConnections();
     assertThat(queue.enqueue(job().uniqueKey("k")).duplicate()).isFalse();
-    assertThat(queue.find(lease.job())).isPresent();
+    assertThat(queries.find(lease.job())).isPresent();
   }
 
   /** The pool is full of connections that were good a moment ago, so it will not look at them. */
@@ -363,17 +364,17 @@ class SqlErrorsTest extends QueueFixture {
     Lease lease = running();
     Json result = new Json("{\"rows\": [1, null, \"ü\"]}");
     queue.settle(new Settlement.Succeed(lease, result));
-    assertThat(queue.find(lease.job()).orElseThrow().result()).isEqualTo(result);
+    assertThat(queries.find(lease.job()).orElseThrow().result()).isEqualTo(result);
     Lease other = running();
     queue.settle(new Settlement.Succeed(other, null));
-    assertThat(queue.find(other.job()).orElseThrow().result()).isNull();
+    assertThat(queries.find(other.job()).orElseThrow().result()).isNull();
   }
 
   @Test
   void an_interrupted_caller_is_told_and_stays_interrupted() {
     Thread.currentThread().interrupt();
     try {
-      assertThatThrownBy(() -> queue.find(JobId.next()))
+      assertThatThrownBy(() -> queries.find(JobId.next()))
           .isInstanceOf(DatabaseException.class)
           .satisfies(
               thrown ->
@@ -397,7 +398,7 @@ class SqlErrorsTest extends QueueFixture {
               i ->
                   () -> {
                     for (int n = 0; n < 5; n++) {
-                      small.enqueue(job());
+                      small.jobs().enqueue(job());
                     }
                     return 5;
                   });

@@ -43,7 +43,7 @@ class UniqueKeyTest extends QueueFixture {
   private void assertHeldBy(JobId holder) {
     Job other = unique();
     assertThat(queue.enqueue(other)).isEqualTo(new Enqueued(holder, true));
-    assertThat(queue.find(other.id())).isEmpty();
+    assertThat(queries.find(other.id())).isEmpty();
   }
 
   private JobId assertFree() {
@@ -68,7 +68,7 @@ class UniqueKeyTest extends QueueFixture {
     assertThat(state(lease.job())).isEqualTo(JobState.RETRYING);
     assertHeldBy(lease.job());
     comeDue(lease.job());
-    queue.promote();
+    maintenance.promote();
     assertHeldBy(lease.job());
     Lease second = claimOne();
     queue.settle(new Settlement.Release(second, false));
@@ -100,11 +100,11 @@ class UniqueKeyTest extends QueueFixture {
   void the_key_is_free_once_the_job_ran_out_of_time_or_turned_out_toxic() {
     JobId late = add(unique());
     set(late, "deadline = now() - interval '1 s'");
-    queue.expire(Duration.ZERO);
+    maintenance.expire(Duration.ZERO);
     assertThat(state(late)).isEqualTo(JobState.FAILED);
     Lease toxic = addAndClaim(unique().maxCrashes(0));
     expire(toxic);
-    queue.reap(Duration.ZERO);
+    maintenance.reap(Duration.ZERO);
     assertThat(state(toxic.job())).isEqualTo(JobState.FAILED);
     assertFree();
   }
@@ -116,7 +116,7 @@ class UniqueKeyTest extends QueueFixture {
     queue.settle(succeed(lease));
     assertHeldBy(lease.job());
     set(lease.job(), "finished_at = finished_at - interval '1 day'");
-    queue.retain(JobState.SUCCEEDED, Duration.ofHours(1));
+    maintenance.retain(JobState.SUCCEEDED, Duration.ofHours(1));
     assertFree();
   }
 
@@ -134,7 +134,7 @@ class UniqueKeyTest extends QueueFixture {
     Lease again = claimOne();
     assertThat(again).isEqualTo(new Lease(first.job(), 2));
     expire(again);
-    assertThat(queue.reap(Duration.ZERO).requeued()).containsExactly(first.job());
+    assertThat(maintenance.reap(Duration.ZERO).requeued()).containsExactly(first.job());
     Lease third = claimOne();
     queue.settle(new Settlement.Snooze(third, Duration.ZERO));
     Lease fourth =
@@ -144,7 +144,7 @@ class UniqueKeyTest extends QueueFixture {
             .findFirst()
             .orElseThrow();
     queue.settle(fail(fourth, FLAKY));
-    queue.promote();
+    maintenance.promote();
     assertThat(state(first.job())).isEqualTo(JobState.PENDING);
     queue.cancel(first.job(), false, "x", GRACE);
     JobId holder = queue.enqueue(job().unique(ONLY_PENDING)).id();
@@ -320,11 +320,11 @@ class UniqueKeyTest extends QueueFixture {
         Connection callers = impatient.getConnection()) {
       open.setAutoCommit(false);
       queue.enqueue(open, List.of(unique()));
-      assertHeld(() -> other.enqueue(List.of(job(), unique(), job().uniqueKey("z"))))
+      assertHeld(() -> other.jobs().enqueue(List.of(job(), unique(), job().uniqueKey("z"))))
           .hasMessageContaining("one of these 2 unique keys, 'k' … 'z'");
-      assertHeld(() -> other.enqueueOnce("default", "once", "digest", List.of(unique())));
+      assertHeld(() -> other.jobs().enqueueOnce("default", "once", "digest", List.of(unique())));
       callers.setAutoCommit(false);
-      assertHeld(() -> other.enqueue(callers, List.of(unique())));
+      assertHeld(() -> other.jobs().enqueue(callers, List.of(unique())));
       callers.rollback();
     }
     assertThat(db.count("SELECT count(*) FROM holdfast.job")).isZero();

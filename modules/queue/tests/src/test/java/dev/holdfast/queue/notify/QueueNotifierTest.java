@@ -32,7 +32,7 @@ class QueueNotifierTest extends QueueFixture {
 
   /** Returns once the listener listens: it wakes everyone when it begins. */
   private void listenTo(String... queues) throws Exception {
-    listening.add(another().listen(List.of(queues), rings::add));
+    listening.add(another().notifier().subscribe(List.of(queues), rings::add));
     List<String> begun = new ArrayList<>();
     while (begun.size() < queues.length) {
       begun.add(next());
@@ -102,15 +102,15 @@ class QueueNotifierTest extends QueueFixture {
     Lease lease = running();
     listenTo(QUEUE);
     expire(lease);
-    queue.reap(Duration.ZERO);
+    maintenance.reap(Duration.ZERO);
     assertThat(next()).isEqualTo(QUEUE);
     queue.cancel(lease.job(), false, "x", GRACE);
     queue.retry(List.of(lease.job()));
     assertThat(next()).isEqualTo(QUEUE);
-    queue.pause(QUEUE);
-    queue.resume(QUEUE);
+    admin.pause(QUEUE);
+    admin.resume(QUEUE);
     assertThat(next()).isEqualTo(QUEUE);
-    queue.limit(QUEUE, 5);
+    admin.limit(QUEUE, 5);
     assertThat(next()).isEqualTo(QUEUE);
   }
 
@@ -131,7 +131,8 @@ class QueueNotifierTest extends QueueFixture {
     AtomicInteger thrown = new AtomicInteger();
     listening.add(
         another()
-            .listen(
+            .notifier()
+            .subscribe(
                 List.of(QUEUE),
                 name -> {
                   thrown.incrementAndGet();
@@ -149,7 +150,7 @@ class QueueNotifierTest extends QueueFixture {
   @Test
   void a_listener_that_was_closed_is_silent_and_gives_its_connection_back() throws Exception {
     Queue listener = another();
-    AutoCloseable closed = listener.listen(List.of(QUEUE), rings::add);
+    AutoCloseable closed = listener.notifier().subscribe(List.of(QUEUE), rings::add);
     assertThat(next()).isEqualTo(QUEUE);
     closed.close();
     await()
@@ -173,7 +174,7 @@ class QueueNotifierTest extends QueueFixture {
     listenTo(QUEUE);
     for (int i = 0; i < 5; i++) {
       try (Queue shortLived = another()) {
-        shortLived.enqueue(job());
+        shortLived.jobs().enqueue(job());
       }
       assertThat(next()).isEqualTo(QUEUE);
     }
@@ -182,10 +183,10 @@ class QueueNotifierTest extends QueueFixture {
   @Test
   void a_queue_that_was_closed_rings_no_more_and_does_not_complain() {
     Queue closed = another();
-    closed.enqueue(job());
+    closed.jobs().enqueue(job());
     closed.close();
     closed.close();
-    assertThat(closed.enqueue(job()).duplicate()).isFalse();
+    assertThat(closed.jobs().enqueue(job()).duplicate()).isFalse();
   }
 
   @Test
@@ -204,7 +205,7 @@ class QueueNotifierTest extends QueueFixture {
           i ->
               () -> {
                 for (int n = 0; n < 50; n++) {
-                  counted.enqueue(job());
+                  counted.jobs().enqueue(job());
                 }
                 return true;
               });
@@ -216,7 +217,10 @@ class QueueNotifierTest extends QueueFixture {
   void a_name_that_cannot_be_a_queue_cannot_be_listened_to() {
     assertRefused(
         Refusal.BAD_NAME,
-        () -> queue.listen(List.of("x\"; DROP SCHEMA holdfast CASCADE; --"), rings::add));
+        () ->
+            opened
+                .notifier()
+                .subscribe(List.of("x\"; DROP SCHEMA holdfast CASCADE; --"), rings::add));
     assertThat(count(JobState.PENDING)).isZero();
   }
 
@@ -228,7 +232,7 @@ class QueueNotifierTest extends QueueFixture {
         new Settlement.Fail(
             lease, Failure.of(FailureCategory.INFRASTRUCTURE, "BUSY", "later"), Duration.ZERO));
     listenTo(QUEUE);
-    assertThat(queue.promote()).isEqualTo(1);
+    assertThat(maintenance.promote()).isEqualTo(1);
     assertThat(next()).isEqualTo(QUEUE);
   }
 }

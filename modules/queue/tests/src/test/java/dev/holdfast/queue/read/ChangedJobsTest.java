@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 /** What somebody who looks on sees, and that it stays within its bounds. */
 class ChangedJobsTest extends QueueFixture {
   private List<JobBrief> seen(Duration ago, @Nullable String tenant, int most, JobId... known) {
-    return queue.glimpse(new ChangedJob(queue.now().minus(ago), List.of(known), tenant, most));
+    return queries.changes(new ChangedJob(queries.now().minus(ago), List.of(known), tenant, most));
   }
 
   /** As if it had been made, begun and ended long ago. */
@@ -84,21 +84,21 @@ class ChangedJobsTest extends QueueFixture {
     JobId ours = add(job().owner("ours", "default"));
     claim(2);
     add(job().owner("ours", "default").delay(Duration.ofHours(1)));
-    queue.pause(QUEUE);
+    admin.pause(QUEUE);
     assertThat(seen(Duration.ofHours(1), "ours", 100, theirs))
         .extracting(JobBrief::id)
         .contains(ours)
         .doesNotContain(theirs);
 
-    QueueStatus status = queue.queues("ours").getFirst();
+    QueueStatus status = admin.queues("ours").getFirst();
     assertThat(status.running()).isEqualTo(1);
     assertThat(status.delayed()).isEqualTo(1);
     assertThat(status.pausedAt()).isNotNull();
-    assertThat(queue.queues("nobody")).isEmpty();
-    assertThat(queue.queues(null).getFirst().running()).isEqualTo(2);
+    assertThat(admin.queues("nobody")).isEmpty();
+    assertThat(admin.queues(null).getFirst().running()).isEqualTo(2);
 
-    assertThat(queue.holders("ours", 10, 10).getFirst().jobs()).containsExactly(ours);
-    assertThat(queue.holders("nobody", 10, 10)).isEmpty();
+    assertThat(queries.holders("ours", 10, 10).getFirst().jobs()).containsExactly(ours);
+    assertThat(queries.holders("nobody", 10, 10)).isEmpty();
   }
 
   @Test
@@ -108,7 +108,7 @@ class ChangedJobsTest extends QueueFixture {
     JobId first = add(job());
     add(job().concurrencyKey("k", 1));
     add(job().after(first));
-    QueueStatus status = queue.queues("default").getFirst();
+    QueueStatus status = admin.queues("default").getFirst();
     assertThat(status.due()).isEqualTo(2);
     assertThat(status.retrying()).isEqualTo(1);
     assertThat(status.waiting()).isEqualTo(1);
@@ -123,17 +123,17 @@ class ChangedJobsTest extends QueueFixture {
     JobId latest = claimOne().job();
     queue.enqueue(job().queue("other"));
     queue.claim("other", 1, "worker:other:0", LEASE);
-    List<Holder> holders = queue.holders(null, 2, 10);
+    List<Holder> holders = queries.holders(null, 2, 10);
     assertThat(holders).extracting(Holder::worker).containsExactly(WORKER, "worker:other:0");
     assertThat(holders.getFirst().held()).isEqualTo(3);
     assertThat(holders.getFirst().jobs()).hasSize(2).first().isEqualTo(latest);
     assertThat(holders.getFirst().leaseExpiresAt()).isAfter(holders.getFirst().heartbeatAt());
-    assertThat(queue.holders(null, 2, 1)).hasSize(1);
+    assertThat(queries.holders(null, 2, 1)).hasSize(1);
   }
 
   @Test
   void what_ended_is_counted_by_second_and_queue() {
-    Instant before = queue.now();
+    Instant before = queries.now();
     Lease slow = running();
     set(slow.job(), "started_at = now() - interval '2 s'");
     queue.settle(succeed(slow));
@@ -144,7 +144,7 @@ class ChangedJobsTest extends QueueFixture {
     queue.settle(succeed(early));
     set(early.job(), "finished_at = now() - interval '1 hour'");
 
-    List<Throughput> all = queue.finished(before, null);
+    List<Throughput> all = queries.finished(before, null);
     assertThat(all).allSatisfy(row -> assertThat(row.queue()).isEqualTo(QUEUE));
     assertThat(all.stream().mapToLong(Throughput::succeeded).sum()).isEqualTo(2);
     assertThat(all.stream().mapToLong(Throughput::failed).sum()).isEqualTo(1);
@@ -155,7 +155,7 @@ class ChangedJobsTest extends QueueFixture {
         .allSatisfy(
             row ->
                 assertThat(row.second()).isEqualTo(row.second().truncatedTo(ChronoUnit.SECONDS)));
-    assertThat(queue.finished(before, "ours").stream().mapToLong(Throughput::succeeded).sum())
+    assertThat(queries.finished(before, "ours").stream().mapToLong(Throughput::succeeded).sum())
         .isEqualTo(1);
   }
 }

@@ -67,7 +67,7 @@ class TenantTest extends QueueFixture {
 
   @Test
   void a_limited_queue_is_claimed_by_tenant_within_the_limit_all_tenants_share() {
-    queue.limit(QUEUE, 2);
+    admin.limit(QUEUE, 2);
     add(of("other"));
     add(of("acme"));
     add(of("acme"));
@@ -80,9 +80,9 @@ class TenantTest extends QueueFixture {
   @Test
   void a_paused_queue_gives_no_tenant_anything() {
     add(of("acme"));
-    queue.pause(QUEUE);
+    admin.pause(QUEUE);
     assertThat(claimFor("acme", 1)).isEmpty();
-    queue.resume(QUEUE);
+    admin.resume(QUEUE);
     assertThat(claimFor("acme", 1)).hasSize(1);
   }
 
@@ -97,7 +97,7 @@ class TenantTest extends QueueFixture {
   // ---- lists and counts
 
   private List<JobId> ids(JobFilter filter) {
-    return queue.list(filter).stream().map(JobStatus::id).toList();
+    return queries.list(filter).stream().map(JobStatus::id).toList();
   }
 
   @Test
@@ -148,10 +148,10 @@ class TenantTest extends QueueFixture {
       queue.enqueue(jobs(1_000));
     }
     JobFilter filter = JobFilter.ALL.text("needle");
-    JobPage first = queue.page(filter);
+    JobPage first = queries.page(filter);
     assertThat(first.jobs()).isEmpty();
     assertThat(first.allSearched()).isFalse();
-    JobPage second = queue.page(filter.before(first.next()));
+    JobPage second = queries.page(filter.before(first.next()));
     assertThat(second.jobs()).extracting(JobStatus::id).containsExactly(needle);
     assertThat(second.allSearched()).isTrue();
     assertThat(second.next()).isNull();
@@ -163,10 +163,10 @@ class TenantTest extends QueueFixture {
     IntStream.range(0, 5).forEach(i -> all.addFirst(add(Job.of("hay-" + i))));
     JobFilter filter = JobFilter.ALL.text("HAY").limit(2);
     List<JobId> found = new ArrayList<>();
-    JobPage page = queue.page(filter);
+    JobPage page = queries.page(filter);
     while (page.next() != null) {
       page.jobs().forEach(job -> found.add(job.id()));
-      page = queue.page(filter.before(page.next()));
+      page = queries.page(filter.before(page.next()));
     }
     page.jobs().forEach(job -> found.add(job.id()));
     assertThat(found).isEqualTo(all);
@@ -181,10 +181,10 @@ class TenantTest extends QueueFixture {
       noise.append(Long.toHexString(random.nextLong()));
     }
     add(Job.of("large", new Json("{\"needle\": \"" + noise + "\"}")));
-    JobPage page = queue.page(JobFilter.ALL.text("needle"));
+    JobPage page = queries.page(JobFilter.ALL.text("needle"));
     assertThat(page.jobs()).isEmpty();
     assertThat(page.allSearched()).isFalse();
-    assertThat(queue.page(JobFilter.ALL.text("large")).jobs()).hasSize(1);
+    assertThat(queries.page(JobFilter.ALL.text("large")).jobs()).hasSize(1);
   }
 
   @Test
@@ -194,15 +194,15 @@ class TenantTest extends QueueFixture {
     add(of("acme").queue("a").delay(Duration.ofHours(1)));
     add(of("other").queue("a"));
     add(of("other").queue("b"));
-    queue.pause("c");
-    assertThat(queue.queues(null)).extracting(QueueStatus::name).containsExactly("a", "b", "c");
-    List<QueueStatus> own = queue.queues("acme");
+    admin.pause("c");
+    assertThat(admin.queues(null)).extracting(QueueStatus::name).containsExactly("a", "b", "c");
+    List<QueueStatus> own = admin.queues("acme");
     assertThat(own).extracting(QueueStatus::name).containsExactly("a");
     assertThat(own.getFirst().due()).isEqualTo(2);
     assertThat(own.getFirst().delayed()).isEqualTo(1);
-    assertThat(queue.statistics("acme").byState()).containsEntry(JobState.PENDING, 3L);
-    assertThat(queue.statistics("third").rows()).isEmpty();
-    assertThat(queue.statistics().byState()).containsEntry(JobState.PENDING, 5L);
+    assertThat(queries.statistics("acme").byState()).containsEntry(JobState.PENDING, 3L);
+    assertThat(queries.statistics("third").rows()).isEmpty();
+    assertThat(queries.statistics().byState()).containsEntry(JobState.PENDING, 5L);
   }
 
   @Test
@@ -212,23 +212,23 @@ class TenantTest extends QueueFixture {
     add(of("other").queue("a"));
     queue.claim("a", 2, "w1", LEASE);
     queue.claim("b", 1, "w1", LEASE);
-    assertThat(queue.crew(null).all()).hasSize(1);
-    WorkerView worker = queue.crew("acme").all().getFirst();
+    assertThat(opened.workers().readings().fleet(null).all()).hasSize(1);
+    WorkerView worker = opened.workers().readings().fleet("acme").all().getFirst();
     assertThat(worker.worker()).isEqualTo("w1");
     assertThat(worker.jobs()).isEqualTo(2);
     assertThat(worker.queues()).containsExactly("a", "b");
     assertThat(worker.lastHeartbeat()).isAfterOrEqualTo(worker.oldestStart());
-    assertThat(queue.crew("third").all()).isEmpty();
+    assertThat(opened.workers().readings().fleet("third").all()).isEmpty();
   }
 
   @Test
   void warnings_count_late_failures_and_leases_nobody_took_back() {
-    assertThat(queue.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(0, 0, 0));
+    assertThat(queries.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(0, 0, 0));
     queue.settle(fail(addAndClaim(of("acme").maxAttempts(1)), HOPELESS));
     expire(addAndClaim(of("other")));
-    assertThat(queue.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 0, 1));
-    assertThat(queue.warnings("acme", Duration.ZERO)).isEqualTo(new Warnings(1, 0, 0));
-    assertThat(queue.warnings(null, Duration.ofDays(1))).isEqualTo(new Warnings(1, 0, 0));
+    assertThat(queries.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 0, 1));
+    assertThat(queries.warnings("acme", Duration.ZERO)).isEqualTo(new Warnings(1, 0, 0));
+    assertThat(queries.warnings(null, Duration.ofDays(1))).isEqualTo(new Warnings(1, 0, 0));
   }
 
   @Test
@@ -236,11 +236,11 @@ class TenantTest extends QueueFixture {
     Lease lease = addAndClaim(of("acme"));
     String tenSecondsAgo = "lease_expires_at = now() - interval '10 s', heartbeat_at = now() - ";
     set(lease.job(), tenSecondsAgo + "interval '40 s'");
-    assertThat(queue.warnings(null, Duration.ZERO).overdue()).isZero();
+    assertThat(queries.warnings(null, Duration.ZERO).overdue()).isZero();
     set(lease.job(), tenSecondsAgo + "interval '10.001 s'");
-    assertThat(queue.warnings(null, Duration.ZERO).overdue()).isEqualTo(1);
+    assertThat(queries.warnings(null, Duration.ZERO).overdue()).isEqualTo(1);
     // No reaper has come yet, for so long it waits.
-    assertThat(queue.warnings(null, Duration.ofSeconds(60)).overdue()).isZero();
+    assertThat(queries.warnings(null, Duration.ofSeconds(60)).overdue()).isZero();
   }
 
   // ---- operating
@@ -264,15 +264,15 @@ class TenantTest extends QueueFixture {
   @Test
   void a_queue_is_pushed_to_one_place_until_it_is_told_not_to() {
     String secret = "a-secret-of-some-length";
-    queue.dispatch(new Dispatch("a", URI.create("http://one.example/"), secret, 3));
-    queue.dispatch(new Dispatch("a", URI.create("http://two.example/"), secret, 4));
-    assertThat(queue.dispatches())
+    admin.dispatch(new Dispatch("a", URI.create("http://one.example/"), secret, 3));
+    admin.dispatch(new Dispatch("a", URI.create("http://two.example/"), secret, 4));
+    assertThat(admin.dispatches())
         .containsExactly(new Dispatch("a", URI.create("http://two.example/"), secret, 4));
-    assertThat(queue.dispatches().toString()).doesNotContain(secret);
-    assertThat(queue.queues()).extracting(QueueStatus::name).containsExactly("a");
-    assertThat(queue.stopDispatch("a")).isTrue();
-    assertThat(queue.stopDispatch("a")).isFalse();
-    assertThat(queue.dispatches()).isEmpty();
+    assertThat(admin.dispatches().toString()).doesNotContain(secret);
+    assertThat(admin.queues()).extracting(QueueStatus::name).containsExactly("a");
+    assertThat(admin.stopDispatch("a")).isTrue();
+    assertThat(admin.stopDispatch("a")).isFalse();
+    assertThat(admin.dispatches()).isEmpty();
     assertRefused(
         Refusal.BAD_KEY, () -> new Dispatch("a", URI.create("http://one.example/"), "short", 1));
     assertRefused(
@@ -281,7 +281,7 @@ class TenantTest extends QueueFixture {
 
   @Test
   void the_database_says_which_it_is() {
-    assertThat(queue.version().schema()).isEqualTo(Schema.VERSION);
-    assertThat(queue.version().server()).isNotBlank();
+    assertThat(opened.version().schema()).isEqualTo(Schema.VERSION);
+    assertThat(opened.version().server()).isNotBlank();
   }
 }

@@ -34,7 +34,7 @@ class ExpireTest extends QueueFixture {
   private static final Duration MINUTE = Duration.ofMinutes(1);
 
   private ReapResult expire() {
-    return queue.expire(Duration.ZERO);
+    return maintenance.expire(Duration.ZERO);
   }
 
   @Test
@@ -64,7 +64,7 @@ class ExpireTest extends QueueFixture {
     Lease lease = addAndClaim(job().timeout(MINUTE));
     assertThat(expire().requeued()).isEmpty();
     set(lease.job(), "started_at = now() - interval '61 s'");
-    assertThat(queue.expire(MINUTE).requeued()).as("within the grace period").isEmpty();
+    assertThat(maintenance.expire(MINUTE).requeued()).as("within the grace period").isEmpty();
 
     assertThat(expire().requeued()).containsExactly(lease.job());
 
@@ -73,7 +73,7 @@ class ExpireTest extends QueueFixture {
     assertThat(failure(lease.job()).code()).isEqualTo(Failure.ATTEMPT_TIMEOUT);
     assertThat(failure(lease.job()).category()).isEqualTo(FailureCategory.TIMEOUT);
     assertThat(failure(lease.job()).message()).contains("60000 ms");
-    assertThat(queue.attempts(lease.job()).getFirst().outcome()).isEqualTo(AttemptOutcome.FAILED);
+    assertThat(queries.attempts(lease.job()).getFirst().outcome()).isEqualTo(AttemptOutcome.FAILED);
     assertThat(claimOne()).isEqualTo(new Lease(lease.job(), 2));
   }
 
@@ -120,7 +120,7 @@ class ExpireTest extends QueueFixture {
   void a_running_job_past_its_deadline_fails_after_the_grace_period() {
     Lease lease = addAndClaim(job().deadline(Instant.now().plusSeconds(3_600)));
     set(lease.job(), "deadline = now() - interval '10 s'");
-    assertThat(queue.expire(MINUTE).ended()).isEmpty();
+    assertThat(maintenance.expire(MINUTE).ended()).isEmpty();
     assertThat(expire().ended()).containsExactly(lease.job());
     assertThat(failure(lease.job()).code()).isEqualTo(Failure.DEADLINE_EXCEEDED);
     assertThat(status(lease.job()).failures()).isZero();
@@ -160,7 +160,7 @@ class ExpireTest extends QueueFixture {
     claim(100);
     db.sql("UPDATE holdfast.job SET deadline = now() - interval '1 hour'");
     List<JobId> ended =
-        Parallel.run(4, i -> () -> queue.expire(Duration.ZERO).ended()).stream()
+        Parallel.run(4, i -> () -> maintenance.expire(Duration.ZERO).ended()).stream()
             .flatMap(List::stream)
             .toList();
     assertThat(ended).hasSize(200).doesNotHaveDuplicates();

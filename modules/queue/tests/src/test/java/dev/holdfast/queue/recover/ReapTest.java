@@ -15,8 +15,8 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.queue.EarlyEnds;
+import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Parallel;
-import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.settle.Heartbeat;
 import java.sql.Connection;
@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 
 class ReapTest extends QueueFixture {
   private ReapResult reap() {
-    return queue.reap(Duration.ZERO);
+    return maintenance.reap(Duration.ZERO);
   }
 
   @Test
@@ -63,7 +63,7 @@ class ReapTest extends QueueFixture {
     Lease lease = running();
     expire(lease);
     reap();
-    Attempt attempt = queue.attempts(lease.job()).getFirst();
+    Attempt attempt = queries.attempts(lease.job()).getFirst();
     assertThat(attempt.number()).isEqualTo(1);
     assertThat(attempt.outcome()).isEqualTo(AttemptOutcome.CRASHED);
     assertThat(attempt.worker()).isEqualTo(WORKER);
@@ -72,7 +72,7 @@ class ReapTest extends QueueFixture {
     assertThat(failure.category()).isEqualTo(FailureCategory.INFRASTRUCTURE);
     assertThat(failure.code()).isEqualTo("HEARTBEAT_TIMEOUT");
     assertThat(failure.message()).contains(WORKER);
-    JobEvent requeued = queue.timeline(lease.job()).getLast();
+    JobEvent requeued = queries.timeline(lease.job()).getLast();
     assertThat(requeued.type()).isEqualTo("requeued:stale");
     assertThat(requeued.attempt()).isEqualTo(1);
     assertThat(requeued.data().text()).contains("HEARTBEAT_TIMEOUT");
@@ -103,7 +103,7 @@ class ReapTest extends QueueFixture {
             "requeued:stale",
             "processing",
             "failed");
-    assertThat(queue.timeline(job).getLast().data().text())
+    assertThat(queries.timeline(job).getLast().data().text())
         .contains("TOXIC_JOB")
         .contains("\"cause\"")
         .contains("HEARTBEAT_TIMEOUT");
@@ -186,8 +186,8 @@ class ReapTest extends QueueFixture {
   void a_grace_period_comes_on_top_of_the_lease() {
     Lease lease = running();
     expire(lease);
-    assertThat(queue.reap(Duration.ofHours(2)).requeued()).isEmpty();
-    assertThat(queue.reap(Duration.ofMillis(1)).requeued()).containsExactly(lease.job());
+    assertThat(maintenance.reap(Duration.ofHours(2)).requeued()).isEmpty();
+    assertThat(maintenance.reap(Duration.ofMillis(1)).requeued()).containsExactly(lease.job());
   }
 
   @Test
@@ -213,7 +213,7 @@ class ReapTest extends QueueFixture {
         "UPDATE holdfast.job SET heartbeat_at = now() - interval '1 hour',"
             + " lease_expires_at = now() - interval '1 hour' WHERE state = 'RUNNING'");
     List<JobId> requeued =
-        Parallel.run(4, i -> () -> queue.reap(Duration.ZERO).requeued()).stream()
+        Parallel.run(4, i -> () -> maintenance.reap(Duration.ZERO).requeued()).stream()
             .flatMap(List::stream)
             .toList();
     assertThat(requeued)
@@ -284,7 +284,7 @@ class ReapTest extends QueueFixture {
    * Two workers beat, a few leases at a time, so that many are extended while a reaper is at it.
    */
   private void beatWhileReaping(List<Lease> leases) {
-    List<Queue> workers = List.of(another(), another());
+    List<JobQueue> workers = List.of(another().jobs(), another().jobs());
     db.sql(
         "UPDATE holdfast.job SET heartbeat_at = now() - interval '1 hour',"
             + " lease_expires_at = now() - interval '1 hour' WHERE state = 'RUNNING'");

@@ -27,7 +27,7 @@ class LogTest extends QueueFixture {
   }
 
   private List<LogTail.Part> all(Lease lease) {
-    return queue.log(lease.job(), LogCursor.START).parts();
+    return queries.log(lease.job(), LogCursor.START).parts();
   }
 
   private static LogTail.Part part(int attempt, String text) {
@@ -43,15 +43,15 @@ class LogTest extends QueueFixture {
     Lease lease = running();
     assertThat(all(lease)).isEmpty();
     assertThat(write(lease, 1, "one\n")).isEqualTo(Ack.ACCEPTED);
-    LogTail first = queue.log(lease.job(), LogCursor.START);
+    LogTail first = queries.log(lease.job(), LogCursor.START);
     assertThat(first.parts()).containsExactly(part(1, "one\n"));
     write(lease, 1, "one\ntwo ü 😀\n");
     write(lease, 2, "three\n");
-    LogTail more = queue.log(lease.job(), first.next());
+    LogTail more = queries.log(lease.job(), first.next());
     assertThat(more.parts()).containsExactly(part(1, "two ü 😀\nthree\n"));
     queue.settle(succeed(lease));
     assertThat(all(lease)).containsExactly(part(1, "one\ntwo ü 😀\nthree\n"));
-    assertThat(queue.log(lease.job(), more.next()).parts()).isEmpty();
+    assertThat(queries.log(lease.job(), more.next()).parts()).isEmpty();
   }
 
   @Test
@@ -129,7 +129,7 @@ class LogTest extends QueueFixture {
     Lease stale = running();
     lines(stale, 1L, "first");
     expire(stale);
-    queue.reap(Duration.ZERO);
+    maintenance.reap(Duration.ZERO);
     assertThat(lines(stale, 2L, "late")).isEqualTo(Ack.LEASE_LOST);
     Lease now = claimOne();
     assertThat(lines(stale, 2L, "later")).isEqualTo(Ack.LEASE_LOST);
@@ -144,7 +144,7 @@ class LogTest extends QueueFixture {
     Lease stale = running();
     write(stale, 1, "first\n");
     expire(stale);
-    queue.reap(Duration.ZERO);
+    maintenance.reap(Duration.ZERO);
     assertThat(write(stale, 1, "first\nlate\n")).isEqualTo(Ack.LEASE_LOST);
     Lease now = claimOne();
     assertThat(write(stale, 2, "later\n")).isEqualTo(Ack.LEASE_LOST);
@@ -162,7 +162,7 @@ class LogTest extends QueueFixture {
       write(first, piece, full);
     }
     assertThat(pieces()).isEqualTo(Limits.LOG_PIECES);
-    assertThat(queue.log(first.job(), LogCursor.START).skipped()).isTrue();
+    assertThat(queries.log(first.job(), LogCursor.START).skipped()).isTrue();
     queue.settle(fail(first, FLAKY));
     set(first.job(), "run_at = now(), state = 'PENDING'");
     Lease second = claimOne();
@@ -187,7 +187,7 @@ class LogTest extends QueueFixture {
     write(young, 1, "young\n");
     queue.settle(succeed(old));
     set(old.job(), "finished_at = finished_at - interval '25 hours'");
-    assertThat(queue.retain(JobState.SUCCEEDED, Duration.ofDays(1))).isEqualTo(1);
+    assertThat(maintenance.retain(JobState.SUCCEEDED, Duration.ofDays(1))).isEqualTo(1);
     assertThat(pieces()).isEqualTo(1);
     assertThat(all(young)).hasSize(1);
   }
@@ -209,11 +209,11 @@ class LogTest extends QueueFixture {
     Lease one = running();
     Lease quiet = running();
     write(one, 1, "a\n");
-    var before = queue.logEnds(List.of(one.job(), quiet.job()));
+    var before = queries.logEnds(List.of(one.job(), quiet.job()));
     assertThat(before).containsOnlyKeys(one.job());
-    assertThat(queue.logEnds(List.of(one.job()))).isEqualTo(before);
+    assertThat(queries.logEnds(List.of(one.job()))).isEqualTo(before);
     write(one, 1, "a\nb\n");
-    assertThat(queue.logEnds(List.of(one.job()))).isNotEqualTo(before);
-    assertThat(queue.logEnds(List.of())).isEmpty();
+    assertThat(queries.logEnds(List.of(one.job()))).isNotEqualTo(before);
+    assertThat(queries.logEnds(List.of())).isEmpty();
   }
 }

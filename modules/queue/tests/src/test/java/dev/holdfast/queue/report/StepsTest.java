@@ -61,7 +61,7 @@ public class StepsTest extends QueueFixture {
     tell(told(lease, 1, StepState.RUNNING, 1, EventType.STEP_STARTED));
     tell(told(lease, 1, StepState.DONE, 1, Patch.of(bytes), EventType.STEP_FINISHED));
     tell(told(lease, 2, StepState.RUNNING, 1, EventType.STEP_STARTED));
-    List<StepStatus> steps = queue.steps(lease.job());
+    List<StepStatus> steps = queries.steps(lease.job());
     assertThat(steps).extracting(StepStatus::id).containsExactly("step-1", "step-2");
     assertThat(steps)
         .extracting(StepStatus::state)
@@ -70,8 +70,8 @@ public class StepsTest extends QueueFixture {
     assertThat(steps.getFirst().patchBytes()).isEqualTo(4);
     assertThat(steps.getFirst().finishedAt()).isNotNull();
     assertThat(steps.getLast().finishedAt()).isNull();
-    assertThat(queue.patch(lease.job(), "step-1").orElseThrow().bytes()).isEqualTo(bytes);
-    assertThat(queue.patch(lease.job(), "step-2")).isEmpty();
+    assertThat(queries.patch(lease.job(), "step-1").orElseThrow().bytes()).isEqualTo(bytes);
+    assertThat(queries.patch(lease.job(), "step-2")).isEmpty();
     assertThat(events(lease.job()))
         .containsExactly(
             EventType.CREATED,
@@ -79,7 +79,7 @@ public class StepsTest extends QueueFixture {
             EventType.STEP_STARTED,
             EventType.STEP_FINISHED,
             EventType.STEP_STARTED);
-    assertThat(queue.timeline(lease.job()).stream().map(JobEvent::number).toList())
+    assertThat(queries.timeline(lease.job()).stream().map(JobEvent::number).toList())
         .isEqualTo(IntStream.rangeClosed(1, 5).boxed().toList());
   }
 
@@ -103,7 +103,7 @@ public class StepsTest extends QueueFixture {
     for (Report.Step step : List.of(started, started, failed, failed)) {
       assertThat(tell(step)).isEqualTo(Ack.ACCEPTED);
     }
-    assertThat(queue.steps(lease.job()).getFirst().resets()).isEqualTo(1);
+    assertThat(queries.steps(lease.job()).getFirst().resets()).isEqualTo(1);
     assertThat(events(lease.job()))
         .endsWith(EventType.STEP_STARTED, EventType.STEP_FAILED, EventType.HEAL_TRIGGERED)
         .hasSize(5);
@@ -130,11 +130,11 @@ public class StepsTest extends QueueFixture {
                 new Report.Entry(EventType.STEP_FAILED, why), entry(EventType.HEAL_TRIGGERED))));
     tell(told(lease, 1, StepState.RUNNING, 2, EventType.STEP_STARTED));
     tell(told(lease, 2, StepState.RUNNING, 1, EventType.STEP_STARTED));
-    List<StepStatus> steps = queue.steps(lease.job());
+    List<StepStatus> steps = queries.steps(lease.job());
     assertThat(steps.getFirst().failure()).isEqualTo(why);
     assertThat(steps.getLast().failure()).isNull();
     tell(told(lease, 1, StepState.DONE, 2, EventType.STEP_FINISHED));
-    assertThat(queue.steps(lease.job()).getFirst().failure()).isNull();
+    assertThat(queries.steps(lease.job()).getFirst().failure()).isNull();
   }
 
   @Test
@@ -148,11 +148,11 @@ public class StepsTest extends QueueFixture {
     for (Report.Step step : List.of(first, failed, second, done)) {
       tell(step);
     }
-    List<StepStatus> before = queue.steps(lease.job());
+    List<StepStatus> before = queries.steps(lease.job());
     assertThat(before.getFirst().isDone()).isTrue();
     for (Report.Step late : List.of(second, failed, first, done)) {
       assertThat(tell(late)).isEqualTo(Ack.ACCEPTED);
-      assertThat(queue.steps(lease.job())).isEqualTo(before);
+      assertThat(queries.steps(lease.job())).isEqualTo(before);
     }
     assertThat(events(lease.job())).endsWith(EventType.STEP_FINISHED).hasSize(6);
   }
@@ -164,7 +164,7 @@ public class StepsTest extends QueueFixture {
     Lease now = claimOne();
     assertThat(tell(told(lost, 1, StepState.DONE, 1, EventType.STEP_FINISHED)))
         .isEqualTo(Ack.LEASE_LOST);
-    assertThat(queue.steps(now.job())).isEmpty();
+    assertThat(queries.steps(now.job())).isEmpty();
     assertThat(events(now.job())).doesNotContain(EventType.STEP_FINISHED);
   }
 
@@ -177,11 +177,11 @@ public class StepsTest extends QueueFixture {
     tell(
         new Report.Step(
             lease, "step-3", 3, StepState.RUNNING, 2, false, null, null, 3, null, List.of()));
-    assertThat(queue.steps(lease.job()))
+    assertThat(queries.steps(lease.job()))
         .extracting(StepStatus::state)
         .containsExactly(StepState.DONE, StepState.DONE, StepState.RUNNING, StepState.FAILED);
-    assertThat(queue.patch(lease.job(), "step-4")).isEmpty();
-    assertThat(queue.patch(lease.job(), "step-2")).isPresent();
+    assertThat(queries.patch(lease.job(), "step-4")).isEmpty();
+    assertThat(queries.patch(lease.job(), "step-2")).isPresent();
   }
 
   @Test
@@ -190,10 +190,10 @@ public class StepsTest extends QueueFixture {
     tell(told(lease, 1, StepState.DONE, 1));
     tell(told(lease, 2, StepState.RUNNING, 3, EventType.STEP_STARTED));
     reap(lease);
-    assertThat(queue.steps(lease.job()))
+    assertThat(queries.steps(lease.job()))
         .extracting(StepStatus::state)
         .containsExactly(StepState.DONE, StepState.INTERRUPTED);
-    JobEvent failed = queue.timeline(lease.job()).getLast();
+    JobEvent failed = queries.timeline(lease.job()).getLast();
     assertThat(events(lease.job())).endsWith(EventType.REQUEUED_STALE, EventType.STEP_FAILED);
     assertThat(failed.data().text())
         .contains("\"stepId\": \"step-2\"", "\"attempt\": 3", "transient_runtime");
@@ -213,6 +213,6 @@ public class StepsTest extends QueueFixture {
 
   private void reap(Lease lease) {
     expire(lease);
-    assertThat(queue.reap(Duration.ZERO).requeued()).containsExactly(lease.job());
+    assertThat(maintenance.reap(Duration.ZERO).requeued()).containsExactly(lease.job());
   }
 }

@@ -83,7 +83,7 @@ class SchemaTest {
     try (Queue queue = on(db.empty().dataSource())) {
       assertReason(Reason.SCHEMA_MISSING, () -> queue.check(true))
           .hasMessageContaining("holdfast migrate");
-      assertReason(Reason.SCHEMA_MISSING, () -> queue.find(JobId.next()));
+      assertReason(Reason.SCHEMA_MISSING, () -> queue.queries().find(JobId.next()));
     }
   }
 

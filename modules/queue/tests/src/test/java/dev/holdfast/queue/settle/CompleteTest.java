@@ -11,8 +11,8 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStateSnapshot;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Parallel;
-import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
 import java.time.Duration;
 import java.time.Instant;
@@ -52,7 +52,7 @@ class CompleteTest extends QueueFixture {
     Lease lease = running();
     Completion failed = completion(fail(lease, FLAKY), "FAILED", "d");
     assertThat(queue.complete(failed)).isEqualTo(new Verdict.Accepted(JobState.RETRYING));
-    queue.promote();
+    maintenance.promote();
     assertThat(claimOne().attempt()).isEqualTo(2);
     assertThat(queue.complete(failed)).isEqualTo(new Verdict.Accepted(JobState.RETRYING));
     assertThat(state(lease.job())).isEqualTo(JobState.RUNNING);
@@ -62,9 +62,9 @@ class CompleteTest extends QueueFixture {
   void an_attempt_that_does_not_hold_the_job_is_late() {
     Lease lease = running();
     expire(lease);
-    queue.reap(Duration.ZERO);
+    maintenance.reap(Duration.ZERO);
     assertThat(queue.complete(succeeded(lease, "d"))).isEqualTo(new Verdict.Late());
-    assertThat(queue.told(lease.job())).isEmpty();
+    assertThat(queries.reportedCompletions(lease.job())).isEmpty();
     assertThat(queue.complete(succeeded(new Lease(JobId.next(), 1), "d")))
         .isEqualTo(new Verdict.Late());
   }
@@ -72,11 +72,11 @@ class CompleteTest extends QueueFixture {
   @Test
   void many_equal_completions_at_once_are_all_accepted_and_count_once() {
     Lease lease = running();
-    Queue other = another();
+    JobQueue other = another().jobs();
     List<Verdict> verdicts =
         Parallel.run(8, i -> () -> (i % 2 == 0 ? queue : other).complete(succeeded(lease, "d")));
     assertThat(verdicts).containsOnly(new Verdict.Accepted(JobState.SUCCEEDED));
-    assertThat(queue.told(lease.job())).hasSize(1);
+    assertThat(queries.reportedCompletions(lease.job())).hasSize(1);
   }
 
   @Test
@@ -86,7 +86,7 @@ class CompleteTest extends QueueFixture {
     Settlement cancel = new Settlement.Cancel(lease, new Json("{\"rows\": 7}"));
     assertThat(queue.complete(completion(cancel, "CANCELLED", "d")))
         .isEqualTo(new Verdict.Accepted(JobState.CANCELLED));
-    ReportedCompletion told = queue.told(lease.job()).getFirst();
+    ReportedCompletion told = queries.reportedCompletions(lease.job()).getFirst();
     assertThat(told.attempt()).isEqualTo(1);
     assertThat(told.completedAt()).isEqualTo(Instant.parse("2025-01-15T10:30:00Z"));
     assertThat(told.receivedAt()).isAfter(Instant.parse("2025-01-15T10:30:00Z"));
@@ -100,10 +100,10 @@ class CompleteTest extends QueueFixture {
     Lease failed = addAndClaim(job().owner("acme", "w").maxAttempts(1));
     queue.settle(fail(failed, HOPELESS));
     Lease running = running();
-    assertThat(queue.fates(List.of(failed.job(), running.job(), JobId.next())))
+    assertThat(queries.states(List.of(failed.job(), running.job(), JobId.next())))
         .containsExactlyInAnyOrder(
             new JobStateSnapshot(failed.job(), "acme", JobState.FAILED, 1, "BAD_ROW"),
             new JobStateSnapshot(running.job(), "default", JobState.RUNNING, 1, null));
-    assertThat(queue.fates(List.of())).isEmpty();
+    assertThat(queries.states(List.of())).isEmpty();
   }
 }

@@ -62,14 +62,14 @@ class HeartbeatTest extends QueueFixture {
     Instant before = databaseNow();
     assertThat(queue.heartbeat(List.of(lease), MINUTE).getFirst().ack()).isEqualTo(Ack.ACCEPTED);
     assertExtended(lease.job(), before);
-    assertThat(queue.reap(Duration.ZERO).requeued()).isEmpty();
+    assertThat(maintenance.reap(Duration.ZERO).requeued()).isEmpty();
   }
 
   @Test
   void one_lost_lease_does_not_spoil_the_others() {
     Lease lost = running();
     expire(lost);
-    queue.reap(Duration.ZERO);
+    maintenance.reap(Duration.ZERO);
     queue.cancel(lost.job(), false, "away", GRACE);
     Lease held = running();
     Lease unknown = new Lease(JobId.next(), 1);
@@ -108,7 +108,7 @@ class HeartbeatTest extends QueueFixture {
     try (Connection connection = db.connection()) {
       connection.setAutoCommit(false);
       queue.succeed(connection, succeed(settling));
-      assertThat(queue.reap(Duration.ZERO).requeued()).isEmpty();
+      assertThat(maintenance.reap(Duration.ZERO).requeued()).isEmpty();
       connection.commit();
     }
     assertThat(state(settling.job())).isEqualTo(JobState.SUCCEEDED);

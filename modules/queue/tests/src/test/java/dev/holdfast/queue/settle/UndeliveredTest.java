@@ -24,14 +24,14 @@ class UndeliveredTest extends QueueFixture {
     assertThat(queue.delivery(lease)).isEqualTo(Delivery.UNHEARD);
     assertThat(queue.undelivered(lease, FLAKY, Duration.ofMinutes(1))).isTrue();
     assertThat(queue.delivery(lease)).isEqualTo(Delivery.ENDED);
-    JobStatus job = queue.find(lease.job()).orElseThrow();
+    JobStatus job = queries.find(lease.job()).orElseThrow();
     assertThat(job.state()).isEqualTo(JobState.PENDING);
     assertThat(job.failures() + job.crashes()).isZero();
     assertThat(job.failure()).isNull();
-    Attempt attempt = queue.ended(lease).orElseThrow();
+    Attempt attempt = queries.ended(lease).orElseThrow();
     assertThat(attempt.outcome()).isEqualTo(AttemptOutcome.SNOOZED);
     assertThat(attempt.failure()).isEqualTo(FLAKY);
-    assertThat(queue.timeline(lease.job()).getLast().data().text()).contains(FLAKY.message());
+    assertThat(queries.timeline(lease.job()).getLast().data().text()).contains(FLAKY.message());
   }
 
   @Test
@@ -41,7 +41,7 @@ class UndeliveredTest extends QueueFixture {
     assertThat(queue.delivery(lease)).isEqualTo(Delivery.HEARD);
     assertThat(queue.undelivered(lease, FLAKY, Duration.ZERO)).isFalse();
     assertThat(queue.undelivered(lease, HOPELESS, Duration.ZERO)).isFalse();
-    assertThat(queue.find(lease.job()).orElseThrow().state()).isEqualTo(JobState.RUNNING);
+    assertThat(queries.find(lease.job()).orElseThrow().state()).isEqualTo(JobState.RUNNING);
   }
 
   @Test
@@ -59,7 +59,7 @@ class UndeliveredTest extends QueueFixture {
       }
       boolean heard = pulse.ack() == Ack.ACCEPTED;
       other.join();
-      JobState state = queue.find(lease.job()).orElseThrow().state();
+      JobState state = queries.find(lease.job()).orElseThrow().state();
       assertThat(state).isEqualTo(givenBack.get() ? JobState.PENDING : JobState.RUNNING);
       // A beat just before is heard, one just after is told; neither is lost without a word.
       assertThat(heard).isNotEqualTo(givenBack.get());
@@ -70,12 +70,12 @@ class UndeliveredTest extends QueueFixture {
   @Test
   void who_ran_an_attempt_is_known_while_it_runs_and_after() {
     Lease first = running();
-    assertThat(queue.workers(List.of(first, new Lease(first.job(), 2))))
+    assertThat(queries.workerNames(List.of(first, new Lease(first.job(), 2))))
         .containsOnlyKeys(first)
         .containsValue(WORKER);
     queue.undelivered(first, FLAKY, Duration.ZERO);
     Lease second = claimOne();
     queue.settle(succeed(second));
-    assertThat(queue.workers(List.of(first, second))).containsOnlyKeys(first, second);
+    assertThat(queries.workerNames(List.of(first, second))).containsOnlyKeys(first, second);
   }
 }

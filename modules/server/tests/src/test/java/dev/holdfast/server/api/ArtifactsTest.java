@@ -55,10 +55,10 @@ public class ArtifactsTest extends ServerTest {
   private JobId published(String name, byte[] bytes) throws IOException {
     holdfast.enqueue(Job.of("make").queue("make"));
     Lease lease =
-        holdfast.queue().claim("make", 1, "w", Duration.ofMinutes(5)).jobs().getFirst().lease();
+        holdfast.jobs().claim("make", 1, "w", Duration.ofMinutes(5)).jobs().getFirst().lease();
     Path source = Files.write(folder.resolve("source"), bytes);
     ArtifactStore.Staged staged = store.stage(lease, name, source);
-    holdfast.queue().publish(new Publication(lease, store.id(), List.of(staged.artifact()), null));
+    holdfast.jobs().publish(new Publication(lease, store.id(), List.of(staged.artifact()), null));
     assertThat(staged.publish()).isTrue();
     return lease.job();
   }

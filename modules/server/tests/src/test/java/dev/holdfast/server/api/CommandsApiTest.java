@@ -45,7 +45,7 @@ public class CommandsApiTest extends ServerTest {
                 Job.of("echo", Map.of("steps", List.of(Map.of("id", "a"), Map.of("id", "b/1"))))
                     .queue(QUEUE))
             .id();
-    holdfast.queue().claim(QUEUE, 1, "w1", Duration.ofMinutes(5));
+    holdfast.jobs().claim(QUEUE, 1, "w1", Duration.ofMinutes(5));
     return new Lease(job, 1);
   }
 
@@ -55,7 +55,7 @@ public class CommandsApiTest extends ServerTest {
 
   private void step(Lease lease, String id, int index, StepState state, Json result) {
     holdfast
-        .queue()
+        .jobs()
         .report(
             List.of(
                 new Report.Step(
@@ -122,7 +122,7 @@ public class CommandsApiTest extends ServerTest {
     String list = client.get(steps, null).response().body();
     assertThat(list.length()).isLessThan(10_000);
     assertThat(client.get(steps + "/s20", null).ok().get("checkpoint").asText()).hasSize(1_000_000);
-    assertThat(holdfast.queue().steps(lease.job())).allMatch(s -> large.equals(s.checkpoint()));
+    assertThat(holdfast.queries().steps(lease.job())).allMatch(s -> large.equals(s.checkpoint()));
   }
 
   @Test
@@ -173,13 +173,13 @@ public class CommandsApiTest extends ServerTest {
     assertThat(recovery.get("strategy").asText()).isEqualTo("hard_reset");
     assertThat(recovery.get("stepId").asText()).isEqualTo("a");
     assertThat(recovery.get("reason").asText()).isEqualTo("it looks odd");
-    JobEvent told = holdfast.queue().timeline(lease.job()).getLast();
+    JobEvent told = holdfast.queries().timeline(lease.job()).getLast();
     assertThat(told.type()).isEqualTo(EventType.CONTROL + "hard_reset_step");
     assertThat(told.data().text()).contains("\"requestedBy\": \"test\"", "it looks odd");
   }
 
   private String requestedBy(JobId job) {
-    PendingCommand.Recovery asked = holdfast.queue().control(job).recovery();
+    PendingCommand.Recovery asked = holdfast.queries().pendingCommand(job).recovery();
     return Objects.requireNonNull(asked).requestedBy();
   }
 
@@ -196,7 +196,7 @@ public class CommandsApiTest extends ServerTest {
     assertThat(message(ask(enqueued(), CommandAction.TAKEOVER, null).is(409, "job_not_running")))
         .contains("pause");
     ask(JobId.next(), CommandAction.PAUSE, null).is(404, "not_found");
-    holdfast.queue().settle(new Settlement.Succeed(lease, null));
+    holdfast.jobs().settle(new Settlement.Succeed(lease, null));
     Client.Reply ended = ask(job, CommandAction.PAUSE, null).is(409, "job_already_terminal");
     assertThat(ended.body().get("state").asText()).isEqualTo("SUCCEEDED");
     assertThat(client.get("/v1/jobs/" + job, null).ok().has("liveControl")).isFalse();
@@ -211,7 +211,7 @@ public class CommandsApiTest extends ServerTest {
     assertThat(ask(job, CommandAction.HARD_RESET_STEP, "b/1").ok().get("drops"))
         .extracting(JsonNode::asText)
         .containsExactly("b/1");
-    holdfast.queue().settle(new Settlement.Succeed(lease, null));
+    holdfast.jobs().settle(new Settlement.Succeed(lease, null));
     assertThat(ask(job, CommandAction.RESUME_FROM_STEP, "a").ok().get("drops"))
         .extracting(JsonNode::asText)
         .containsExactly("a", "b/1");

@@ -37,7 +37,7 @@ public class HistoryTest extends ServerTest {
   }
 
   private History history(@Nullable String tenant) {
-    return new History(holdfast.queue(), tenant);
+    return new History(holdfast.queries(), tenant);
   }
 
   /** What lies back comes bit by bit. */
@@ -108,7 +108,7 @@ public class HistoryTest extends ServerTest {
 
   @Test
   void it_is_answered_over_http_for_ones_own_tenant() {
-    Instant now = holdfast.queue().now();
+    Instant now = holdfast.queries().now();
     ended("SUCCEEDED", now.minusSeconds(20), 100, 20, "acme");
     ended("FAILED", now.minusSeconds(20), 100, 20, "other");
     JsonNode all = client.get("/v1/history?minutes=60", key(Role.ADMIN, ApiKey.EVERY_TENANT)).ok();

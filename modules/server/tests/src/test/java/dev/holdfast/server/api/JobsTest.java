@@ -464,13 +464,13 @@ public class JobsTest extends ServerTest {
         IntStream.range(0, 10).mapToObj(i -> Job.of("large", large).queue(QUEUE)).toList();
     holdfast.enqueue(jobs);
     JobId small = holdfast.enqueue(Job.of("small", new Json("{\"n\":1}")).queue("other")).id();
-    for (LeasedJob job : holdfast.queue().claim(QUEUE, 5, "w", Duration.ofMinutes(5)).jobs()) {
-      holdfast.queue().settle(new Settlement.Succeed(job.lease(), large));
+    for (LeasedJob job : holdfast.jobs().claim(QUEUE, 5, "w", Duration.ofMinutes(5)).jobs()) {
+      holdfast.jobs().settle(new Settlement.Succeed(job.lease(), large));
     }
     LeasedJob failed =
-        holdfast.queue().claim(QUEUE, 1, "w", Duration.ofMinutes(5)).jobs().getFirst();
+        holdfast.jobs().claim(QUEUE, 1, "w", Duration.ofMinutes(5)).jobs().getFirst();
     holdfast
-        .queue()
+        .jobs()
         .settle(
             new Settlement.Fail(
                 failed.lease(),

@@ -11,6 +11,8 @@ import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.queue.health.Supervisors;
+import dev.holdfast.queue.health.WorkerProcesses;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.ServerTest;
@@ -25,14 +27,14 @@ import org.junit.jupiter.api.Test;
 /** Worker processes over HTTP: how they are doing, and what is asked of them. */
 public class WorkersApiTest extends ServerTest {
   private static final String TAG = "worker:tag:0";
-  private static final WorkerRegistry.Place PLACE = new WorkerRegistry.Place("here", TAG, 1);
+  private static final WorkerProcesses.Place PLACE = new WorkerProcesses.Place("here", TAG, 1);
   private static final Duration LEASE = Duration.ofMinutes(1);
 
   private WorkerRegistry health;
 
   WorkersApiTest(TestDatabase db) {
     super(db);
-    this.health = holdfast.queue().health();
+    this.health = holdfast.queue().workers();
   }
 
   @BeforeEach
@@ -42,13 +44,15 @@ public class WorkersApiTest extends ServerTest {
   }
 
   private void supervise(String name) {
-    health.appear(new WorkerRegistry.Supervising(name, name + ".example", 1, Instant.EPOCH));
+    health
+        .supervisors()
+        .appear(new Supervisors.Supervising(name, name + ".example", 1, Instant.EPOCH));
   }
 
-  private void start(WorkerRegistry.Place place, long pid) {
-    health.starting(place, 0, false);
-    health.spawned(place, pid, Instant.EPOCH);
-    health.beat(place, HealthStatus.HEALTHY, pid, null, new Json("{\"places\": 4}"));
+  private void start(WorkerProcesses.Place place, long pid) {
+    health.processes().starting(place, 0, false);
+    health.processes().spawned(place, pid, Instant.EPOCH);
+    health.processes().beat(place, HealthStatus.HEALTHY, pid, null, new Json("{\"places\": 4}"));
   }
 
   private void silence() {
@@ -63,8 +67,8 @@ public class WorkersApiTest extends ServerTest {
   void a_process_is_shown_with_all_that_is_known_of_it() {
     JobId job = holdfast.enqueue(Job.of("echo").queue("tag")).id();
     String name = WorkerHealth.namePrefix(TAG, "here.example", 4_711) + "a1b2";
-    holdfast.queue().claim("tag", 1, name, LEASE);
-    health.beat(PLACE, HealthStatus.HEALTHY, 4_711, job, new Json("{\"places\": 4}"));
+    holdfast.jobs().claim("tag", 1, name, LEASE);
+    health.processes().beat(PLACE, HealthStatus.HEALTHY, 4_711, job, new Json("{\"places\": 4}"));
     assertThat(workers()).hasSize(1);
     JsonNode worker = workers().getFirst();
     assertThat(worker.get("component").asText()).isEqualTo(TAG);
@@ -77,7 +81,9 @@ public class WorkersApiTest extends ServerTest {
     assertThat(worker.get("queues").toString()).isEqualTo("[\"tag\"]");
     assertThat(worker.get("details").get("places").asInt()).isEqualTo(4);
     assertThat(worker.get("exit").isNull()).isTrue();
-    health.ended(PLACE, HealthStatus.CRASHED, 137, "exit 137 (SIGKILL)", Duration.ofHours(1));
+    health
+        .processes()
+        .ended(PLACE, HealthStatus.CRASHED, 137, "exit 137 (SIGKILL)", Duration.ofHours(1));
     JsonNode crashed = workers().getFirst();
     assertThat(crashed.get("status").asText()).isEqualTo("crashed");
     assertThat(crashed.get("pid").isNull()).isTrue();
@@ -101,9 +107,9 @@ public class WorkersApiTest extends ServerTest {
       holdfast.enqueue(Job.of("echo").queue("tag"));
     }
     // The same place, but another process; and the same process number in another place.
-    holdfast.queue().claim("tag", 1, WorkerHealth.namePrefix(TAG, "host", 4_712) + "x", LEASE);
-    holdfast.queue().claim("tag", 1, "worker:tag:1@host.4711.x", LEASE);
-    holdfast.queue().claim("tag", 1, "w1", LEASE);
+    holdfast.jobs().claim("tag", 1, WorkerHealth.namePrefix(TAG, "host", 4_712) + "x", LEASE);
+    holdfast.jobs().claim("tag", 1, "worker:tag:1@host.4711.x", LEASE);
+    holdfast.jobs().claim("tag", 1, "w1", LEASE);
     assertThat(workers())
         .extracting(worker -> worker.get("component").asText() + worker.get("jobs").asInt())
         .containsExactlyInAnyOrder(TAG + "0", TAG + "1", "worker:tag:11", "worker:w11");
@@ -116,10 +122,10 @@ public class WorkersApiTest extends ServerTest {
   @Test
   void two_machines_may_have_processes_of_the_same_number() {
     supervise("there");
-    start(new WorkerRegistry.Place("there", TAG, 1), 4_711);
+    start(new WorkerProcesses.Place("there", TAG, 1), 4_711);
     holdfast.enqueue(Job.of("echo").queue("tag"));
     String name = WorkerHealth.namePrefix(TAG, "there.example", 4_711) + "x";
-    holdfast.queue().claim("tag", 1, name, LEASE);
+    holdfast.jobs().claim("tag", 1, name, LEASE);
     assertThat(workers())
         .extracting(worker -> worker.get("supervisor").asText() + worker.get("jobs").asInt())
         .containsExactlyInAnyOrder("here0", "there1");
@@ -129,7 +135,7 @@ public class WorkersApiTest extends ServerTest {
   void processes_are_not_for_the_key_of_one_tenant() {
     holdfast.enqueue(Job.of("echo").queue("tag").owner("acme", "w"));
     String name = WorkerHealth.namePrefix(TAG, "host", 4_711) + "x";
-    holdfast.queue().claim("tag", 1, name, LEASE);
+    holdfast.jobs().claim("tag", 1, name, LEASE);
     String acme = key(Role.OPERATOR, "acme");
     JsonNode seen = client.get("/v1/workers", acme).ok().get("workers");
     assertThat(seen).hasSize(1);
@@ -157,10 +163,10 @@ public class WorkersApiTest extends ServerTest {
       assertThat(orders.get(0).get("action").asText()).isEqualTo(action.text());
       assertThat(orders.get(0).get("supervisor").asText()).isEqualTo("here");
     }
-    assertThat(health.open("here"))
+    assertThat(health.commands().open("here"))
         .extracting(WorkerCommand::action)
         .containsExactly(WorkerCommand.Action.values());
-    assertThat(health.open("here"))
+    assertThat(health.commands().open("here"))
         .allSatisfy(
             order -> {
               assertThat(order.requestedBy()).isEqualTo("test");
@@ -171,7 +177,7 @@ public class WorkersApiTest extends ServerTest {
   @Test
   void an_order_is_for_all_that_have_such_a_component_or_for_the_one_that_is_named() {
     supervise("there");
-    start(new WorkerRegistry.Place("there", TAG, 1), 1);
+    start(new WorkerProcesses.Place("there", TAG, 1), 1);
     assertThat(client.post("/v1/workers/" + TAG + "/pause", null).ok().get("orders")).hasSize(2);
     JsonNode one =
         client.post("/v1/workers/" + TAG + "/pause", Map.of("supervisor", "there"), null).ok();
@@ -203,10 +209,10 @@ public class WorkersApiTest extends ServerTest {
       assertThat(reply.is(409, "supervisor_silent").body().get("message").asText())
           .contains("holdfast supervise");
     }
-    assertThat(health.open("here")).isEmpty();
+    assertThat(health.commands().open("here")).isEmpty();
     // Of two, one is there to do it.
     supervise("there");
-    start(new WorkerRegistry.Place("there", TAG, 1), 1);
+    start(new WorkerProcesses.Place("there", TAG, 1), 1);
     JsonNode orders = client.post("/v1/workers/" + TAG + "/restart", null).ok().get("orders");
     assertThat(orders).hasSize(1);
     assertThat(orders.get(0).get("supervisor").asText()).isEqualTo("there");
@@ -214,10 +220,10 @@ public class WorkersApiTest extends ServerTest {
 
   @Test
   void a_pause_is_refused_where_nothing_runs() {
-    health.ended(PLACE, HealthStatus.STOPPING, 0, "stopped by ada", null);
+    health.processes().ended(PLACE, HealthStatus.STOPPING, 0, "stopped by ada", null);
     client.post("/v1/workers/" + TAG + "/pause", null).is(409, "worker_stopped");
     client.post("/v1/workers/" + TAG + "/resume", null).ok();
-    health.ended(PLACE, HealthStatus.FAILED, 1, "too many restarts", null);
+    health.processes().ended(PLACE, HealthStatus.FAILED, 1, "too many restarts", null);
     client.post("/v1/workers/" + TAG + "/pause", null).is(409, "worker_failed");
     client.post("/v1/workers/" + TAG + "/restart", null).ok();
     client.post("/v1/workers/" + TAG + "/stop", null).ok();
@@ -226,13 +232,15 @@ public class WorkersApiTest extends ServerTest {
 
   @Test
   void all_are_paused_and_resumed_and_those_that_failed_are_started_again() {
-    health.starting(new WorkerRegistry.Place("here", "worker:tag:1", 1), 0, false);
-    health.ended(
-        new WorkerRegistry.Place("here", "worker:tag:1", 1),
-        HealthStatus.FAILED,
-        1,
-        "too many",
-        null);
+    health.processes().starting(new WorkerProcesses.Place("here", "worker:tag:1", 1), 0, false);
+    health
+        .processes()
+        .ended(
+            new WorkerProcesses.Place("here", "worker:tag:1", 1),
+            HealthStatus.FAILED,
+            1,
+            "too many",
+            null);
     JsonNode paused = client.post("/v1/workers/pause", Map.of("reason", "backup"), null).ok();
     assertThat(paused.get("pausedSince").asText()).endsWith("Z");
     assertThat(paused.get("orders")).isEmpty();

@@ -75,7 +75,7 @@ public class SessionTest extends ServerTest {
     assertThat(in.ok().get("role").asText()).isEqualTo("viewer");
     assertThat(in.body().get("may").toString()).isEqualTo("[\"read\"]");
     Instant until = Instant.parse(in.body().get("until").asText());
-    assertThat(Duration.between(holdfast.queue().now(), until))
+    assertThat(Duration.between(holdfast.queries().now(), until))
         .isBetween(Sessions.LASTS.minusMinutes(1), Sessions.LASTS);
     assertThat(in.response().headers().firstValue("Set-Cookie").orElseThrow())
         .contains("; Path=/; Max-Age=43200; HttpOnly; SameSite=Strict")
@@ -169,8 +169,8 @@ public class SessionTest extends ServerTest {
 
   @Test
   void a_session_ends_by_time_with_its_key_and_when_one_signs_out() {
-    Instant[] now = {holdfast.queue().now()};
-    Keyring keyring = new Keyring(holdfast.queue());
+    Instant[] now = {holdfast.queries().now()};
+    Keyring keyring = new Keyring(holdfast.queue().access());
     Sessions sessions = new Sessions(keyring, () -> now[0]);
     String sealed = sessions.sealed(sessions.begin("8f2b6c0d91ae"));
     assertThat(sessions.read(sealed).orElseThrow().key()).isEqualTo("8f2b6c0d91ae");
@@ -191,7 +191,7 @@ public class SessionTest extends ServerTest {
     assertThat(out.response().headers().firstValue("Set-Cookie").orElseThrow())
         .startsWith(cookie(out))
         .contains("=; Path=/; Max-Age=0;");
-    holdfast.queue().revokeKey(key.split("_", 3)[1], Duration.ZERO);
+    holdfast.queue().access().revokeKey(key.split("_", 3)[1], Duration.ZERO);
     Awaitility.await().atMost(SOON).until(() -> get("/v1/jobs", cookie(in)).status() == 401);
   }
 

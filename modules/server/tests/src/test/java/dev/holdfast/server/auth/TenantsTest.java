@@ -70,7 +70,7 @@ public class TenantsTest extends ServerTest {
         client.post("/v1/jobs/" + foreign + "/control", pause, key),
         client.post("/v1/jobs/" + unknown + "/control", pause, key),
         unknown);
-    assertThat(holdfast.queue().control(foreign)).isEqualTo(PendingCommand.NONE);
+    assertThat(holdfast.queries().pendingCommand(foreign)).isEqualTo(PendingCommand.NONE);
     assertThat(state(foreign)).isEqualTo("PENDING");
     client.get("/v1/jobs/" + own, key).ok();
   }
@@ -109,8 +109,8 @@ public class TenantsTest extends ServerTest {
 
   @Test
   void workers_are_shown_by_the_jobs_one_may_see() {
-    holdfast.queue().claim("ours", 1, "w-ours", java.time.Duration.ofMinutes(1));
-    holdfast.queue().claim("theirs", 1, "w-theirs", java.time.Duration.ofMinutes(1));
+    holdfast.jobs().claim("ours", 1, "w-ours", java.time.Duration.ofMinutes(1));
+    holdfast.jobs().claim("theirs", 1, "w-theirs", java.time.Duration.ofMinutes(1));
     JsonNode workers = client.get("/v1/workers", key).ok().get("workers");
     assertThat(workers).hasSize(1);
     assertThat(workers.get(0).get("worker").asText()).isEqualTo("w-ours");
@@ -189,7 +189,7 @@ public class TenantsTest extends ServerTest {
       client.post("/v1/jobs/cancel", Map.of("filter", filter), key).ok();
       assertThat(state(foreign)).isEqualTo("PENDING");
       assertThat(state(own)).isEqualTo("CANCELLED");
-      holdfast.queue().retry(List.of(own));
+      holdfast.jobs().retry(List.of(own));
     }
     for (Map<String, String> filter :
         List.of(Map.of("queue", "theirs"), Map.of("run", foreign.toString()))) {

@@ -106,7 +106,7 @@ public class PushedTaskTest extends ServerTest {
 
   private void dispatch(int maxInFlight) {
     holdfast
-        .queue()
+        .admin()
         .dispatch(
             new Dispatch(
                 QUEUE,
@@ -159,7 +159,7 @@ public class PushedTaskTest extends ServerTest {
   @Test
   void what_operators_ask_comes_with_the_task() throws InterruptedException {
     JobId job = enqueued();
-    holdfast.queue().control(job, new JobCommand(CommandAction.PAUSE, null, "ada", "wait"), null);
+    holdfast.jobs().command(job, new JobCommand(CommandAction.PAUSE, null, "ada", "wait"), null);
     dispatch(10);
     assertThat(pushed().get("liveControl").get("paused").asBoolean()).isTrue();
   }
@@ -228,7 +228,7 @@ public class PushedTaskTest extends ServerTest {
     callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w9")).ok();
     callback(task, "completed", succeeded(task)).ok();
     assertThat(state(job)).isEqualTo("SUCCEEDED");
-    assertThat(holdfast.queue().attempts(job)).hasSize(1);
+    assertThat(holdfast.queries().attempts(job)).hasSize(1);
     // The request was kept open meanwhile: its answer arrives.
     end.countDown();
     assertThat(pushed().get("taskId").asText()).isEqualTo(job.toString());
@@ -255,7 +255,7 @@ public class PushedTaskTest extends ServerTest {
     before =
         task -> {
           holdfast
-              .queue()
+              .jobs()
               .cancel(
                   JobId.parse(task.get("taskId").asText()), false, "enough", Duration.ofHours(1));
           callback(task, "started", Map.of("attempt", 1, "workerId", "w9"))
@@ -281,7 +281,7 @@ public class PushedTaskTest extends ServerTest {
     assertThat(failure.message())
         .contains("status " + refusal, "no column 'price'")
         .doesNotContain(SECRET);
-    assertThat(holdfast.queue().attempts(job)).hasSize(1);
+    assertThat(holdfast.queries().attempts(job)).hasSize(1);
   }
 
   @ParameterizedTest
@@ -391,7 +391,7 @@ public class PushedTaskTest extends ServerTest {
   @Test
   void a_host_that_is_not_on_the_list_is_never_called() {
     holdfast
-        .queue()
+        .admin()
         .dispatch(
             new Dispatch(
                 QUEUE,

@@ -55,7 +55,7 @@ public final class Bench {
     this.acme = test.key(Role.OPERATOR, "acme");
     this.revoked = test.key(Role.ADMIN, ApiKey.EVERY_TENANT);
     this.expired = test.key(Role.ADMIN, ApiKey.EVERY_TENANT);
-    test.holdfast.queue().revokeKey(id(revoked), Duration.ZERO);
+    test.holdfast.queue().access().revokeKey(id(revoked), Duration.ZERO);
     test.db.sql(
         "UPDATE holdfast.api_key SET expires_at = now() - interval '1 second' WHERE id = ?",
         id(expired));
@@ -64,7 +64,7 @@ public final class Bench {
     this.stale = leased("stale", "default");
     test.db.sql(
         "UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour' WHERE state = 'RUNNING'");
-    test.holdfast.queue().reap(Duration.ZERO);
+    test.holdfast.queue().maintenance().reap(Duration.ZERO);
     lease("stale");
     this.running = leased("running", "default");
     this.another = leased("another", "default");
@@ -148,7 +148,7 @@ public final class Bench {
   }
 
   TokenKey signingKey() {
-    return test.holdfast.queue().tokenKeys().getFirst();
+    return test.holdfast.queue().access().tokenKeys().getFirst();
   }
 
   byte[] secret() {

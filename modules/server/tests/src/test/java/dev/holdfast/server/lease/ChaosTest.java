@@ -148,10 +148,10 @@ public class ChaosTest extends ServerTest {
     db.sql(
         "UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour'"
             + " WHERE state = 'RUNNING'");
-    while (holdfast.queue().reap(Duration.ZERO).requeued().size() > 0) {
+    while (holdfast.queue().maintenance().reap(Duration.ZERO).requeued().size() > 0) {
       // until none is left
     }
-    holdfast.queue().promote();
+    holdfast.queue().maintenance().promote();
   }
 
   private void attempt(JsonNode task) {
@@ -251,7 +251,7 @@ public class ChaosTest extends ServerTest {
     Map<Integer, Accepted> told = accepted.getOrDefault(id, Map.of());
     String what = "seed %d, task %s: %s, told %s".formatted(seed, id, job.state(), told);
     Set<Integer> ended = new HashSet<>();
-    for (Attempt attempt : holdfast.queue().attempts(id)) {
+    for (Attempt attempt : holdfast.queries().attempts(id)) {
       assertThat(ended.add(attempt.number())).as(what).isTrue();
       Accepted said = told.get(attempt.number());
       AttemptOutcome expected =

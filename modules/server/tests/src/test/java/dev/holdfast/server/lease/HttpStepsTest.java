@@ -84,7 +84,7 @@ public class HttpStepsTest extends ServerTest {
   }
 
   private List<String> events() {
-    return queue.timeline(lease.job()).stream().map(JobEvent::type).toList();
+    return queue.queries().timeline(lease.job()).stream().map(JobEvent::type).toList();
   }
 
   @Test
@@ -103,7 +103,7 @@ public class HttpStepsTest extends ServerTest {
     List<StepStatus> steps = source.steps(lease);
     assertThat(steps)
         .usingRecursiveFieldByFieldElementComparatorIgnoringFields("checkpoint")
-        .isEqualTo(queue.steps(lease.job()))
+        .isEqualTo(queue.queries().steps(lease.job()))
         .hasSize(4);
     assertThat(steps.getFirst().checkpoint()).isEqualTo(new Json("{\"made\":1,\"price\":1.10}"));
     assertThat(steps.getLast().checkpoint()).isNull();
@@ -125,9 +125,14 @@ public class HttpStepsTest extends ServerTest {
   @Test
   void all_that_a_step_says_arrives() {
     source.report(List.of(step(1, StepState.DONE, null), step(2, StepState.DONE, patch(3))));
-    queue.control(
-        lease.job(), new JobCommand(CommandAction.RESUME_FROM_STEP, "step/1", "ada", "odd"), null);
-    PendingCommand.Recovery asked = Objects.requireNonNull(queue.control(lease.job()).recovery());
+    queue
+        .jobs()
+        .command(
+            lease.job(),
+            new JobCommand(CommandAction.RESUME_FROM_STEP, "step/1", "ada", "odd"),
+            null);
+    PendingCommand.Recovery asked =
+        Objects.requireNonNull(queue.queries().pendingCommand(lease.job()).recovery());
     assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(5)).getFirst().control())
         .isEqualTo(new PendingCommand(false, false, asked, null));
     assertThat(source.signals("w1").getFirst().control().recovery()).isEqualTo(asked);
@@ -145,11 +150,11 @@ public class HttpStepsTest extends ServerTest {
             asked.updatedAt(),
             List.of(new Report.Entry(EventType.RECOVERY_ACK, Json.EMPTY)));
     assertThat(source.report(List.of(again))).containsExactly(Ack.ACCEPTED);
-    assertThat(queue.steps(lease.job()))
+    assertThat(queue.queries().steps(lease.job()))
         .extracting(StepStatus::state)
         .containsExactly(StepState.RUNNING, StepState.FAILED);
-    assertThat(queue.steps(lease.job()).getFirst().resets()).isEqualTo(1);
-    assertThat(queue.control(lease.job())).isEqualTo(PendingCommand.NONE);
+    assertThat(queue.queries().steps(lease.job()).getFirst().resets()).isEqualTo(1);
+    assertThat(queue.queries().pendingCommand(lease.job())).isEqualTo(PendingCommand.NONE);
     assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(5)).getFirst().control())
         .isEqualTo(PendingCommand.NONE);
     assertThat(events()).endsWith(EventType.RECOVERY_ACK);
@@ -175,15 +180,15 @@ public class HttpStepsTest extends ServerTest {
       assertThat(lost.getCount()).isZero();
       assertThat(through.report(List.of(done))).containsExactly(Ack.ACCEPTED);
     }
-    assertThat(queue.steps(lease.job())).hasSize(1).allMatch(StepStatus::isDone);
+    assertThat(queue.queries().steps(lease.job())).hasSize(1).allMatch(StepStatus::isDone);
     assertThat(events()).containsOnlyOnce(EventType.STEP_FINISHED);
   }
 
   @Test
   void an_attempt_that_lost_its_job_leaves_neither_step_nor_patch() {
     db.sql("UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour'");
-    queue.reap(Duration.ZERO);
-    queue.claim(QUEUE, 1, "w2", Duration.ofMinutes(5));
+    queue.maintenance().reap(Duration.ZERO);
+    queue.jobs().claim(QUEUE, 1, "w2", Duration.ofMinutes(5));
     assertThat(
             source.report(
                 List.of(step(1, StepState.DONE, patch(10)), step(2, StepState.DONE, null))))

@@ -157,10 +157,10 @@ public class HttpWorkerTest extends ServerTest {
             .owner("acme", "west")
             .maxAttempts(7)
             .timeout(Duration.ofMinutes(3))
-            .deadline(holdfast.queue().now().plus(Duration.ofHours(1)));
+            .deadline(holdfast.queries().now().plus(Duration.ofHours(1)));
     holdfast.enqueue(List.of(job, job.id(JobId.next())));
     LeasedJob direct =
-        holdfast.queue().claim(QUEUE, 1, "direct", Duration.ofMinutes(1)).jobs().getFirst();
+        holdfast.jobs().claim(QUEUE, 1, "direct", Duration.ofMinutes(1)).jobs().getFirst();
     LeasedJob remote =
         source(server.url(), null)
             .claim(QUEUE, 1, "remote", Duration.ofMinutes(1))
@@ -201,7 +201,7 @@ public class HttpWorkerTest extends ServerTest {
     HttpSource source = source(server.url(), null);
     List<Job> jobs = IntStream.range(0, 1_030).mapToObj(i -> Job.of("echo").queue(QUEUE)).toList();
     holdfast.enqueue(jobs);
-    holdfast.queue().claim(QUEUE, 1_030, "w", AMPLE);
+    holdfast.jobs().claim(QUEUE, 1_030, "w", AMPLE);
     List<Lease> held = source.heldBy("w");
     assertThat(held).hasSize(1_030);
     List<Lease> many = new java.util.ArrayList<>(held);

@@ -120,7 +120,7 @@ public class LeasesTest extends ServerTest {
       assertThat(jobs.stream().map(this::state))
           .containsExactly("SUCCEEDED", "FAILED", "CANCELLED", "PENDING", "PENDING");
     }
-    assertThat(holdfast.queue().timeline(jobs.get(4)).getLast().type())
+    assertThat(holdfast.queries().timeline(jobs.get(4)).getLast().type())
         .isEqualTo("aborted:shutdown");
     assertThat(String.valueOf(holdfast.find(jobs.get(1)).orElseThrow().failure()))
         .contains("any words");
@@ -208,7 +208,7 @@ public class LeasesTest extends ServerTest {
                   .get("ack")
                   .asText())
           .isEqualTo(expected);
-      assertThat(holdfast.queue().artifacts(job)).hasSize(theirs ? 1 : 0);
+      assertThat(holdfast.queries().artifacts(job)).hasSize(theirs ? 1 : 0);
     }
     assertThat(client.get(artifacts(job, "w2"), null).ok().get("artifacts")).isEmpty();
     assertThat(client.get(artifacts(job, "w1"), null).ok().get("artifacts")).hasSize(1);
@@ -288,7 +288,7 @@ public class LeasesTest extends ServerTest {
     assertThat(held.get(0).get("taskId").asText()).isEqualTo(job.toString());
     assertThat(client.get("/v1/leases?worker=w2", null).ok().get("leases")).isEmpty();
     assertThat(client.get("/v1/leases/signals?worker=w1", null).ok().get("pulses")).isEmpty();
-    holdfast.queue().cancel(job, false, "enough", Timings.DEFAULT_CANCEL_GRACE);
+    holdfast.jobs().cancel(job, false, "enough", Timings.DEFAULT_CANCEL_GRACE);
     JsonNode pulses = client.get("/v1/leases/signals?worker=w1", null).ok().get("pulses");
     assertThat(pulses.get(0).get("cancelReason").asText()).isEqualTo("enough");
   }
@@ -328,7 +328,7 @@ public class LeasesTest extends ServerTest {
     JobId job = holdfast.enqueue(Job.of("echo").queue(QUEUE).owner("ours", "default")).id();
     assertThat(leased(QUEUE, theirs).get("tasks")).isEmpty();
     assertThat(leased(QUEUE, ours).get("tasks")).hasSize(1);
-    holdfast.queue().cancel(job, false, "enough", Timings.DEFAULT_CANCEL_GRACE);
+    holdfast.jobs().cancel(job, false, "enough", Timings.DEFAULT_CANCEL_GRACE);
     for (String key : List.of(theirs, ours)) {
       String expected = key.equals(ours) ? "ACCEPTED" : "LEASE_LOST";
       int seen = key.equals(ours) ? 1 : 0;

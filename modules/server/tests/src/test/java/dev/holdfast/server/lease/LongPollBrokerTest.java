@@ -8,6 +8,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.queue.notify.DatabaseSubscription;
 import dev.holdfast.server.lease.LongPollBroker.Line;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
@@ -29,21 +30,21 @@ class LongPollBrokerTest {
 
   private final TestDatabase db;
   private final Holdfast holdfast;
-  private final Bell bell;
+  private final DatabaseSubscription subscription;
   private final LongPollBroker room;
   private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
 
   LongPollBrokerTest(TestDatabase db) {
     this.db = db;
     this.holdfast = Holdfast.on(db.dataSource());
-    this.bell = new Bell(holdfast.queue());
-    this.room = new LongPollBroker(holdfast.queue(), bell);
+    this.subscription = holdfast.queue().notifier().subscribeToDatabase();
+    this.room = new LongPollBroker(holdfast.jobs(), subscription);
   }
 
   @AfterEach
   void close() {
     room.close();
-    bell.close();
+    subscription.close();
     workers.shutdownNow();
     holdfast.close();
   }

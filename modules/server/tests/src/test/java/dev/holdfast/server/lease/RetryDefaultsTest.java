@@ -49,8 +49,8 @@ public class RetryDefaultsTest extends ServerTest {
   void so_do_the_jobs_of_schedules() {
     client.put("/v1/schedules/tick", Map.of("cron", "@yearly", "kind", "mail"), null).ok();
     db.sql("UPDATE holdfast.schedule SET next_at = now() - interval '1 s'");
-    holdfast.queue().fire();
-    assertThat(holdfast.queue().list(JobFilter.ALL).getFirst().maxAttempts()).isEqualTo(6);
+    holdfast.queue().maintenance().fire();
+    assertThat(holdfast.queries().list(JobFilter.ALL).getFirst().maxAttempts()).isEqualTo(6);
   }
 
   @Test
@@ -59,7 +59,7 @@ public class RetryDefaultsTest extends ServerTest {
     for (int i = 0; i < 3; i++) {
       JsonNode task = leased();
       holdfast
-          .queue()
+          .jobs()
           .settle(new Settlement.Release(new Lease(job, task.get("attempt").asInt()), false));
     }
     JsonNode task = leased();
@@ -90,6 +90,6 @@ public class RetryDefaultsTest extends ServerTest {
   }
 
   private Duration wait(JobId job) {
-    return Duration.between(holdfast.queue().now(), holdfast.find(job).orElseThrow().runAt());
+    return Duration.between(holdfast.queries().now(), holdfast.find(job).orElseThrow().runAt());
   }
 }

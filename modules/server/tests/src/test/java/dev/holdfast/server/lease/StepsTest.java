@@ -63,12 +63,12 @@ public class StepsTest extends ServerTest {
     db.sql(
         "UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour' WHERE id = ?",
         id(task).value());
-    holdfast.queue().reap(Duration.ZERO);
+    holdfast.queue().maintenance().reap(Duration.ZERO);
     return leased();
   }
 
   private List<JobEvent> told(JsonNode task) {
-    return holdfast.queue().timeline(id(task)).stream()
+    return holdfast.queries().timeline(id(task)).stream()
         .filter(event -> event.type().startsWith(EventType.TASK))
         .toList();
   }
@@ -97,7 +97,7 @@ public class StepsTest extends ServerTest {
     assertThat(found.get(1).get("attempt").asInt()).isEqualTo(1);
     tell(second, "load", 2, StepState.RUNNING, 2).ok();
     tell(second, "load", 2, StepState.DONE, 2).ok();
-    assertThat(holdfast.queue().steps(id(first))).allMatch(StepStatus::isDone);
+    assertThat(holdfast.queries().steps(id(first))).allMatch(StepStatus::isDone);
   }
 
   @Test
@@ -132,7 +132,7 @@ public class StepsTest extends ServerTest {
         .contains("\"stepId\":\"build\"", "\"stepIndex\":1", "\"attempt\":1")
         .contains("stuck_no_progress", "no space left", "the disk is full", "hard_reset", hash);
     assertThat(told(task).get(0).data().text()).doesNotContain("null", "failure", "strategy");
-    assertThat(holdfast.queue().steps(id(task)).getFirst().resets()).isEqualTo(1);
+    assertThat(holdfast.queries().steps(id(task)).getFirst().resets()).isEqualTo(1);
   }
 
   @Test
@@ -164,11 +164,11 @@ public class StepsTest extends ServerTest {
     JsonNode task = task();
     tell(task, "fetch", 1, StepState.RUNNING, 1).ok();
     tell(task, "fetch", 1, StepState.DONE, 1, Map.of("result", 1)).ok();
-    List<StepStatus> before = holdfast.queue().steps(id(task));
+    List<StepStatus> before = holdfast.queries().steps(id(task));
     tell(task, "fetch", 1, StepState.DONE, 1, Map.of("result", 1)).ok();
     tell(task, "fetch", 1, StepState.RUNNING, 1).ok();
     tell(task, "fetch", 1, StepState.FAILED, 1).ok();
-    assertThat(holdfast.queue().steps(id(task))).isEqualTo(before);
+    assertThat(holdfast.queries().steps(id(task))).isEqualTo(before);
     assertThat(types(task)).containsExactly(EventType.STEP_STARTED, EventType.STEP_FINISHED);
   }
 
@@ -182,19 +182,19 @@ public class StepsTest extends ServerTest {
         .ok();
     tell(second, "fetch", 1, StepState.DONE, 1).is(409, "task_already_terminal");
     client.get(steps(second), token(second)).is(409, "task_already_terminal");
-    assertThat(holdfast.queue().steps(id(first))).isEmpty();
+    assertThat(holdfast.queries().steps(id(first))).isEmpty();
   }
 
   @Test
   void a_name_may_hold_a_slash() {
     JsonNode task = task();
     tell(task, "load%2Fparts:1", 1, StepState.RUNNING, 1).ok();
-    assertThat(holdfast.queue().steps(id(task)).getFirst().id()).isEqualTo("load/parts:1");
+    assertThat(holdfast.queries().steps(id(task)).getFirst().id()).isEqualTo("load/parts:1");
   }
 
   private PendingCommand.Recovery asked(JsonNode task, CommandAction action, String step) {
-    holdfast.queue().control(id(task), new JobCommand(action, step, "ada", "it looks odd"), null);
-    return Objects.requireNonNull(holdfast.queue().control(id(task)).recovery());
+    holdfast.jobs().command(id(task), new JobCommand(action, step, "ada", "it looks odd"), null);
+    return Objects.requireNonNull(holdfast.queries().pendingCommand(id(task)).recovery());
   }
 
   @Test
@@ -235,8 +235,8 @@ public class StepsTest extends ServerTest {
     tell(first, "fetch", 1, StepState.FAILED, 1);
     PendingCommand.Recovery request = asked(first, CommandAction.HARD_RESET_STEP, "fetch");
     holdfast
-        .queue()
-        .control(id(first), new JobCommand(CommandAction.PAUSE, null, "ada", "wait"), null);
+        .jobs()
+        .command(id(first), new JobCommand(CommandAction.PAUSE, null, "ada", "wait"), null);
     callback(
             first,
             "completed",
@@ -272,7 +272,7 @@ public class StepsTest extends ServerTest {
     PendingCommand.Recovery second = asked(task, CommandAction.HARD_RESET_STEP, "fetch");
     tell(task, "fetch", 1, StepState.RUNNING, 2, Map.of("honoured", first.updatedAt().toString()))
         .ok();
-    assertThat(holdfast.queue().control(id(task)).recovery()).isEqualTo(second);
+    assertThat(holdfast.queries().pendingCommand(id(task)).recovery()).isEqualTo(second);
     assertThat(types(task)).doesNotContain(EventType.RECOVERY_ACK);
   }
 
@@ -285,7 +285,7 @@ public class StepsTest extends ServerTest {
     PendingCommand.Recovery request = asked(task, CommandAction.RESUME_FROM_STEP, "s2");
     tell(task, "s2", 2, StepState.RUNNING, 2, Map.of("honoured", request.updatedAt().toString()))
         .ok();
-    assertThat(holdfast.queue().steps(id(task)))
+    assertThat(holdfast.queries().steps(id(task)))
         .extracting(StepStatus::state)
         .containsExactly(StepState.DONE, StepState.RUNNING, StepState.FAILED);
   }

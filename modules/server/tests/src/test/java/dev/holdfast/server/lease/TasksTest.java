@@ -236,7 +236,7 @@ public class TasksTest extends ServerTest {
   void a_cancel_comes_with_the_next_heartbeat() {
     JobId job = enqueued();
     JsonNode task = leased();
-    holdfast.queue().cancel(job, false, "user_requested", Timings.DEFAULT_CANCEL_GRACE);
+    holdfast.jobs().cancel(job, false, "user_requested", Timings.DEFAULT_CANCEL_GRACE);
     JsonNode beat = callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).ok();
     assertThat(beat.get("shouldCancel").asBoolean()).isTrue();
     assertThat(beat.get("cancelReason").asText()).isEqualTo("user_requested");
@@ -257,7 +257,7 @@ public class TasksTest extends ServerTest {
                     Map.of("recordsProcessed", 500)))
             .ok();
     assertThat(done.get("finalState").asText()).isEqualTo("CANCELLED");
-    assertThat(holdfast.queue().told(job).getFirst().cancelledDuringPhase())
+    assertThat(holdfast.queries().reportedCompletions(job).getFirst().cancelledDuringPhase())
         .isEqualTo("processing");
   }
 
@@ -265,7 +265,7 @@ public class TasksTest extends ServerTest {
   void a_task_cancelled_before_it_started_is_not_started() {
     JobId job = enqueued();
     JsonNode task = leased();
-    holdfast.queue().cancel(job, false, "user_requested", Timings.DEFAULT_CANCEL_GRACE);
+    holdfast.jobs().cancel(job, false, "user_requested", Timings.DEFAULT_CANCEL_GRACE);
     Client.Reply reply = callback(task, "started", started());
     reply.is(409, "task_already_terminal");
     assertThat(reply.body().get("state").asText()).isEqualTo("CANCELLED");
@@ -277,8 +277,8 @@ public class TasksTest extends ServerTest {
     JobId job = enqueued();
     JsonNode task = leased();
     db.sql("UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour'");
-    holdfast.queue().reap(Duration.ZERO);
-    assertThat(String.valueOf(holdfast.queue().attempts(job).getFirst().failure()))
+    holdfast.queue().maintenance().reap(Duration.ZERO);
+    assertThat(String.valueOf(holdfast.queries().attempts(job).getFirst().failure()))
         .contains("HEARTBEAT_TIMEOUT");
     callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).is(410, "task_expired");
 
@@ -339,7 +339,7 @@ public class TasksTest extends ServerTest {
     JsonNode first = leased();
     JsonNode answer = callback(first, "completed", failed(1, "USER_CODE")).ok();
     db.sql("UPDATE holdfast.job SET run_at = now()");
-    holdfast.queue().promote();
+    holdfast.queue().maintenance().promote();
     assertThat(leased().get("attempt").asInt()).isEqualTo(2);
     JsonNode again = callback(first, "completed", failed(1, "USER_CODE")).ok();
     assertThat(again.get("finalState")).isEqualTo(answer.get("finalState"));
@@ -361,9 +361,9 @@ public class TasksTest extends ServerTest {
   void a_worker_that_does_not_stop_within_the_grace_period_is_fenced_off() {
     JobId job = enqueued();
     JsonNode task = leased();
-    holdfast.queue().cancel(job, false, "user_requested", Duration.ofMillis(1));
+    holdfast.jobs().cancel(job, false, "user_requested", Duration.ofMillis(1));
     db.sql("UPDATE holdfast.job SET cancel_deadline = now() - interval '1 hour'");
-    holdfast.queue().expire(Duration.ZERO);
+    holdfast.queue().maintenance().expire(Duration.ZERO);
     assertThat(String.valueOf(holdfast.find(job).orElseThrow().failure()))
         .contains("CANCEL_TIMEOUT");
     Client.Reply gone = callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1"));

@@ -3,7 +3,7 @@ package dev.holdfast.server.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.notify.DatabaseSubscription;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.lease.LongPollBroker.Line;
@@ -24,18 +24,18 @@ public class WakeUpsTest extends ServerTest {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final Line LINE = new Line(QUEUE, null);
 
-  private final Queue queue = holdfast.queue();
-  private final Bell bell = new Bell(queue);
-  private WakeUps wakeUps = new WakeUps(bell);
+  private final DatabaseSubscription subscription =
+      holdfast.queue().notifier().subscribeToDatabase();
+  private WakeUps wakeUps = new WakeUps(subscription);
 
   WakeUpsTest(TestDatabase db) {
     super(db);
   }
 
   @AfterEach
-  void closeBell() {
+  void closeAll() {
     wakeUps.close();
-    bell.close();
+    subscription.close();
   }
 
   private CompletableFuture<List<Line>> waiting(String name, Duration patience) {
@@ -62,7 +62,7 @@ public class WakeUpsTest extends ServerTest {
     return woken.get(LONG.toSeconds(), TimeUnit.SECONDS);
   }
 
-  /** Until the bell is heard, and whatever was rung before is over. */
+  /** Returns once notifications arrive, and those from before are over. */
   private void quiet() throws Exception {
     get(waiting("first", LONG));
     wakeUps.looked(LINE, System.nanoTime(), false);
@@ -72,7 +72,7 @@ public class WakeUpsTest extends ServerTest {
   void a_ring_wakes_one_of_those_who_wait_and_the_first_who_came() throws Exception {
     wakeUps.close();
     // However slow the machine is, whoever was woken is not yet given up.
-    wakeUps = new WakeUps(bell, LONG);
+    wakeUps = new WakeUps(subscription, LONG);
     quiet();
     List<CompletableFuture<List<Line>>> all = new ArrayList<>();
     for (int i = 0; i < 5; i++) {

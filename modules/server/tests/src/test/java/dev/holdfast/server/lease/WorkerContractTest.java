@@ -94,7 +94,7 @@ public class WorkerContractTest extends ServerTest {
 
     for (int i = 0; i < 2; i++) {
       callback("log.http", task).ok();
-      assertThat(holdfast.queue().log(id(task), LogCursor.START).parts())
+      assertThat(holdfast.queries().log(id(task), LogCursor.START).parts())
           .extracting(LogTail.Part::text)
           .containsExactly("partition 5 of 10\n1000000 rows so far\n");
     }
@@ -118,7 +118,7 @@ public class WorkerContractTest extends ServerTest {
     JobStatus job = holdfast.find(id(task)).orElseThrow();
     assertThat(Objects.requireNonNull(job.failure()).code()).isEqualTo("MISSING_COLUMN");
     assertThat(job.runAt())
-        .isCloseTo(holdfast.queue().now().plus(Duration.ofMinutes(1)), within(Soon.STANDSTILL));
+        .isCloseTo(holdfast.queries().now().plus(Duration.ofMinutes(1)), within(Soon.STANDSTILL));
   }
 
   @Test
@@ -133,7 +133,7 @@ public class WorkerContractTest extends ServerTest {
         .ok();
     JobCommand ask =
         new JobCommand(CommandAction.RETRY_STEP, "load", "ada", "the database is back");
-    assertThat(holdfast.queue().control(id(task), ask, null)).isEqualTo(JobCommand.Answer.ACCEPTED);
+    assertThat(holdfast.jobs().command(id(task), ask, null)).isEqualTo(JobCommand.Answer.ACCEPTED);
     JsonNode shown = json(page("live-control.json"));
     JsonNode heard = callback("heartbeat.http", task).ok();
     assertThat(shape(heard.get("liveControl"))).isEqualTo(shape(shown.get("liveControl")));
@@ -148,7 +148,7 @@ public class WorkerContractTest extends ServerTest {
     String key = key(Role.ADMIN, ApiKey.EVERY_TENANT);
     Client.Reply reply = send("dispatch.http", "{queue}", "pushed", key);
     assertThat(reply.status()).as(reply.body().toString()).isBetween(200, 204);
-    assertThat(holdfast.queue().dispatches())
+    assertThat(holdfast.admin().dispatches())
         .singleElement()
         .returns("pushed", Dispatch::queue)
         .returns(10, Dispatch::maxInFlight);

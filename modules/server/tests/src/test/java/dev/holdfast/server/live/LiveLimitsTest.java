@@ -59,13 +59,15 @@ class LiveLimitsTest {
     holdfast = Holdfast.on(db.dataSource());
     Queue queue = holdfast.queue();
     ServerOptions options = ServerOptions.DEFAULT.port(0);
-    Problems problems = new Problems(queue, name -> false, () -> false, options.timings());
+    Problems problems =
+        new Problems(queue.queries(), queue.admin(), name -> false, () -> false, options.timings());
     feeds = new LiveFeeds(queue, problems, Clock.systemUTC(), MOST, MOST_OF_ONE);
-    Keyring keyring = new Keyring(queue);
+    Keyring keyring = new Keyring(queue.access());
     TaskTokens tokens = new TaskTokens(keyring, options.tokens(), Clock.systemUTC());
     SlowRequestTimeout patience = new SlowRequestTimeout(Duration.ofSeconds(15));
     Authenticator gate =
-        new Authenticator(queue, tokens, new Sessions(keyring, Clock.systemUTC()), options);
+        new Authenticator(
+            queue.access(), tokens, new Sessions(keyring, Clock.systemUTC()), options);
     RequestHandler door =
         new RequestHandler(
             new Router(new EventsApi(feeds, gate, SIGN_OF_LIFE).routes()),
@@ -208,7 +210,7 @@ class LiveLimitsTest {
   private String key() {
     Secrets.Parts parts = Secrets.next();
     ApiKey key = new ApiKey(parts.id(), "test", Role.VIEWER, "ours", Instant.EPOCH, null, null);
-    holdfast.queue().createKey(key, parts.digest(), null);
+    holdfast.queue().access().createKey(key, parts.digest(), null);
     return parts.text();
   }
 
@@ -224,10 +226,10 @@ class LiveLimitsTest {
   void who_loses_his_key_hears_no_more() throws InterruptedException {
     Secrets.Parts parts = Secrets.next();
     ApiKey key = new ApiKey(parts.id(), "test", Role.VIEWER, "ours", Instant.EPOCH, null, null);
-    holdfast.queue().createKey(key, parts.digest(), null);
+    holdfast.queue().access().createKey(key, parts.digest(), null);
     try (LiveStream live = LiveStream.open(url, "?topics=system:health", parts.text())) {
       live.next("system:health");
-      holdfast.queue().revokeKey(parts.id(), Duration.ZERO);
+      holdfast.queue().access().revokeKey(parts.id(), Duration.ZERO);
       live.awaitEnd();
     }
   }

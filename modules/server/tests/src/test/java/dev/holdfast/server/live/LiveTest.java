@@ -45,7 +45,7 @@ public class LiveTest extends ServerTest {
   void whoever_comes_is_told_how_things_are() {
     JobId job = enqueued();
     leased();
-    holdfast.queue().pause("other");
+    holdfast.admin().pause("other");
     try (LiveStream live = listen("")) {
       List<LiveStream.Event> snapshot = IntStream.range(0, 6).mapToObj(i -> live.next()).toList();
       assertThat(snapshot)
@@ -91,7 +91,7 @@ public class LiveTest extends ServerTest {
     try (LiveStream live = listen("?topics=queue:logs,queue:jobs")) {
       live.next();
       for (String text : List.of("one\n", "one\ntwo\n")) {
-        holdfast.queue().report(List.of(new Report.Log(lease, 1, text)));
+        holdfast.jobs().report(List.of(new Report.Log(lease, 1, text)));
         LiveStream.Event told = live.next();
         assertThat(told.topic()).isEqualTo("queue:logs");
         assertThat(told.data().get("jobs")).hasSize(1);
@@ -168,7 +168,7 @@ public class LiveTest extends ServerTest {
           live.next("system:health", data -> data.get("status").asText().equals("degraded"));
       assertThat(health.data().get("reasons").get(0).get("code").asText())
           .isEqualTo("worker_silent");
-      holdfast.queue().reap(Duration.ZERO);
+      holdfast.queue().maintenance().reap(Duration.ZERO);
       live.job(job.toString(), "PENDING");
       live.next("system:health", data -> data.get("status").asText().equals("healthy"));
     }
@@ -277,8 +277,8 @@ public class LiveTest extends ServerTest {
           holdfast.enqueue(Job.of("echo").queue(QUEUE).owner("ours", "w")).id().toString();
       live.job(mine, "PENDING");
       live.next("queue:work:status", data -> data.get("pending").asInt() == 1);
-      holdfast.queue().claim("hidden", 1, "spy", Duration.ofMinutes(1));
-      holdfast.queue().claim(QUEUE, 1, "worker:work:0@host.1", Duration.ofMinutes(1));
+      holdfast.jobs().claim("hidden", 1, "spy", Duration.ofMinutes(1));
+      holdfast.jobs().claim(QUEUE, 1, "worker:work:0@host.1", Duration.ofMinutes(1));
       JsonNode worker = live.next("worker:work:0:status").data();
       assertThat(worker.get("worker").asText()).isEqualTo("worker:work:0@host.1");
       JsonNode sums =
@@ -297,7 +297,7 @@ public class LiveTest extends ServerTest {
   void a_worker_may_call_itself_anything() {
     for (String name : List.of("system:health", "queue:status", "worker:x\ndata: {}")) {
       enqueued();
-      assertThat(holdfast.queue().claim(QUEUE, 1, name, Duration.ofMinutes(1)).jobs()).hasSize(1);
+      assertThat(holdfast.jobs().claim(QUEUE, 1, name, Duration.ofMinutes(1)).jobs()).hasSize(1);
     }
     try (LiveStream live = listen("?topics=worker:*,system:health")) {
       List<LiveStream.Event> snapshot = IntStream.range(0, 4).mapToObj(i -> live.next()).toList();

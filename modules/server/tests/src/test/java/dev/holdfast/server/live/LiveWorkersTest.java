@@ -10,6 +10,8 @@ import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.queue.health.Supervisors;
+import dev.holdfast.queue.health.WorkerProcesses;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
@@ -24,19 +26,19 @@ import org.junit.jupiter.api.Test;
 public class LiveWorkersTest extends ServerTest {
   private static final String TAG = "worker:tag:0";
   private static final String TOPIC = TAG + ":status";
-  private static final WorkerRegistry.Place PLACE = new WorkerRegistry.Place("here", TAG, 1);
+  private static final WorkerProcesses.Place PLACE = new WorkerProcesses.Place("here", TAG, 1);
   private static final Json DETAILS = new Json("{}");
 
   private final WorkerRegistry health;
 
   LiveWorkersTest(TestDatabase db) {
     super(db);
-    this.health = holdfast.queue().health();
+    this.health = holdfast.queue().workers();
   }
 
   @BeforeEach
   void supervise() {
-    health.appear(new WorkerRegistry.Supervising("here", "host", 1, Instant.EPOCH));
+    health.supervisors().appear(new Supervisors.Supervising("here", "host", 1, Instant.EPOCH));
   }
 
   private LiveStream listen() {
@@ -44,12 +46,12 @@ public class LiveWorkersTest extends ServerTest {
   }
 
   private void beat() {
-    health.beat(PLACE, HealthStatus.HEALTHY, 4_711, null, DETAILS);
+    health.processes().beat(PLACE, HealthStatus.HEALTHY, 4_711, null, DETAILS);
   }
 
   private void start() {
-    health.starting(PLACE, 0, false);
-    health.spawned(PLACE, 4_711, Instant.now());
+    health.processes().starting(PLACE, 0, false);
+    health.processes().spawned(PLACE, 4_711, Instant.now());
   }
 
   private static LiveStream.Event status(LiveStream live, String status) {
@@ -72,22 +74,24 @@ public class LiveWorkersTest extends ServerTest {
       status(live, "healthy");
       JobId job = holdfast.enqueue(Job.of("echo").queue("tag")).id();
       holdfast
-          .queue()
+          .jobs()
           .claim(
               "tag", 1, WorkerHealth.namePrefix(TAG, "host", 4_711) + "x", Duration.ofMinutes(1));
       JsonNode busy = live.next(TOPIC, data -> data.get("held").asInt() == 1).data();
       assertThat(busy.get("jobs").get(0).asText()).isEqualTo(job.toString());
-      health.paused("here", TAG, true);
+      health.processes().paused("here", TAG, true);
       live.next(TOPIC, data -> data.get("paused").asBoolean());
-      health.ended(PLACE, HealthStatus.CRASHED, 137, "exit 137 (SIGKILL)", Duration.ofHours(1));
+      health
+          .processes()
+          .ended(PLACE, HealthStatus.CRASHED, 137, "exit 137 (SIGKILL)", Duration.ofHours(1));
       JsonNode crashed = status(live, "crashed").data();
       assertThat(crashed.get("exit").get("code").asInt()).isEqualTo(137);
       assertThat(crashed.get("exit").get("name").asText()).isEqualTo("SIGKILL");
       assertThat(crashed.get("nextRestart").asText()).endsWith("Z");
-      health.starting(new WorkerRegistry.Place("here", TAG, 2), 1, false);
+      health.processes().starting(new WorkerProcesses.Place("here", TAG, 2), 1, false);
       JsonNode again = status(live, "starting").data();
       assertThat(again.get("restarts").asInt()).isEqualTo(1);
-      health.clear("here");
+      health.processes().clear("here");
       status(live, "gone");
       // What the dead process still holds is no worker of its own.
       assertThat(live.all())
@@ -108,7 +112,7 @@ public class LiveWorkersTest extends ServerTest {
         // By then it has been looked at.
         String name = "w" + i;
         holdfast.enqueue(Job.of("echo").queue(QUEUE));
-        holdfast.queue().claim(QUEUE, 1, name, Duration.ofMinutes(1));
+        holdfast.jobs().claim(QUEUE, 1, name, Duration.ofMinutes(1));
         live.next("worker:" + name + ":status");
       }
       assertThat(live.all().stream().filter(event -> event.topic().equals(TOPIC))).hasSize(1);
@@ -122,8 +126,8 @@ public class LiveWorkersTest extends ServerTest {
   void two_supervisors_may_have_such_a_component() {
     start();
     beat();
-    health.appear(new WorkerRegistry.Supervising("there", "other", 1, Instant.EPOCH));
-    health.starting(new WorkerRegistry.Place("there", TAG, 1), 0, false);
+    health.supervisors().appear(new Supervisors.Supervising("there", "other", 1, Instant.EPOCH));
+    health.processes().starting(new WorkerProcesses.Place("there", TAG, 1), 0, false);
     try (LiveStream live = listen()) {
       List<LiveStream.Event> snapshot = IntStream.range(0, 3).mapToObj(i -> live.next()).toList();
       assertThat(snapshot)
@@ -139,17 +143,17 @@ public class LiveWorkersTest extends ServerTest {
     beat();
     try (LiveStream live = listen()) {
       live.next(Topics.HEALTH, data -> data.get("status").asText().equals("healthy"));
-      health.ended(PLACE, HealthStatus.FAILED, 1, "5 restarts within 5 minutes", null);
+      health.processes().ended(PLACE, HealthStatus.FAILED, 1, "5 restarts within 5 minutes", null);
       reason(live, "worker_failed");
       db.sql("UPDATE holdfast.supervisor SET last_seen = last_seen - interval '1 hour'");
       reason(live, "supervisor_silent");
-      health.clear("here");
+      health.processes().clear("here");
       live.next(Topics.HEALTH, data -> data.get("status").asText().equals("healthy"));
       enqueued();
-      holdfast.queue().pauseAll();
+      holdfast.admin().pauseAll();
       LiveStream.Event paused = reason(live, "all_paused");
       assertThat(paused.data().get("status").asText()).isEqualTo("degraded");
-      holdfast.queue().resumeAll();
+      holdfast.admin().resumeAll();
       live.next(Topics.HEALTH, data -> data.get("status").asText().equals("healthy"));
     }
   }
@@ -164,7 +168,7 @@ public class LiveWorkersTest extends ServerTest {
         LiveStream everything = LiveStream.open(server.url(), "", all)) {
       status(everything, "healthy");
       holdfast.enqueue(Job.of("echo").queue("tag").owner("acme", "w"));
-      holdfast.queue().claim("tag", 1, "w1", Duration.ofMinutes(1));
+      holdfast.jobs().claim("tag", 1, "w1", Duration.ofMinutes(1));
       own.next("worker:w1:status");
       assertThat(own.all()).extracting(LiveStream.Event::topic).doesNotContain(TOPIC);
     }

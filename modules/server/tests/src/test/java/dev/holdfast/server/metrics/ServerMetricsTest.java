@@ -15,6 +15,8 @@ import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.health.Supervisors;
+import dev.holdfast.queue.health.WorkerProcesses;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.HoldfastServer;
@@ -110,15 +112,16 @@ public class ServerMetricsTest extends ServerTest {
     assertThat(scraped.lines().filter(line -> line.startsWith("queue_due_jobs{"))).hasSize(101);
   }
 
-  private static WorkerRegistry.Place place(int incarnation) {
-    return new WorkerRegistry.Place("here", "worker:tag:0", incarnation);
+  private static WorkerProcesses.Place place(int incarnation) {
+    return new WorkerProcesses.Place("here", "worker:tag:0", incarnation);
   }
 
   private void beat(int incarnation, String metrics) {
-    holdfast.queue().health().starting(place(incarnation), incarnation - 1, false);
+    holdfast.queue().workers().processes().starting(place(incarnation), incarnation - 1, false);
     holdfast
         .queue()
-        .health()
+        .workers()
+        .processes()
         .beat(
             place(incarnation),
             HealthStatus.HEALTHY,
@@ -148,7 +151,11 @@ public class ServerMetricsTest extends ServerTest {
     awaitValue("worker_retry_attempts_total{code=\"X\"}", 3);
     assertThat(scraped(client)).doesNotContain("not a name", "worker_text");
     // The next process counts from nothing, and the sum does not go down.
-    holdfast.queue().health().ended(place(1), HealthStatus.CRASHED, 1, "exit 1", Duration.ZERO);
+    holdfast
+        .queue()
+        .workers()
+        .processes()
+        .ended(place(1), HealthStatus.CRASHED, 1, "exit 1", Duration.ZERO);
     awaitValue("worker_processes{status=\"crashed\"}", 1);
     awaitValue("worker_inflight_jobs", 0);
     assertThat(value(scraped(client), "worker_late_results_total")).isEqualTo(5);
@@ -159,17 +166,15 @@ public class ServerMetricsTest extends ServerTest {
 
   @Test
   void what_a_supervisor_takes_from_a_dead_process_is_counted_and_stays_when_it_leaves() {
-    WorkerRegistry health = holdfast.queue().health();
-    WorkerRegistry.Supervising first =
-        new WorkerRegistry.Supervising("here", "host", 1, Instant.EPOCH);
-    WorkerRegistry.Supervising second =
-        new WorkerRegistry.Supervising("here", "host", 2, Instant.EPOCH);
-    health.appear(first);
+    WorkerRegistry health = holdfast.queue().workers();
+    Supervisors.Supervising first = new Supervisors.Supervising("here", "host", 1, Instant.EPOCH);
+    Supervisors.Supervising second = new Supervisors.Supervising("here", "host", 2, Instant.EPOCH);
+    health.supervisors().appear(first);
     crash(2, 2);
     crash(1, 0);
     awaitValue("worker_recovered_jobs_total{reason=\"crashed\"}", 2);
     awaitValue("worker_recovered_jobs_total{reason=\"ended\"}", 1);
-    health.replace(first, second);
+    health.supervisors().replace(first, second);
     crash(3, 2);
     awaitValue("worker_recovered_jobs_total{reason=\"crashed\"}", 5);
   }
@@ -179,9 +184,9 @@ public class ServerMetricsTest extends ServerTest {
     for (int i = 0; i < jobs; i++) {
       holdfast.enqueue(Job.of("echo").queue("dying").maxCrashes(maxCrashes));
     }
-    assertThat(holdfast.queue().claim("dying", jobs, "dead", Duration.ofMinutes(5)).jobs())
+    assertThat(holdfast.jobs().claim("dying", jobs, "dead", Duration.ofMinutes(5)).jobs())
         .hasSize(jobs);
-    holdfast.queue().health().recover("here", "dead", "exit 137 (SIGKILL)");
+    holdfast.queue().workers().recovery().recover("here", "dead", "exit 137 (SIGKILL)");
     db.sql("UPDATE holdfast.job SET queue = 'done with'");
   }
 

@@ -93,7 +93,7 @@ public class BrowserSessionTest extends InBrowser {
     browser.open(server.url(), "");
     browser.type("input[name=key]", key, Keys.ENTER);
     browser.awaitLive();
-    holdfast.queue().revokeKey(key.split("_", 3)[1], Duration.ZERO);
+    holdfast.queue().access().revokeKey(key.split("_", 3)[1], Duration.ZERO);
     expectedErrors.add("401");
     browser.awaitText("This server asks for an API key");
   }

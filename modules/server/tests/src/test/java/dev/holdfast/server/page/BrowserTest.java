@@ -219,7 +219,7 @@ class BrowserTest extends InBrowser {
     open("#/info");
     browser.awaitText("PostgreSQL", "Schema", "None.", "no key is needed");
     assertThat(browser.text()).doesNotContain("development");
-    holdfast.queue().pauseAll();
+    holdfast.admin().pauseAll();
     enqueued();
     browser.awaitText("all_paused", "holdfast workers resume --all");
     browser.awaitText("degraded");
@@ -460,7 +460,7 @@ class BrowserTest extends InBrowser {
     for (int i = 0; i < 5 && best.compareTo(Duration.ofSeconds(2)) > 0; i++) {
       String kind = "news-" + i;
       holdfast.enqueue(Job.of(kind).queue("news"));
-      holdfast.queue().claim("news", 1, "w1", Duration.ofMinutes(5));
+      holdfast.jobs().claim("news", 1, "w1", Duration.ofMinutes(5));
       long start = System.nanoTime();
       browser.awaitText(kind);
       long seen = System.nanoTime();
@@ -560,7 +560,7 @@ class BrowserTest extends InBrowser {
                     .uniqueKey("<img src=x onerror=hit=1>"))
             .id();
     String worker = "<img src=x onerror=hit=1>" + "w".repeat(150);
-    holdfast.queue().claim(QUEUE, 1, worker, Duration.ofMinutes(5));
+    holdfast.jobs().claim(QUEUE, 1, worker, Duration.ofMinutes(5));
     db.sql(
         "UPDATE holdfast.job SET progress = 50, progress_message = ? WHERE id = ?",
         hostile + "m".repeat(2_000),

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.queue.health.Supervisors;
+import dev.holdfast.queue.health.WorkerProcesses;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.server.ApiTest;
 import dev.holdfast.server.RunningServer;
@@ -91,12 +93,12 @@ public abstract class InBrowser extends ApiTest {
   }
 
   protected final void supervised(HealthStatus status) {
-    WorkerRegistry health = holdfast.queue().health();
-    WorkerRegistry.Place place = new WorkerRegistry.Place("here", "worker:work:0", 1);
-    health.appear(new WorkerRegistry.Supervising("here", "host", 1, Instant.EPOCH));
-    health.starting(place, 0, false);
-    health.spawned(place, 4_711, Instant.EPOCH);
-    health.beat(place, status, 4_711, null, new Json("{}"));
+    WorkerRegistry health = holdfast.queue().workers();
+    WorkerProcesses.Place place = new WorkerProcesses.Place("here", "worker:work:0", 1);
+    health.supervisors().appear(new Supervisors.Supervising("here", "host", 1, Instant.EPOCH));
+    health.processes().starting(place, 0, false);
+    health.processes().spawned(place, 4_711, Instant.EPOCH);
+    health.processes().beat(place, status, 4_711, null, new Json("{}"));
   }
 
   protected final void step(JsonNode task, String id, int index, String state) {

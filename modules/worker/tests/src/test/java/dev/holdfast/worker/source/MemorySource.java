@@ -14,6 +14,7 @@ import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.model.value.Subscription;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -259,7 +260,7 @@ public final class MemorySource implements JobSource {
   }
 
   @Override
-  public AutoCloseable listen(Collection<String> queues, Consumer<String> wake) {
+  public Subscription listen(Collection<String> queues, Consumer<String> wake) {
     called("listen");
     this.wake = wake;
     return () -> calls.add("unlisten");

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.queue.QueueFixture;
+import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.StatementObserver;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -13,15 +15,17 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
-class NotificationListenerTest extends QueueFixture {
+class DatabaseSubscriptionTest extends QueueFixture {
   private final List<String> calls = new CopyOnWriteArrayList<>();
-  private volatile @Nullable NotificationListener listener;
+  private volatile @Nullable DatabaseSubscription listener;
 
-  /** Otherwise the pool would hand the dead connection to a handler of the worker that stops. */
+  /** Otherwise the pool would give the dead connection to a handler of the worker that stops. */
   @Test
   void its_connection_is_ended_before_it_is_given_back_and_never_after() throws Exception {
     CountDownLatch listening = new CountDownLatch(1);
@@ -29,8 +33,7 @@ class NotificationListenerTest extends QueueFixture {
     source.setUrl(db.url());
     source.setUser(db.user());
     source.setPassword(db.password());
-    NotificationListener made =
-        new NotificationListener(source, List.of(QUEUE), queue -> listening.countDown());
+    DatabaseSubscription made = subscribe(source, name -> listening.countDown());
     assertThat(listening.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
     calls.clear(); // its probe has closed one
     listener = made;
@@ -42,7 +45,12 @@ class NotificationListenerTest extends QueueFixture {
     assertThat(calls).containsExactly("abort", "close", "closed");
   }
 
-  /** Tells how its connections end; while one is being given back, the listener is closed. */
+  private static DatabaseSubscription subscribe(DataSource source, Consumer<String> wake) {
+    Database database = Database.pooled(source, StatementObserver.NONE, 1);
+    return new QueueNotifier(database, source).subscribe(List.of(QUEUE), wake);
+  }
+
+  /** Records how its connections end; while one is given back, the subscription is closed. */
   private final class Watched extends PGSimpleDataSource {
     private static final long serialVersionUID = 1;
 
@@ -58,7 +66,7 @@ class NotificationListenerTest extends QueueFixture {
                 if (closing || method.getName().equals("abort")) {
                   calls.add(method.getName());
                 }
-                NotificationListener stopping = listener;
+                DatabaseSubscription stopping = listener;
                 if (closing && stopping != null) {
                   stopping.close();
                 }

@@ -4,6 +4,7 @@ import dev.holdfast.client.http.ServerConnection;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.lease.QueueWait;
 import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.Subscription;
 import dev.holdfast.worker.source.SourceUnavailableException;
 import java.time.Duration;
 import java.util.List;
@@ -15,14 +16,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Waits at the server for work, again and again. What comes while it is not waiting is not lost: it
- * wakes its worker each time it can wait again, and the worker polls underneath.
- */
-final class HttpListening implements AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(HttpListening.class);
+/** Receives notifications from a server, by one long request after another. */
+final class HttpSubscription implements Subscription {
+  private static final Logger log = LoggerFactory.getLogger(HttpSubscription.class);
 
-  /** Short enough for whatever stands between us and the server. */
+  /** Shorter than the time after which proxies usually cut a silent request. */
   private static final Duration WAIT = Duration.ofSeconds(25);
 
   private static final Duration SLACK = Duration.ofSeconds(10);
@@ -31,22 +29,22 @@ final class HttpListening implements AutoCloseable {
 
   private final ServerConnection server;
   private final List<String> queues;
-  private final Consumer<String> wake;
-  private final byte[] waitForRing;
-  private final byte[] look;
+  private final Consumer<String> callback;
+  private final byte[] longRequest;
+  private final byte[] shortRequest;
   private final Thread thread;
   private final Object lock = new Object();
   private volatile boolean closed;
   private ServerConnection.@Nullable Call<QueueWait.Answer> waiting;
 
-  HttpListening(ServerConnection server, List<String> queues, Consumer<String> wake) {
+  HttpSubscription(ServerConnection server, List<String> queues, Consumer<String> callback) {
     this.server = server;
     this.queues = queues;
-    this.wake = wake;
-    // Not the worker's own name, which is not known here; it tells one waiter from another.
+    this.callback = callback;
+    // Not the worker's name, which is not known here: it only tells one request from another.
     String name = "listener-" + UUID.randomUUID();
-    this.waitForRing = Wire.write(new QueueWait(name, queues, WAIT.toMillis()));
-    this.look = Wire.write(new QueueWait(name, queues, 0));
+    this.longRequest = Wire.write(new QueueWait(name, queues, WAIT.toMillis()));
+    this.shortRequest = Wire.write(new QueueWait(name, queues, 0));
     this.thread = Thread.ofPlatform().daemon().name("holdfast-http-listener").start(this::listen);
   }
 
@@ -55,15 +53,15 @@ final class HttpListening implements AutoCloseable {
     boolean missed = true;
     while (!closed) {
       try {
-        List<String> rung = ask(missed ? look : waitForRing);
-        // Whatever was rung before somebody listened, nobody has heard.
-        (missed ? queues : rung).forEach(this::tell);
+        List<String> notified = ask(missed ? shortRequest : longRequest);
+        // Notifications from before the first request were not received.
+        (missed ? queues : notified).forEach(this::wake);
         missed = false;
         pause = FIRST_PAUSE;
       } catch (RuntimeException trouble) {
         missed = true;
         if (!closed) {
-          tell(trouble, pause);
+          logTrouble(trouble, pause);
           LockSupport.parkNanos(
               pause.toNanos() / 2 + ThreadLocalRandom.current().nextLong(pause.toNanos()));
           pause = pause.multipliedBy(2);
@@ -73,7 +71,7 @@ final class HttpListening implements AutoCloseable {
     }
   }
 
-  private static void tell(RuntimeException trouble, Duration pause) {
+  private static void logTrouble(RuntimeException trouble, Duration pause) {
     if (trouble instanceof SourceUnavailableException) {
       log.debug("not listening for {} ms, polling instead", pause.toMillis(), trouble);
     } else {
@@ -99,9 +97,9 @@ final class HttpListening implements AutoCloseable {
     return server.answer(call).queues();
   }
 
-  private void tell(String queue) {
+  private void wake(String queue) {
     try {
-      wake.accept(queue);
+      callback.accept(queue);
     } catch (RuntimeException thrown) {
       log.warn("whoever listens for queue {} threw an exception", queue, thrown);
     }

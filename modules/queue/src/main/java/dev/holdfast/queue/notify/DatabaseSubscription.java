@@ -1,5 +1,6 @@
 package dev.holdfast.queue.notify;
 
+import dev.holdfast.model.value.Subscription;
 import dev.holdfast.queue.jdbc.Connections;
 import dev.holdfast.queue.jdbc.Rows;
 import java.sql.Connection;
@@ -13,6 +14,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -24,57 +26,73 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hears the doorbell, on a connection of its own that it opens again whenever it is lost.
- *
- * <p>What is rung while it is not listening is not lost: it wakes everyone each time it begins to
- * listen, and workers poll underneath.
+ * Receives notifications over LISTEN, on a connection of its own that it opens again whenever it is
+ * lost. It may also be woken directly by enqueues of its own process, which saves the way over the
+ * server.
  */
-public final class NotificationListener implements WakeUpSource {
-  private static final Logger log = LoggerFactory.getLogger(NotificationListener.class);
+public final class DatabaseSubscription implements Subscription {
+  private static final Logger log = LoggerFactory.getLogger(DatabaseSubscription.class);
 
-  /** How long one wait lasts: a listener that is closed ends with the one it is in. */
+  /** How long one wait lasts: a subscription that is closed ends with the wait it is in. */
   private static final Duration WAIT = Duration.ofMillis(100);
 
   private static final Duration SILENCE = Duration.ofSeconds(1);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
   private static final Duration PROBE = Duration.ofSeconds(2);
 
-  /** How long a close waits for the connection to be given back, before it is cut. */
+  /** How long a close waits for the connection to be given back before it aborts it. */
   private static final Duration LEAVE = Duration.ofSeconds(5);
 
+  private final QueueNotifier notifier;
   private final DataSource source;
+  private final boolean wokenHere;
   private final Set<String> queues = ConcurrentHashMap.newKeySet();
   private final Queue<String> added = new ConcurrentLinkedQueue<>();
-  private final Consumer<String> wake;
+  private final List<Consumer<String>> callbacks = new CopyOnWriteArrayList<>();
   private final Thread thread;
   private volatile boolean closed;
   private volatile @Nullable Connection current;
-  private volatile boolean deaf;
+  private volatile boolean nothingArrives;
   private boolean probed;
 
-  public NotificationListener(DataSource source, Collection<String> queues, Consumer<String> wake) {
+  /**
+   * @param wokenHere whether enqueues of this process wake it directly
+   */
+  DatabaseSubscription(QueueNotifier notifier, DataSource source, boolean wokenHere) {
+    this.notifier = notifier;
     this.source = source;
-    this.queues.addAll(queues);
-    this.wake = wake;
-    this.thread = Thread.ofPlatform().daemon().name("holdfast-listener").start(this::listen);
+    this.wokenHere = wokenHere;
+    this.thread = Thread.ofPlatform().daemon().name("holdfast-listener").unstarted(this::listen);
   }
 
-  @Override
-  public synchronized void alsoTo(String queue) {
+  DatabaseSubscription start() {
+    thread.start();
+    return this;
+  }
+
+  /** Calls back with the names of queues, from the thread that received the notification. */
+  public void onWakeUp(Consumer<String> callback) {
+    callbacks.add(callback);
+  }
+
+  /** Listens for this queue too, within a second. The name is one that was checked. */
+  public synchronized void add(String queue) {
     if (!queues.contains(queue)) {
-      // In this order: whoever begins in between must not miss it.
+      // In this order: a thread that begins to listen in between must not miss it.
       added.add(queue);
       queues.add(queue);
     }
   }
 
-  @Override
-  public boolean isDeaf() {
-    return deaf;
+  /** Whether LISTEN is known not to work on this connection, so that only polling finds jobs. */
+  public boolean nothingArrives() {
+    return nothingArrives;
   }
 
-  public boolean isClosed() {
-    return closed;
+  void wakeHere(String queue) {
+    if (wokenHere && queues.contains(queue)) {
+      wake(queue);
+    }
   }
 
   private void listen() {
@@ -86,7 +104,7 @@ public final class NotificationListener implements WakeUpSource {
           boolean auto = connection.getAutoCommit();
           begin(connection);
           pause = Duration.ofMillis(100);
-          hear(connection);
+          receive(connection);
           giveBack(connection, auto);
         } finally {
           drop();
@@ -107,7 +125,7 @@ public final class NotificationListener implements WakeUpSource {
 
   private void begin(Connection connection) throws SQLException {
     connection.setAutoCommit(true);
-    // What is added from here on is listened to afterwards, and told once all the same.
+    // Queues that are added from here on are listened to by listenToAdded.
     Set<String> begun = Set.copyOf(queues);
     added.removeAll(begun);
     listenTo(connection, begun);
@@ -115,7 +133,7 @@ public final class NotificationListener implements WakeUpSource {
       probed = true;
       probe(connection);
     }
-    begun.forEach(this::tell);
+    begun.forEach(this::wake);
   }
 
   private static void listenTo(Connection connection, Collection<String> names)
@@ -127,15 +145,17 @@ public final class NotificationListener implements WakeUpSource {
     }
   }
 
-  private void tell(String queue) {
-    try {
-      wake.accept(queue);
-    } catch (RuntimeException thrown) {
-      log.warn("whoever listens for queue {} threw an exception", queue, thrown);
+  private void wake(String queue) {
+    for (Consumer<String> callback : callbacks) {
+      try {
+        callback.accept(queue);
+      } catch (RuntimeException thrown) {
+        log.warn("whoever listens for queue {} threw an exception", queue, thrown);
+      }
     }
   }
 
-  /** A pooler in transaction mode takes LISTEN and delivers nothing; better to say so once. */
+  /** A pooler in transaction mode accepts LISTEN and delivers nothing: that is logged once. */
   private void probe(Connection connection) throws SQLException {
     String channel = "holdfast.probe." + UUID.randomUUID();
     try (Statement statement = connection.createStatement()) {
@@ -143,7 +163,7 @@ public final class NotificationListener implements WakeUpSource {
       new Connections.Pooled(source)
           .use(other -> Rows.list(other, row -> "", "SELECT pg_notify(?, '')", channel));
       if (await(connection, PROBE).length == 0 && !closed) {
-        deaf = true;
+        nothingArrives = true;
         log.warn(
             "notifications do not arrive (a pooler in transaction mode?): new jobs are found by polling");
       }
@@ -151,32 +171,32 @@ public final class NotificationListener implements WakeUpSource {
     }
   }
 
-  private void hear(Connection connection) throws SQLException {
+  private void receive(Connection connection) throws SQLException {
     while (!closed) {
       listenToAdded(connection);
-      PGNotification[] rung = await(connection, SILENCE);
-      for (PGNotification ring : rung) {
-        String queue = ring.getName().substring(QueueNotifier.channel("").length());
-        // A probe that was slow to come is none of theirs.
+      PGNotification[] received = await(connection, SILENCE);
+      for (PGNotification notification : received) {
+        String queue = notification.getName().substring(QueueNotifier.channel("").length());
+        // A late answer to the probe is no queue.
         if (queues.contains(queue)) {
-          tell(queue);
+          wake(queue);
         }
       }
-      if (rung.length == 0 && !closed && !connection.isValid(5)) {
+      if (received.length == 0 && !closed && !connection.isValid(5)) {
         // Silence and a dead peer look the same from here.
         throw new SQLException("the listening connection is gone", "08006");
       }
     }
   }
 
-  /** What has been rung, as soon as there is something; nothing when the time is up, or closed. */
+  /** The notifications received, or none when the time is up or the subscription is closed. */
   private PGNotification[] await(Connection connection, Duration atMost) throws SQLException {
     PGConnection notified = connection.unwrap(PGConnection.class);
     long until = System.nanoTime() + atMost.toNanos();
     while (!closed && System.nanoTime() - until < 0) {
-      PGNotification[] rung = notified.getNotifications((int) WAIT.toMillis());
-      if (rung != null && rung.length > 0) {
-        return rung;
+      PGNotification[] received = notified.getNotifications((int) WAIT.toMillis());
+      if (received != null && received.length > 0) {
+        return received;
       }
     }
     return new PGNotification[0];
@@ -186,12 +206,12 @@ public final class NotificationListener implements WakeUpSource {
     String queue;
     while ((queue = added.poll()) != null) {
       listenTo(connection, List.of(queue));
-      // What was rung before that nobody has heard.
-      tell(queue);
+      // Notifications from before the LISTEN were not received.
+      wake(queue);
     }
   }
 
-  /** As it was: it listens no more, and what it has heard meanwhile is nobody else's. */
+  /** Leaves the connection as the pool gave it out: without LISTEN and without notifications. */
   private void giveBack(Connection connection, boolean auto) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       statement.execute("UNLISTEN *");
@@ -208,11 +228,12 @@ public final class NotificationListener implements WakeUpSource {
   }
 
   /**
-   * Returns once the connection is back where it came from. A pool takes one that was cut under it
-   * for broken and says so in its log: that is for servers that do not answer.
+   * Returns once the connection is back in its pool. Only if the server does not answer is the
+   * connection aborted, because a pool logs an aborted connection as broken.
    */
   @Override
   public void close() {
+    notifier.closed(this);
     closed = true;
     LockSupport.unpark(thread);
     if (!hasEnded()) {
@@ -222,7 +243,7 @@ public final class NotificationListener implements WakeUpSource {
 
   private boolean hasEnded() {
     if (thread.equals(Thread.currentThread())) {
-      return true; // it is told something, and ends right after
+      return true; // called from a callback: the thread ends right after it
     }
     boolean interrupted = false;
     try {
@@ -242,8 +263,8 @@ public final class NotificationListener implements WakeUpSource {
   }
 
   /**
-   * The connection may still listen, or is dead: nobody else may get it from the pool. Ended once,
-   * and while this listener still has it: afterwards it may be somebody else's.
+   * Aborts the connection, which may still listen or be dead, so that the pool gives it to nobody
+   * else. Only while this subscription holds it: afterwards it may be another's.
    */
   private synchronized void drop() {
     Connection listening = current;

@@ -1,0 +1,64 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.queue.admin.ApiKeys;
+import dev.holdfast.queue.admin.KnownKey;
+import dev.holdfast.queue.admin.TokenKey;
+import dev.holdfast.queue.admin.TokenKeys;
+import dev.holdfast.queue.jdbc.Database;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** API keys, and the keys that sign task tokens. */
+public final class Access {
+  private final Database database;
+
+  Access(Database database) {
+    this.database = database;
+  }
+
+  public void createKey(ApiKey key, String digest, @Nullable Duration lifetime) {
+    boolean created =
+        database.transact(
+            "key",
+            connection ->
+                ApiKeys.create(
+                    connection, key.id(), key.name(), key.role(), key.tenant(), digest, lifetime));
+    if (!created) {
+      throw new IllegalStateException("there is another key " + key.id());
+    }
+  }
+
+  /** False when there is no such key, or it is no longer valid. */
+  public boolean revokeKey(String id, Duration after) {
+    return database.run("key", connection -> ApiKeys.revoke(connection, id, after));
+  }
+
+  public List<ApiKey> keys() {
+    return database.run("keys", ApiKeys::list);
+  }
+
+  public Optional<KnownKey> validKey(String id) {
+    return database.run("key", connection -> ApiKeys.valid(connection, id));
+  }
+
+  public boolean hasKeys() {
+    return database.run("keys", ApiKeys::any);
+  }
+
+  /** The newest first. */
+  public List<TokenKey> tokenKeys() {
+    return database.run("tokens", TokenKeys::inUse);
+  }
+
+  /** Stores this key unless there is one already. */
+  public void firstTokenKey(TokenKey key) {
+    database.transact("tokens", connection -> TokenKeys.first(connection, key));
+  }
+
+  public void rotateTokenKey(TokenKey key, Duration overlap) {
+    database.transact("tokens", connection -> TokenKeys.rotate(connection, key, overlap));
+  }
+}

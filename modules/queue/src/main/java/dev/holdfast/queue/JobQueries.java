@@ -1,0 +1,222 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.attempt.Attempt;
+import dev.holdfast.model.attempt.Background;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LogCursor;
+import dev.holdfast.model.attempt.LogTail;
+import dev.holdfast.model.attempt.Patch;
+import dev.holdfast.model.attempt.PublishedArtifact;
+import dev.holdfast.model.attempt.ReportedCompletion;
+import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.ChangedJob;
+import dev.holdfast.model.job.JobBrief;
+import dev.holdfast.model.job.JobCount;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobPage;
+import dev.holdfast.model.job.JobStateSnapshot;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.ops.Holder;
+import dev.holdfast.model.ops.Statistics;
+import dev.holdfast.model.ops.Throughput;
+import dev.holdfast.model.ops.Warnings;
+import dev.holdfast.model.value.Moment;
+import dev.holdfast.queue.admin.Dispatches;
+import dev.holdfast.queue.admin.Queues;
+import dev.holdfast.queue.command.Commands;
+import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.read.Artifacts;
+import dev.holdfast.queue.read.ChangedJobs;
+import dev.holdfast.queue.read.Count;
+import dev.holdfast.queue.read.FinishedJobs;
+import dev.holdfast.queue.read.Holders;
+import dev.holdfast.queue.read.JobReader;
+import dev.holdfast.queue.read.JobStates;
+import dev.holdfast.queue.read.RecentThroughput;
+import dev.holdfast.queue.read.Search;
+import dev.holdfast.queue.recover.WarnOverdue;
+import dev.holdfast.queue.report.Log;
+import dev.holdfast.queue.report.Steps;
+import dev.holdfast.queue.settle.Complete;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Reads jobs: find, list, search, count, their timelines, steps and logs, and what changed. */
+public final class JobQueries {
+  private final Database database;
+
+  JobQueries(Database database) {
+    this.database = database;
+  }
+
+  public Optional<JobStatus> find(JobId job) {
+    return database.run("find", connection -> JobReader.find(connection, job));
+  }
+
+  /** All jobs of the filter, however long it takes; a text is searched for in the newest only. */
+  public List<JobStatus> list(JobFilter filter) {
+    return database.run("list", connection -> Search.list(connection, filter));
+  }
+
+  /** How many jobs the filter takes in, counted up to {@code most}. */
+  public JobCount count(JobFilter filter, int most) {
+    return database.run("count", connection -> Search.count(connection, filter, most));
+  }
+
+  /**
+   * Bounded in time, so a page may not be full: the answer says where it stopped. Long payloads and
+   * results are left out, and the job says so.
+   */
+  public JobPage page(JobFilter filter) {
+    return database.run(
+        "list", connection -> Search.page(connection, filter, JobReader.Detail.SHORT));
+  }
+
+  /** The same without payloads, results and stack traces, however short. */
+  public JobPage briefPage(JobFilter filter) {
+    return database.run(
+        "list", connection -> Search.page(connection, filter, JobReader.Detail.NONE));
+  }
+
+  public List<JobEvent> timeline(JobId job) {
+    return database.run("timeline", connection -> JobReader.timeline(connection, job));
+  }
+
+  public List<Attempt> attempts(JobId job) {
+    return database.run("attempts", connection -> JobReader.attempts(connection, job));
+  }
+
+  public List<PublishedArtifact> artifacts(JobId job) {
+    return database.run("artifacts", connection -> Artifacts.of(connection, job));
+  }
+
+  /** The steps of a job, in their order, with their checkpoints. */
+  public List<StepStatus> steps(JobId job) {
+    return database.run("steps", connection -> Steps.of(connection, job));
+  }
+
+  /** The same without their checkpoints. */
+  public List<StepStatus> stepsOverview(JobId job) {
+    return database.run("steps", connection -> Steps.overview(connection, job));
+  }
+
+  public Optional<StepStatus> step(JobId job, String step) {
+    return database.run("step", connection -> Steps.one(connection, job, step));
+  }
+
+  /** The changes that a step made in its workspace, if it is done and has one. */
+  public Optional<Patch> patch(JobId job, String step) {
+    return database.run("patch", connection -> Steps.patch(connection, job, step));
+  }
+
+  /** The end of a job's log, from where a reader has come to. */
+  public LogTail log(JobId job, LogCursor cursor) {
+    return LogTail.after(
+        cursor, database.run("log", connection -> Log.read(connection, job, cursor)));
+  }
+
+  /** Where the logs of these jobs end, of those that have one: moves whenever one of them grows. */
+  public Map<JobId, LogCursor> logEnds(List<JobId> jobs) {
+    return jobs.isEmpty()
+        ? Map.of()
+        : database.run("log", connection -> Log.ends(connection, jobs));
+  }
+
+  /** The command that a job has yet to obey. */
+  public PendingCommand pendingCommand(JobId job) {
+    return database.run("controls", connection -> Commands.of(connection, job));
+  }
+
+  /** Steps whose checkpoints the pending command of a job will drop. */
+  public List<String> stepsToDrop(JobId job) {
+    return database.run("drops", connection -> Commands.drops(connection, job));
+  }
+
+  /** What workers should know before they begin; jobs without any such thing are left out. */
+  public Map<JobId, Background> backgrounds(List<JobId> jobs) {
+    return database.run("backgrounds", connection -> Commands.backgrounds(connection, jobs));
+  }
+
+  /** What workers reported about the ends of this job's attempts. */
+  public List<ReportedCompletion> reportedCompletions(JobId job) {
+    return database.run("told", connection -> Complete.told(connection, job));
+  }
+
+  /** The state of each of these jobs that exists. */
+  public List<JobStateSnapshot> states(List<JobId> jobs) {
+    return jobs.isEmpty()
+        ? List.of()
+        : database.run("fates", connection -> JobStates.of(connection, jobs));
+  }
+
+  /** Under which worker's name each of these attempts runs or ran, of those that exist. */
+  public Map<Lease, String> workerNames(List<Lease> leases) {
+    return leases.isEmpty()
+        ? Map.of()
+        : database.run("fates", connection -> JobStates.workers(connection, leases));
+  }
+
+  /** How an attempt ended that did not succeed. */
+  public Optional<Attempt> ended(Lease lease) {
+    return database.run("fates", connection -> JobStates.ended(connection, lease));
+  }
+
+  /** How many jobs of the queue run under this worker's name. */
+  public long running(String queue, String worker) {
+    return database.run("running", connection -> Dispatches.running(connection, queue, worker));
+  }
+
+  public long depth(List<String> queues, long most) {
+    return database.run("depth", connection -> Queues.depth(connection, queues, most, null));
+  }
+
+  /** Of jobs of one tenant only. */
+  public long depth(List<String> queues, long most, String tenant) {
+    return database.run("depth", connection -> Queues.depth(connection, queues, most, tenant));
+  }
+
+  public Statistics statistics() {
+    return statistics(null);
+  }
+
+  /** Of one tenant only. */
+  public Statistics statistics(@Nullable String tenant) {
+    return database.run("statistics", connection -> Count.all(connection, tenant));
+  }
+
+  public Warnings warnings(@Nullable String tenant, Duration reapGrace) {
+    return database.run("warnings", connection -> WarnOverdue.of(connection, tenant, reapGrace));
+  }
+
+  /** What ended since the beginning of a second, by queue and second. */
+  public List<Throughput> finished(Instant since, @Nullable String tenant) {
+    return database.run("finished", connection -> FinishedJobs.since(connection, since, tenant));
+  }
+
+  /** What ended between two moments, of all queues together, in spans of this length. */
+  public List<Moment> past(Duration span, Instant from, Instant until, @Nullable String tenant) {
+    return database.run(
+        "past", connection -> RecentThroughput.between(connection, span, from, until, tenant));
+  }
+
+  /** Workers that hold leases, with up to so many jobs each. */
+  public List<Holder> holders(@Nullable String tenant, int jobs, int most) {
+    return database.run("holders", connection -> Holders.of(connection, tenant, jobs, most));
+  }
+
+  public List<JobBrief> changes(ChangedJob since) {
+    return database.run("glimpse", connection -> ChangedJobs.of(connection, since));
+  }
+
+  /** What the database's clock says. */
+  public Instant now() {
+    return database.now();
+  }
+}

@@ -1,0 +1,285 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Claimed;
+import dev.holdfast.model.attempt.Completion;
+import dev.holdfast.model.attempt.Delivery;
+import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LogLines;
+import dev.holdfast.model.attempt.Publication;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.queue.admin.KnownKinds;
+import dev.holdfast.queue.claim.Claim;
+import dev.holdfast.queue.command.Cancel;
+import dev.holdfast.queue.command.Commands;
+import dev.holdfast.queue.command.Retry;
+import dev.holdfast.queue.enqueue.Enqueue;
+import dev.holdfast.queue.enqueue.EnqueueIdempotent;
+import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.notify.QueueNotifier;
+import dev.holdfast.queue.read.JobStates;
+import dev.holdfast.queue.report.AppendLog;
+import dev.holdfast.queue.report.Publish;
+import dev.holdfast.queue.settle.Backoff;
+import dev.holdfast.queue.settle.Complete;
+import dev.holdfast.queue.settle.Heartbeat;
+import dev.holdfast.queue.settle.Settle;
+import dev.holdfast.queue.settle.Succeed;
+import dev.holdfast.queue.settle.Undelivered;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The life of a job: enqueue, claim, heartbeat, report, settle, and what an operator asks of it.
+ *
+ * <p>Each method is one verb in the file of its name, may be called from any thread and any
+ * process, and may be called again when its answer was lost. Leases are judged by the database's
+ * clock alone.
+ */
+public final class JobQueue {
+  private final Database database;
+  private final Database heartbeats;
+  private final QueueNotifier notifier;
+  private final Enqueue enqueue;
+  private final Claim claim;
+  private final Backoff backoff;
+  private final Settle settle;
+
+  /**
+   * @param heartbeats a connection of their own, so that nothing can starve them
+   */
+  JobQueue(
+      Database database,
+      Database heartbeats,
+      QueueNotifier notifier,
+      Enqueue enqueue,
+      Backoff backoff) {
+    this.database = database;
+    this.heartbeats = heartbeats;
+    this.notifier = notifier;
+    this.enqueue = enqueue;
+    this.backoff = backoff;
+    this.claim = new Claim(database, backoff);
+    this.settle = new Settle(database, backoff);
+  }
+
+  public Enqueued enqueue(Job job) {
+    return enqueue.one(job);
+  }
+
+  public List<Enqueued> enqueue(List<Job> jobs) {
+    return enqueue.all(jobs);
+  }
+
+  /** Inside the caller's transaction. */
+  public List<Enqueued> enqueue(Connection connection, List<Job> jobs) throws SQLException {
+    return enqueue.all(connection, jobs);
+  }
+
+  /** All or none, and once: the same key and digest again are answered as before. */
+  public List<Enqueued> enqueueOnce(String tenant, String key, String digest, List<Job> jobs) {
+    Limits.key("idempotency key", key);
+    return database.transact(
+        "submit",
+        connection -> EnqueueIdempotent.once(connection, enqueue, tenant, key, digest, jobs));
+  }
+
+  public Claimed claim(String queue, int most, String worker, Duration lease) {
+    return claim.from(queue, most, worker, lease, null);
+  }
+
+  /** Jobs of one tenant only. */
+  public Claimed claim(String queue, int most, String worker, Duration lease, String tenant) {
+    return claim.from(queue, most, worker, lease, tenant);
+  }
+
+  /** The leases that lie under a worker's name, to find those whose claim it never heard of. */
+  public List<Lease> heldBy(String worker) {
+    return database.run("held", connection -> Claim.heldBy(connection, worker));
+  }
+
+  public List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease) {
+    return leases.isEmpty()
+        ? List.of()
+        : heartbeats.run("heartbeat", connection -> Heartbeat.of(connection, leases, lease));
+  }
+
+  /** The same for leases that clients name: one that another worker holds is answered as lost. */
+  public List<HeartbeatResult> heartbeat(Map<Lease, String> workers, Duration lease) {
+    if (workers.isEmpty()) {
+      return List.of();
+    }
+    return heartbeats.run(
+        "heartbeat",
+        connection -> {
+          Map<Lease, String> holders = JobStates.workers(connection, List.copyOf(workers.keySet()));
+          List<Lease> theirs = new ArrayList<>();
+          List<HeartbeatResult> results = new ArrayList<>();
+          workers.forEach(
+              (held, worker) -> {
+                if (worker.equals(holders.get(held))) {
+                  theirs.add(held);
+                } else {
+                  results.add(new HeartbeatResult(held, Ack.LEASE_LOST, null));
+                }
+              });
+          if (!theirs.isEmpty()) {
+            results.addAll(Heartbeat.of(connection, theirs, lease));
+          }
+          return results;
+        });
+  }
+
+  /** The running jobs of a worker that were cancelled, or for which an operator gave a command. */
+  public List<HeartbeatResult> signals(String worker) {
+    return heartbeats.run("signals", connection -> Heartbeat.signalled(connection, worker));
+  }
+
+  /** Writes for which kinds a live worker of these queues has handlers; repeated now and then. */
+  public void announce(Collection<String> queues, Collection<String> kinds) {
+    database.run(
+        "announce",
+        connection -> {
+          KnownKinds.announce(connection, queues, kinds);
+          return true;
+        });
+  }
+
+  /**
+   * Whether a worker without a handler for this job should leave it for others: a live worker has
+   * one or had one lately, or the job was first claimed less than {@code patience} ago.
+   */
+  public boolean mayBeKnown(JobId job, Duration patience) {
+    return database.run("known", connection -> KnownKinds.mayBe(connection, job, patience));
+  }
+
+  /** One answer per report, in their order. */
+  public List<Ack> report(List<Report> reports) {
+    return settle.report(reports);
+  }
+
+  /** Lines for an attempt's log. */
+  public Ack log(LogLines lines) {
+    return database.transact("log", connection -> AppendLog.write(connection, lines));
+  }
+
+  public Ack publish(Publication publication) {
+    return database.run(
+        "publish",
+        connection ->
+            Settle.storing(
+                "publish", Refusal.RESULT_NOT_JSON, () -> Publish.all(connection, publication)));
+  }
+
+  /** One answer per settlement, in their order. */
+  public List<Ack> settle(List<Settlement> settlements) {
+    return settle.all(settlements);
+  }
+
+  public Ack settle(Settlement settlement) {
+    return settle.all(List.of(settlement)).getFirst();
+  }
+
+  /**
+   * Succeeds in the caller's transaction: the effect and the settle happen together or not at all.
+   */
+  public Ack succeed(Connection connection, Settlement.Succeed settlement) throws SQLException {
+    return Settle.succeed(connection, settlement);
+  }
+
+  /** Whether this attempt is known to have succeeded. */
+  public boolean succeeded(Lease lease) {
+    return database.run(
+        "succeeded", connection -> !Succeed.before(connection, List.of(lease)).isEmpty());
+  }
+
+  public Completion.Verdict complete(Completion completion) {
+    return database.transactByKey(
+        "complete",
+        connection ->
+            Settle.storing(
+                "complete",
+                Refusal.RESULT_NOT_JSON,
+                () -> Complete.one(connection, backoff, completion)));
+  }
+
+  /** What is known of an attempt that was pushed to a worker. */
+  public Delivery delivery(Lease lease) {
+    return database.run("delivery", connection -> Undelivered.delivery(connection, lease));
+  }
+
+  /**
+   * Ends an attempt that was pushed, unless its worker has answered: then nothing happens.
+   *
+   * @param failure why; a retryable one puts the job back at no cost to its budget, any other ends
+   *     it
+   * @param again when it comes back
+   */
+  public boolean undelivered(Lease lease, Failure failure, Duration again) {
+    Limits.delay("again", again);
+    return database.run(
+        "undelivered", connection -> Undelivered.end(connection, lease, failure, again));
+  }
+
+  /** Empty when there is no such job; its children follow it when cascading. */
+  public List<Cancellation> cancel(JobId job, boolean cascade, String reason, Duration grace) {
+    return cancel(List.of(job), cascade, reason, grace, null);
+  }
+
+  /**
+   * One answer per job that there is.
+   *
+   * @param tenant whose jobs may be cancelled; null for any
+   */
+  public List<Cancellation> cancel(
+      List<JobId> jobs, boolean cascade, String reason, Duration grace, @Nullable String tenant) {
+    return database.run(
+        "cancel", connection -> Cancel.of(connection, jobs, cascade, reason, grace, tenant));
+  }
+
+  /** The jobs that were put back into their queues. */
+  public Set<JobId> retry(List<JobId> jobs) {
+    return retry(jobs, null);
+  }
+
+  /** The same, for jobs of one tenant only. */
+  public Set<JobId> retry(List<JobId> jobs, @Nullable String tenant) {
+    List<Retry.Retried> retried =
+        database.run("retry", connection -> Retry.all(connection, jobs, tenant));
+    notifier.send(retried.stream().map(Retry.Retried::queue).distinct().toList());
+    return retried.stream().map(Retry.Retried::job).collect(Collectors.toUnmodifiableSet());
+  }
+
+  /**
+   * Gives a command to a job that runs in steps.
+   *
+   * @param tenant whose job it must be; null for any
+   */
+  public JobCommand.Answer command(JobId job, JobCommand command, @Nullable String tenant) {
+    Commands.Commanded commanded =
+        database.transact(
+            "control", connection -> Commands.command(connection, job, command, tenant));
+    if (commanded.queue() != null) {
+      notifier.send(List.of(commanded.queue()));
+    }
+    return commanded.answer();
+  }
+}

@@ -1,0 +1,89 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.queue.admin.Retention;
+import dev.holdfast.queue.claim.Promote;
+import dev.holdfast.queue.claim.Unblock;
+import dev.holdfast.queue.enqueue.Enqueue;
+import dev.holdfast.queue.enqueue.EnqueueIdempotent;
+import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.notify.QueueNotifier;
+import dev.holdfast.queue.read.Artifacts;
+import dev.holdfast.queue.recover.Expire;
+import dev.holdfast.queue.recover.Reap;
+import dev.holdfast.queue.recover.ReapResult;
+import dev.holdfast.queue.schedule.FireSchedules;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What reapers run again and again: lost leases, expired jobs, due retries, schedules, retention.
+ * Any number of processes may run it at the same time.
+ */
+public final class Maintenance {
+  private static final int BATCH = 1_000;
+
+  private final Database database;
+  private final QueueNotifier notifier;
+  private final Enqueue enqueue;
+
+  Maintenance(Database database, QueueNotifier notifier, Enqueue enqueue) {
+    this.database = database;
+    this.notifier = notifier;
+    this.enqueue = enqueue;
+  }
+
+  /** Takes back every lease that ran out. */
+  public ReapResult reap(Duration grace) {
+    return recovered(database.transact("reap", connection -> Reap.lost(connection, grace, BATCH)));
+  }
+
+  /** Ends cancellations, attempts and jobs that are out of time. */
+  public ReapResult expire(Duration cancelGrace) {
+    return recovered(
+        database.transact("expire", connection -> Expire.late(connection, cancelGrace, BATCH)));
+  }
+
+  /** Makes jobs claimable whose backoff is over, or whose dependencies have ended. */
+  public int promote() {
+    List<String> ready = new ArrayList<>(Promote.due(database, null));
+    ready.addAll(Unblock.ready(database, null));
+    notifier.send(Set.copyOf(ready));
+    return ready.size();
+  }
+
+  /** Enqueues the jobs of schedules that are due. */
+  public int fire() {
+    return database.transact("fire", connection -> FireSchedules.due(connection, enqueue));
+  }
+
+  /** Deletes jobs that ended in this state longer ago than this, up to 1,000 of them. */
+  public int retain(JobState state, Duration olderThan) {
+    return database.run(
+        "retain", connection -> Retention.delete(connection, state, olderThan, BATCH));
+  }
+
+  /** Deleted jobs whose artifacts still lie in the store. */
+  public List<JobId> orphaned(String store) {
+    return database.run("orphaned", connection -> Artifacts.orphaned(connection, store, BATCH));
+  }
+
+  /** Called once the files of deleted jobs are gone. */
+  public void forget(String store, List<JobId> jobs) {
+    database.run("forget", connection -> Artifacts.forget(connection, store, jobs));
+  }
+
+  /** Deletes idempotency keys that were used longer ago than this. */
+  public int forgetSubmissions(Duration olderThan) {
+    return database.run("forget", connection -> EnqueueIdempotent.forget(connection, olderThan));
+  }
+
+  private ReapResult recovered(List<Reap.Reaped> reaped) {
+    ReapResult result = ReapResult.of(Reap.logged(reaped));
+    notifier.send(result.requeuedIn());
+    return result;
+  }
+}

@@ -1,0 +1,158 @@
+package dev.holdfast.queue;
+
+import dev.holdfast.model.ops.Dispatch;
+import dev.holdfast.model.ops.DispatchTrouble;
+import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.schedule.Schedule;
+import dev.holdfast.model.schedule.ScheduleStatus;
+import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.queue.admin.Dispatches;
+import dev.holdfast.queue.admin.Queues;
+import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.notify.QueueNotifier;
+import dev.holdfast.queue.schedule.Schedules;
+import dev.holdfast.queue.settle.Settle;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Settings of queues, their schedules, and where their jobs are pushed to. */
+public final class QueueAdmin {
+  private final Database database;
+  private final QueueNotifier notifier;
+  private final Codec codec;
+
+  QueueAdmin(Database database, QueueNotifier notifier, Codec codec) {
+    this.database = database;
+    this.notifier = notifier;
+    this.codec = codec;
+  }
+
+  public List<QueueStatus> queues() {
+    return queues(null);
+  }
+
+  /** With the jobs of one tenant only, and no queue that has none of them. */
+  public List<QueueStatus> queues(@Nullable String tenant) {
+    return database.run("queues", connection -> Queues.list(connection, tenant));
+  }
+
+  public void pause(String queue) {
+    database.run("pause", connection -> Queues.pause(connection, Limits.queue(queue)));
+  }
+
+  /** False when the queue was not paused. */
+  public boolean resume(String queue) {
+    boolean resumed =
+        database.run("resume", connection -> Queues.resume(connection, Limits.queue(queue)));
+    notifier.send(List.of(queue));
+    return resumed;
+  }
+
+  /** No worker takes a job of any queue; what runs goes on. */
+  public void pauseAll() {
+    database.run("pause", connection -> Queues.pause(connection, Queues.EVERY));
+  }
+
+  /**
+   * Ends {@link #pauseAll}; queues that were paused by name stay paused. False when it was not set.
+   */
+  public boolean resumeAll() {
+    boolean resumed = database.run("resume", connection -> Queues.resume(connection, Queues.EVERY));
+    notifier.send(queues().stream().filter(each -> each.due() > 0).map(QueueStatus::name).toList());
+    return resumed;
+  }
+
+  /** Since when every queue is paused; empty when they are not. */
+  public Optional<Instant> allPausedSince() {
+    return database.run("paused", Queues::allPausedSince);
+  }
+
+  /** How many jobs of the queue may run at once over all workers; null lifts the limit. */
+  public void limit(String queue, @Nullable Integer maxRunning) {
+    if (maxRunning != null && maxRunning < 1) {
+      throw new RefusedException(
+          Refusal.BAD_LIMIT,
+          "limit %,d of queue '%s' must be at least 1: to stop a queue, pause it"
+              .formatted(maxRunning, queue));
+    }
+    database.run("limit", connection -> Queues.limit(connection, Limits.queue(queue), maxRunning));
+    notifier.send(List.of(queue));
+  }
+
+  /** How many jobs of the queue may start in a span of time over all workers. */
+  public void rate(String queue, int starts, Duration span) {
+    if (starts < 1 || span.toDays() > 365 || span.compareTo(Duration.ofMillis(1)) < 0) {
+      throw new RefusedException(
+          Refusal.BAD_LIMIT,
+          "a rate of %d per %s makes no sense: at least 1, per millisecond to year"
+              .formatted(starts, span));
+    }
+    database.run("rate", connection -> Queues.rate(connection, Limits.queue(queue), starts, span));
+    notifier.send(List.of(queue));
+  }
+
+  public void liftRate(String queue) {
+    database.run("rate", connection -> Queues.rate(connection, Limits.queue(queue), null, null));
+    notifier.send(List.of(queue));
+  }
+
+  /** Makes a schedule, or changes the one of that name. */
+  public void schedule(Schedule schedule) {
+    database.transact(
+        "schedule",
+        connection ->
+            Settle.storing(
+                "schedule",
+                Refusal.PAYLOAD_NOT_JSON,
+                () -> Schedules.set(connection, schedule, codec)));
+  }
+
+  public List<ScheduleStatus> schedules() {
+    return database.run("schedules", Schedules::list);
+  }
+
+  /** False when there is no such schedule, or it was paused before. */
+  public boolean pauseSchedule(String name) {
+    return database.run("schedule", connection -> Schedules.pause(connection, name));
+  }
+
+  /** False when there is no such schedule, or it was not paused. */
+  public boolean resumeSchedule(String name) {
+    return database.transact("schedule", connection -> Schedules.resume(connection, name));
+  }
+
+  public boolean removeSchedule(String name) {
+    return database.run("schedule", connection -> Schedules.remove(connection, name));
+  }
+
+  public List<Dispatch> dispatches() {
+    return database.run("dispatches", Dispatches::list);
+  }
+
+  public void dispatch(Dispatch dispatch) {
+    database.run("dispatch", connection -> Dispatches.set(connection, dispatch));
+  }
+
+  /** False when the queue was not pushed anywhere. */
+  public boolean stopDispatch(String queue) {
+    return database.run("dispatch", connection -> Dispatches.remove(connection, queue));
+  }
+
+  /** Stores why a queue's tasks do not reach their worker, unless the same is stored already. */
+  public void dispatchTrouble(
+      String queue, DispatchTrouble.Kind kind, String cause, boolean paused) {
+    database.run(
+        "dispatch", connection -> Dispatches.trouble(connection, queue, kind, cause, paused));
+  }
+
+  /** Clears the trouble: a queue's tasks reach their worker. */
+  public void dispatchWorks(String queue) {
+    database.run("dispatch", connection -> Dispatches.works(connection, queue));
+  }
+}

@@ -1,0 +1,219 @@
+package dev.holdfast.queue.enqueue;
+
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.queue.jdbc.DatabaseException;
+import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.SqlErrors;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Writes jobs of any kind, all or none. A job whose id or unique key is taken is answered with the
+ * job that has it.
+ */
+final class InsertJobs {
+  // clock_timestamp() instead of now(): in a caller's transaction now() is when that began.
+  private static final String INSERT =
+      """
+      INSERT INTO holdfast.job (%s, state, created_at, run_at, unique_until)
+      SELECT %s,
+             CASE WHEN n.when_dependency_fails IS NULL THEN 'PENDING' ELSE 'WAITING' END,
+             clock.now,
+             coalesce(n.run_at, clock.now + n.delay_ms * interval '1 millisecond'),
+             clock.now + n.unique_ms * interval '1 millisecond'
+        FROM %s,
+             (SELECT clock_timestamp() AS now) AS clock
+      ON CONFLICT DO NOTHING
+      RETURNING id
+      """
+          .formatted(JobColumn.STORED_NAMES, JobColumn.STORED_VALUES, JobColumn.INPUT_ROWS);
+
+  // A job whose time window has passed gives up its key when another job wants it.
+  private static final String GIVE_UP_OLD_KEYS =
+      """
+      WITH old AS MATERIALIZED (
+        SELECT j.id
+          FROM holdfast.job j
+          JOIN unnest(?::text[], ?::text[], ?::text[]) AS n(tenant, kind, unique_key)
+            ON j.tenant = n.tenant AND j.kind = n.kind AND j.unique_key = n.unique_key
+         WHERE j.unique_states > 0 AND j.unique_until <= clock_timestamp()
+         ORDER BY j.id
+           FOR NO KEY UPDATE OF j
+      )
+      UPDATE holdfast.job j
+         SET unique_states = 0
+        FROM old
+       WHERE j.id = old.id AND j.unique_states > 0
+      """;
+
+  private static final String WHO_STANDS_FOR =
+      """
+      SELECT n.id AS asked, coalesce(own.id, holder.id) AS id
+        FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[]) AS n(id, tenant, kind, unique_key)
+        LEFT JOIN holdfast.job own ON own.id = n.id
+        LEFT JOIN holdfast.job holder
+               ON holder.tenant = n.tenant AND holder.kind = n.kind
+              AND holder.unique_key = n.unique_key AND holder.unique_states > 0
+       WHERE coalesce(own.id, holder.id) IS NOT NULL
+      """;
+
+  // Compares what a job is enqueued with and keeps: not what a retry or a crash may change, nor
+  // times, because a delay that is sent again after a lost answer ends at another moment. Nor the
+  // trace, in which the second enqueue may be another span.
+  private static final String OTHERS_OF_THE_ID =
+      """
+      SELECT n.id
+        FROM %s
+        JOIN holdfast.job own ON own.id = n.id
+       WHERE (%s) IS DISTINCT FROM (%s)
+          OR coalesce(own.attributes - 'traceparent', '{}')
+             IS DISTINCT FROM coalesce(n.attributes::jsonb - 'traceparent', '{}')
+      """
+          .formatted(JobColumn.INPUT_ROWS, JobColumn.COMPARED_NAMES, JobColumn.COMPARED_VALUES);
+
+  private static final int TRIES = 5;
+
+  private InsertJobs() {}
+
+  static List<Enqueued> all(Connection connection, List<EncodedJob> jobs) throws SQLException {
+    Dependencies.check(jobs.stream().map(EncodedJob::job).toList());
+    Map<JobId, JobId> standsFor = new HashMap<>();
+    List<EncodedJob> written = new ArrayList<>();
+    List<EncodedJob> left = jobs.stream().sorted(EncodedJob.ORDER).toList();
+    // The holder of a key may end between the insert and the look at it: then the key is free.
+    for (int tries = 1; !left.isEmpty(); tries++) {
+      if (tries > TRIES) {
+        throw new DatabaseException(
+            DatabaseException.Reason.UNAVAILABLE,
+            "enqueue: uniqueKey '" + left.getFirst().uniqueKey() + "' kept changing hands",
+            null);
+      }
+      insert(connection, left, standsFor);
+      written.addAll(without(left, standsFor, false));
+      List<EncodedJob> skipped = without(left, standsFor, true);
+      lookUp(connection, skipped, standsFor);
+      left = without(skipped, standsFor, true);
+    }
+    Dependencies.write(connection, written.stream().map(EncodedJob::job).toList(), standsFor);
+    return jobs.stream()
+        .map(
+            each -> {
+              JobId id = standsFor.getOrDefault(each.id(), each.id());
+              return new Enqueued(id, !id.equals(each.id()));
+            })
+        .toList();
+  }
+
+  /** The jobs that nothing stands for yet, or the others. */
+  private static List<EncodedJob> without(
+      List<EncodedJob> jobs, Map<JobId, JobId> standsFor, boolean missing) {
+    return jobs.stream().filter(each -> standsFor.containsKey(each.id()) != missing).toList();
+  }
+
+  /** Inserts the jobs whose id and key are free; each of those then stands for itself. */
+  private static void insert(
+      Connection connection, List<EncodedJob> jobs, Map<JobId, JobId> standsFor)
+      throws SQLException {
+    List<EncodedJob> unique = jobs.stream().filter(EncodedJob::isUnique).toList();
+    try {
+      if (!unique.isEmpty()) {
+        Rows.update(
+            connection,
+            GIVE_UP_OLD_KEYS,
+            JobColumn.TENANT.array(connection, unique),
+            JobColumn.KIND.array(connection, unique),
+            JobColumn.UNIQUE_KEY.array(connection, unique));
+      }
+      for (JobId id :
+          Rows.listByKey(
+              connection, row -> Rows.id(row, "id"), INSERT, JobColumn.values(connection, jobs))) {
+        standsFor.put(id, id);
+      }
+    } catch (SQLException trouble) {
+      if (SqlErrors.isBadData(trouble)) {
+        throw notStorable(jobs, trouble);
+      }
+      if (SqlErrors.isLockNotFree(trouble) && !unique.isEmpty()) {
+        throw keyHeld(unique, trouble);
+      }
+      throw trouble;
+    }
+  }
+
+  /** Finds the jobs that have the ids or the keys of those that were not inserted. */
+  private static void lookUp(
+      Connection connection, List<EncodedJob> skipped, Map<JobId, JobId> standsFor)
+      throws SQLException {
+    if (skipped.isEmpty()) {
+      return;
+    }
+    Rows.list(
+        connection,
+        row -> standsFor.put(Rows.id(row, "asked"), Rows.id(row, "id")),
+        WHO_STANDS_FOR,
+        JobColumn.ID.array(connection, skipped),
+        JobColumn.TENANT.array(connection, skipped),
+        JobColumn.KIND.array(connection, skipped),
+        JobColumn.UNIQUE_KEY.array(connection, skipped));
+    List<EncodedJob> again =
+        skipped.stream().filter(each -> each.id().equals(standsFor.get(each.id()))).toList();
+    if (!again.isEmpty()) {
+      mustBeTheSame(connection, again);
+    }
+  }
+
+  /** The same id again is the same enqueue sent twice, unless the content differs. */
+  private static void mustBeTheSame(Connection connection, List<EncodedJob> jobs)
+      throws SQLException {
+    List<JobId> others =
+        Rows.list(
+            connection,
+            row -> Rows.id(row, "id"),
+            OTHERS_OF_THE_ID,
+            JobColumn.values(connection, jobs));
+    if (!others.isEmpty()) {
+      throw new RefusedException(
+          Refusal.ID_TAKEN,
+          "the id %s is that of another job, which differs in more than its times: choose another one"
+              .formatted(others.getFirst()));
+    }
+  }
+
+  static RefusedException notStorable(List<EncodedJob> jobs, SQLException trouble) {
+    String which =
+        jobs.size() == 1
+            ? "the payload of job " + jobs.getFirst().id()
+            : "a payload among these " + jobs.size() + " jobs";
+    if (jobs.stream().anyMatch(each -> each.job().resources() != null)) {
+      which += ", or what is said of resources,";
+    }
+    RefusedException refused =
+        new RefusedException(
+            Refusal.PAYLOAD_NOT_JSON,
+            which + " is not JSON that PostgreSQL can store; nothing was enqueued");
+    refused.initCause(trouble);
+    return refused;
+  }
+
+  /** The unique index makes the second insert of a key wait for the first one's transaction. */
+  private static DatabaseException keyHeld(List<EncodedJob> unique, SQLException trouble) {
+    EncodedJob first = unique.getFirst();
+    String which =
+        unique.size() == 1
+            ? "the unique key '%s' of kind '%s'".formatted(first.uniqueKey(), first.job().kind())
+            : "one of these %d unique keys, '%s' … '%s',"
+                .formatted(unique.size(), first.uniqueKey(), unique.getLast().uniqueKey());
+    return new DatabaseException(
+        DatabaseException.Reason.UNIQUE_KEY_HELD,
+        "%s is held by another open transaction, and did not come free in time; nothing was enqueued: try again once that transaction has ended, and keep transactions short that enqueue"
+            .formatted(which),
+        trouble);
+  }
+}

@@ -1,0 +1,54 @@
+package dev.holdfast.queue.health;
+
+import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.notify.QueueNotifier;
+import dev.holdfast.queue.recover.Reap;
+import dev.holdfast.queue.recover.ReapResult;
+import java.util.List;
+
+/** Takes back the jobs of a process that is known to be dead, without waiting for its leases. */
+public final class ProcessRecovery {
+  private static final String RECOVERED =
+      """
+      UPDATE holdfast.supervisor SET requeued_jobs = requeued_jobs + ?, ended_jobs = ended_jobs + ?
+       WHERE name = ?
+      """;
+
+  private final Database database;
+  private final QueueNotifier notifier;
+
+  ProcessRecovery(Database database, QueueNotifier notifier) {
+    this.database = database;
+    this.notifier = notifier;
+  }
+
+  /**
+   * Takes back the jobs that a dead process was running and counts the crash. Only for a caller
+   * that knows the process to be gone.
+   *
+   * @param supervisor whose process it was; the recovered jobs are counted in its row
+   * @param namePrefix how the worker name starts under which it held its leases
+   */
+  public ReapResult recover(String supervisor, String namePrefix, String why) {
+    List<Reap.Reaped> reaped =
+        database.transact(
+            "recover",
+            connection -> {
+              List<Reap.Reaped> taken = Reap.of(connection, namePrefix, why);
+              if (!taken.isEmpty()) {
+                ReapResult swept = ReapResult.of(taken);
+                Rows.update(
+                    connection,
+                    RECOVERED,
+                    swept.requeued().size(),
+                    swept.ended().size(),
+                    supervisor);
+              }
+              return taken;
+            });
+    ReapResult swept = ReapResult.of(Reap.logged(reaped));
+    notifier.send(swept.requeuedIn());
+    return swept;
+  }
+}

@@ -1,0 +1,142 @@
+package dev.holdfast.queue.health;
+
+import dev.holdfast.model.command.AcceptedWorkerCommand;
+import dev.holdfast.model.command.WorkerCommand;
+import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.model.ops.WorkerFleet;
+import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.Rows;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What operators ask of worker processes, and what their supervisors have done of it. */
+public final class WorkerCommands {
+  private static final String ADD =
+      """
+      INSERT INTO holdfast.worker_order
+             (supervisor, component, action, requested_by, reason, requested_at)
+      SELECT h.supervisor, h.component, ?, ?, ?, clock_timestamp()
+        FROM holdfast.health h
+       WHERE h.component = ? AND (?::text IS NULL OR h.supervisor = ?::text)
+       ORDER BY h.supervisor
+      RETURNING *
+      """;
+
+  private static final String OPEN =
+      """
+      SELECT * FROM holdfast.worker_order
+       WHERE supervisor = ? AND done_at IS NULL
+       ORDER BY id
+       LIMIT 1000
+      """;
+
+  private static final String DONE =
+      "UPDATE holdfast.worker_order SET done_at = clock_timestamp() WHERE id = ?";
+
+  private static final String IN_FORCE =
+      """
+      SELECT DISTINCT ON (component) *
+        FROM holdfast.worker_order
+       WHERE supervisor = ? AND done_at IS NOT NULL
+       ORDER BY component, id DESC
+      """;
+
+  private final Database database;
+  private final WorkerReadings readings;
+
+  WorkerCommands(Database database, WorkerReadings readings) {
+    this.database = database;
+    this.readings = readings;
+  }
+
+  /**
+   * Adds a command.
+   *
+   * @param supervisor null for all supervisors that have such a component
+   * @return a command for each of them
+   */
+  public List<WorkerCommand> add(
+      String component,
+      @Nullable String supervisor,
+      WorkerCommand.Action action,
+      String requestedBy,
+      String reason) {
+    return database.run(
+        "order",
+        connection ->
+            Rows.list(
+                connection,
+                WorkerCommands::read,
+                ADD,
+                action.text(),
+                requestedBy,
+                reason,
+                component,
+                supervisor,
+                supervisor));
+  }
+
+  /** Adds a command for each process that would obey it, or answers why there is none. */
+  public AcceptedWorkerCommand ask(WorkerFleet fleet, WorkerCommand.Draft draft) {
+    WorkerFleet.Judged judged = fleet.judge(draft);
+    return judged.against() == null
+        ? new AcceptedWorkerCommand.Given(
+            judged.rows().stream()
+                .flatMap(
+                    row ->
+                        add(
+                            row.component(),
+                            row.supervisor(),
+                            draft.action(),
+                            draft.requestedBy(),
+                            draft.reason())
+                            .stream())
+                .toList())
+        : judged.against();
+  }
+
+  /** Resumes every process that failed because it crashed too often. */
+  public List<WorkerCommand> resumeFailed(String requestedBy, String reason) {
+    return readings.all().stream()
+        .filter(row -> row.status() == HealthStatus.FAILED)
+        .flatMap(
+            row ->
+                add(
+                    row.component(),
+                    row.supervisor(),
+                    WorkerCommand.Action.RESUME,
+                    requestedBy,
+                    reason)
+                    .stream())
+        .toList();
+  }
+
+  /** The commands that the supervisor has not carried out yet. */
+  public List<WorkerCommand> open(String supervisor) {
+    return database.run(
+        "orders", connection -> Rows.list(connection, WorkerCommands::read, OPEN, supervisor));
+  }
+
+  public void done(WorkerCommand command) {
+    database.run("health", connection -> Rows.update(connection, DONE, command.id()));
+  }
+
+  /** The last command of each component, for a supervisor that starts again. */
+  public List<WorkerCommand> inForce(String supervisor) {
+    return database.run(
+        "orders", connection -> Rows.list(connection, WorkerCommands::read, IN_FORCE, supervisor));
+  }
+
+  private static WorkerCommand read(ResultSet row) throws SQLException {
+    return new WorkerCommand(
+        row.getLong("id"),
+        row.getString("supervisor"),
+        row.getString("component"),
+        WorkerCommand.Action.of(row.getString("action")),
+        row.getString("requested_by"),
+        row.getString("reason"),
+        Rows.instant(row, "requested_at"));
+  }
+}
