@@ -443,12 +443,12 @@ public final class Queue implements AutoCloseable {
 
   /** No worker takes a job of any queue; what runs goes on. */
   public void pauseAll() {
-    database.run("pause", connection -> Queues.pause(connection, Queues.EVERY));
+    database.run("pause", connection -> Queues.pauseAll(connection));
   }
 
   /** Ends that; queues that are paused by themselves stay so. False when it was not so. */
   public boolean resumeAll() {
-    boolean resumed = database.run("resume", connection -> Queues.resume(connection, Queues.EVERY));
+    boolean resumed = database.run("resume", connection -> Queues.resumeAll(connection));
     doorbell.ring(queues().stream().filter(each -> each.due() > 0).map(QueueStatus::name).toList());
     return resumed;
   }
