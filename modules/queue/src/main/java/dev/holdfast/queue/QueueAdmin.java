@@ -56,14 +56,14 @@ public final class QueueAdmin {
 
   /** No worker takes a job of any queue; what runs goes on. */
   public void pauseAll() {
-    database.run("pause", connection -> Queues.pause(connection, Queues.EVERY));
+    database.run("pause", connection -> Queues.pauseAll(connection));
   }
 
   /**
    * Ends {@link #pauseAll}; queues that were paused by name stay paused. False when it was not set.
    */
   public boolean resumeAll() {
-    boolean resumed = database.run("resume", connection -> Queues.resume(connection, Queues.EVERY));
+    boolean resumed = database.run("resume", connection -> Queues.resumeAll(connection));
     notifier.send(queues().stream().filter(each -> each.due() > 0).map(QueueStatus::name).toList());
     return resumed;
   }

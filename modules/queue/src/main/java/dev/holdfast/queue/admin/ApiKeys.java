@@ -3,6 +3,7 @@ package dev.holdfast.queue.admin;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -13,38 +14,46 @@ import org.jspecify.annotations.Nullable;
 
 /** Who may come in. */
 public final class ApiKeys {
-  private static final String COLUMNS =
-      "SELECT id, name, role, tenant, digest, created_at, expires_at, revoked_at FROM holdfast.api_key";
-
-  private static final String CREATE =
+  private static final String SELECT =
       """
-      INSERT INTO holdfast.api_key AS api_key (id, name, role, tenant, digest, created_at, expires_at)
-      VALUES (?, ?, ?, ?, ?, clock_timestamp(), clock_timestamp() + ? * interval '1 millisecond')
-      -- Run again because its answer was lost, it finds its own row.
-      ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE api_key.digest = excluded.digest
+      SELECT id, name, role, tenant, digest, created_at, expires_at, revoked_at FROM holdfast.api_key
       """;
 
-  private static final String REVOKE =
+  private static final String IS_VALID =
       """
-      UPDATE holdfast.api_key
-         SET revoked_at = least(revoked_at, clock_timestamp() + ? * interval '1 millisecond')
-       WHERE id = ? AND (revoked_at IS NULL OR revoked_at > clock_timestamp())
+      (revoked_at IS NULL OR revoked_at > clock_timestamp())
+        AND (expires_at IS NULL OR expires_at > clock_timestamp())
       """;
 
-  private static final String VALID =
-      COLUMNS
-          + """
-             WHERE id = ? AND (revoked_at IS NULL OR revoked_at > clock_timestamp())
-               AND (expires_at IS NULL OR expires_at > clock_timestamp())
-            """;
+  private static final Sql CREATE =
+      Sql.of(
+          """
+          INSERT INTO holdfast.api_key AS api_key
+                 (id, name, role, tenant, digest, created_at, expires_at)
+          VALUES (:id, :name, :role, :tenant, :digest, clock_timestamp(),
+                  clock_timestamp() + :lifetime * interval '1 millisecond')
+          -- Run again because its answer was lost, it finds its own row.
+          ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE api_key.digest = excluded.digest
+          """);
 
-  private static final String ANY =
-      """
-      SELECT EXISTS (
-        SELECT FROM holdfast.api_key
-         WHERE (revoked_at IS NULL OR revoked_at > clock_timestamp())
-           AND (expires_at IS NULL OR expires_at > clock_timestamp())) AS found
-      """;
+  private static final Sql REVOKE =
+      Sql.of(
+          """
+          UPDATE holdfast.api_key
+             SET revoked_at = least(revoked_at, clock_timestamp() + :after * interval '1 millisecond')
+           WHERE id = :id AND (revoked_at IS NULL OR revoked_at > clock_timestamp())
+          """);
+
+  private static final Sql LIST = Sql.of(SELECT + "ORDER BY created_at, id");
+
+  private static final Sql VALID =
+      Sql.of(SELECT + "WHERE id = :id AND ${valid}", "valid", IS_VALID);
+
+  private static final Sql ANY =
+      Sql.of(
+          "SELECT EXISTS (SELECT FROM holdfast.api_key WHERE ${valid}) AS found",
+          "valid",
+          IS_VALID);
 
   private ApiKeys() {}
 
@@ -57,27 +66,37 @@ public final class ApiKeys {
       String digest,
       @Nullable Duration lifetime)
       throws SQLException {
-    return Rows.update(connection, CREATE, id, name, role.word(), tenant, digest, lifetime) == 1;
+    return CREATE
+            .on(connection)
+            .set("id", id)
+            .set("name", name)
+            .set("role", role.word())
+            .set("tenant", tenant)
+            .set("digest", digest)
+            .set("lifetime", lifetime)
+            .update()
+        == 1;
   }
 
   /** Opens nothing any more, once the time is over. */
   public static boolean revoke(Connection connection, String id, Duration after)
       throws SQLException {
-    return Rows.update(connection, REVOKE, after, id) == 1;
+    return REVOKE.on(connection).set("after", after).set("id", id).update() == 1;
   }
 
   public static List<ApiKey> list(Connection connection) throws SQLException {
-    return Rows.list(connection, ApiKeys::read, COLUMNS + " ORDER BY created_at, id");
+    return LIST.on(connection).list(ApiKeys::read);
   }
 
   public static Optional<KnownKey> valid(Connection connection, String id) throws SQLException {
-    return Rows.list(connection, row -> new KnownKey(read(row), row.getString("digest")), VALID, id)
-        .stream()
-        .findFirst();
+    return VALID
+        .on(connection)
+        .set("id", id)
+        .first(row -> new KnownKey(read(row), row.getString("digest")));
   }
 
   public static boolean any(Connection connection) throws SQLException {
-    return Rows.list(connection, row -> row.getBoolean("found"), ANY).getFirst();
+    return ANY.on(connection).only(row -> row.getBoolean("found"));
   }
 
   private static ApiKey read(ResultSet row) throws SQLException {

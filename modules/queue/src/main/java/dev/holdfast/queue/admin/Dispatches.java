@@ -2,7 +2,7 @@ package dev.holdfast.queue.admin;
 
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.DispatchTrouble;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.net.URI;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -10,101 +10,125 @@ import java.util.List;
 
 /** Where queues are pushed to. */
 public final class Dispatches {
-  private static final String SET =
+  private static final String NO_TROUBLE =
       """
-      INSERT INTO holdfast.queue (name, dispatch_url, dispatch_secret, dispatch_max_in_flight)
-      VALUES (?, ?, ?, ?)
-      ON CONFLICT (name) DO UPDATE
-         SET dispatch_url = excluded.dispatch_url, dispatch_secret = excluded.dispatch_secret,
-             dispatch_max_in_flight = excluded.dispatch_max_in_flight,
-             dispatch_trouble = NULL, dispatch_trouble_cause = NULL, dispatch_paused = NULL,
+      dispatch_trouble = NULL, dispatch_trouble_cause = NULL, dispatch_paused = NULL,
              dispatch_trouble_since = NULL
       """;
 
-  private static final String REMOVE =
-      """
-      UPDATE holdfast.queue
-         SET dispatch_url = NULL, dispatch_secret = NULL, dispatch_max_in_flight = NULL,
-             dispatch_trouble = NULL, dispatch_trouble_cause = NULL, dispatch_paused = NULL,
-             dispatch_trouble_since = NULL
-       WHERE name = ? AND dispatch_url IS NOT NULL
-      """;
+  private static final Sql SET =
+      Sql.of(
+          """
+          INSERT INTO holdfast.queue (name, dispatch_url, dispatch_secret, dispatch_max_in_flight)
+          VALUES (:queue, :url, :secret, :maxInFlight)
+          ON CONFLICT (name) DO UPDATE
+             SET dispatch_url = excluded.dispatch_url, dispatch_secret = excluded.dispatch_secret,
+                 dispatch_max_in_flight = excluded.dispatch_max_in_flight,
+                 ${works}
+          """,
+          "works",
+          NO_TROUBLE);
 
-  private static final String LIST =
-      """
-      SELECT name, dispatch_url, dispatch_secret, dispatch_max_in_flight
-        FROM holdfast.queue
-       WHERE dispatch_url IS NOT NULL
-       ORDER BY name
-      """;
+  private static final Sql REMOVE =
+      Sql.of(
+          """
+          UPDATE holdfast.queue
+             SET dispatch_url = NULL, dispatch_secret = NULL, dispatch_max_in_flight = NULL,
+                 ${works}
+           WHERE name = :queue AND dispatch_url IS NOT NULL
+          """,
+          "works",
+          NO_TROUBLE);
 
-  // Since when is kept for as long as nothing gets through, whatever the reason.
-  private static final String TROUBLE =
-      """
-      UPDATE holdfast.queue
-         SET dispatch_trouble = ?, dispatch_trouble_cause = ?, dispatch_paused = ?,
-             dispatch_trouble_since = coalesce(dispatch_trouble_since, clock_timestamp())
-       WHERE name = ? AND dispatch_url IS NOT NULL
-         AND (dispatch_trouble, dispatch_paused) IS DISTINCT FROM (?::text, ?::boolean)
-      """;
+  private static final Sql LIST =
+      Sql.of(
+          """
+          SELECT name, dispatch_url, dispatch_secret, dispatch_max_in_flight
+            FROM holdfast.queue
+           WHERE dispatch_url IS NOT NULL
+           ORDER BY name
+          """);
 
-  private static final String WORKS =
-      """
-      UPDATE holdfast.queue
-         SET dispatch_trouble = NULL, dispatch_trouble_cause = NULL, dispatch_paused = NULL,
-             dispatch_trouble_since = NULL
-       WHERE name = ? AND dispatch_trouble IS NOT NULL
-      """;
+  // The time is kept for as long as no task gets through, whatever the reason.
+  private static final Sql TROUBLE =
+      Sql.of(
+          """
+          UPDATE holdfast.queue
+             SET dispatch_trouble = :kind, dispatch_trouble_cause = :cause, dispatch_paused = :paused,
+                 dispatch_trouble_since = coalesce(dispatch_trouble_since, clock_timestamp())
+           WHERE name = :queue AND dispatch_url IS NOT NULL
+             AND (dispatch_trouble, dispatch_paused)
+                 IS DISTINCT FROM (:kind::text, :paused::boolean)
+          """);
 
-  private static final String RUNNING =
-      """
-      SELECT count(*) AS running
-        FROM holdfast.job
-       WHERE queue = ? AND state = 'RUNNING' AND worker_id = ?
-      """;
+  private static final Sql WORKS =
+      Sql.of(
+          """
+          UPDATE holdfast.queue
+             SET ${works}
+           WHERE name = :queue AND dispatch_trouble IS NOT NULL
+          """,
+          "works",
+          NO_TROUBLE);
+
+  private static final Sql RUNNING =
+      Sql.of(
+          """
+          SELECT count(*) AS running
+            FROM holdfast.job
+           WHERE queue = :queue AND state = 'RUNNING' AND worker_id = :worker
+          """);
 
   private Dispatches() {}
 
   public static long running(Connection connection, String queue, String worker)
       throws SQLException {
-    return Rows.list(connection, row -> row.getLong("running"), RUNNING, queue, worker).getFirst();
+    return RUNNING
+        .on(connection)
+        .set("queue", queue)
+        .set("worker", worker)
+        .only(row -> row.getLong("running"));
   }
 
   public static boolean set(Connection connection, Dispatch dispatch) throws SQLException {
-    return Rows.update(
-            connection,
-            SET,
-            dispatch.queue(),
-            dispatch.url().toString(),
-            dispatch.secret(),
-            dispatch.maxInFlight())
+    return SET.on(connection)
+            .set("queue", dispatch.queue())
+            .set("url", dispatch.url().toString())
+            .set("secret", dispatch.secret())
+            .set("maxInFlight", dispatch.maxInFlight())
+            .update()
         > 0;
   }
 
   public static boolean remove(Connection connection, String queue) throws SQLException {
-    return Rows.update(connection, REMOVE, queue) > 0;
+    return REMOVE.on(connection).set("queue", queue).update() > 0;
   }
 
   public static boolean trouble(
       Connection connection, String queue, DispatchTrouble.Kind kind, String cause, boolean paused)
       throws SQLException {
-    return Rows.update(connection, TROUBLE, kind.name(), cause, paused, queue, kind.name(), paused)
+    return TROUBLE
+            .on(connection)
+            .set("queue", queue)
+            .set("kind", kind.name())
+            .set("cause", cause)
+            .set("paused", paused)
+            .update()
         > 0;
   }
 
   public static boolean works(Connection connection, String queue) throws SQLException {
-    return Rows.update(connection, WORKS, queue) > 0;
+    return WORKS.on(connection).set("queue", queue).update() > 0;
   }
 
   public static List<Dispatch> list(Connection connection) throws SQLException {
-    return Rows.list(
-        connection,
-        row ->
-            new Dispatch(
-                row.getString("name"),
-                URI.create(row.getString("dispatch_url")),
-                row.getString("dispatch_secret"),
-                row.getInt("dispatch_max_in_flight")),
-        LIST);
+    return LIST.on(connection)
+        .list(
+            row ->
+                new Dispatch(
+                    row.getString("name"),
+                    URI.create(row.getString("dispatch_url")),
+                    row.getString("dispatch_secret"),
+                    row.getInt("dispatch_max_in_flight")));
   }
 }

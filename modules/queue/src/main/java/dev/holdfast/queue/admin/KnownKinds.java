@@ -1,7 +1,7 @@
 package dev.holdfast.queue.admin;
 
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -13,50 +13,54 @@ import java.util.Collection;
  */
 public final class KnownKinds {
   // In their order, or two workers that say the same deadlock; and not again before it matters.
-  private static final String ANNOUNCE =
-      """
+  private static final Sql ANNOUNCE =
+      Sql.of(
+          """
       WITH old AS (
         DELETE FROM holdfast.known_kind WHERE seen_at < clock_timestamp() - interval '30 days'
       )
       INSERT INTO holdfast.known_kind AS k (queue, kind, seen_at)
       SELECT q.queue, n.kind, clock_timestamp()
-        FROM unnest(?::text[]) AS q(queue) CROSS JOIN unnest(?::text[]) AS n(kind)
+        FROM unnest(:queues::text[]) AS q(queue) CROSS JOIN unnest(:kinds::text[]) AS n(kind)
        ORDER BY q.queue, n.kind
       ON CONFLICT (queue, kind) DO UPDATE SET seen_at = excluded.seen_at
        WHERE k.seen_at < excluded.seen_at - interval '20 seconds'
-      """;
+      """);
 
   // The time runs from the first attempt: before that nobody has met it. Workers say every half
   // minute what they know, so that one who was heard two minutes ago may still be there.
-  private static final String MAY_BE =
-      """
+  private static final Sql MAY_BE =
+      Sql.of(
+          """
       SELECT coalesce((SELECT min(a.started_at) FROM holdfast.attempt a WHERE a.job_id = j.id),
-                      j.started_at) + ? * interval '1 millisecond' > clock_timestamp()
+                      j.started_at) + :patience * interval '1 millisecond' > clock_timestamp()
              OR (SELECT k.seen_at FROM holdfast.known_kind k
                   WHERE k.queue = j.queue AND k.kind = j.kind)
-                + greatest(? * interval '1 millisecond', interval '2 minutes') > clock_timestamp()
+                + greatest(:patience * interval '1 millisecond', interval '2 minutes') > clock_timestamp()
              AS may_be
         FROM holdfast.job j
-       WHERE j.id = ?
-      """;
+       WHERE j.id = :job
+      """);
 
   private KnownKinds() {}
 
   public static void announce(
       Connection connection, Collection<String> queues, Collection<String> kinds)
       throws SQLException {
-    Rows.update(
-        connection,
-        ANNOUNCE,
-        Rows.array(connection, "text", queues.stream().distinct().toList(), name -> name),
-        Rows.array(connection, "text", kinds.stream().distinct().toList(), name -> name));
+    ANNOUNCE
+        .on(connection)
+        .array("queues", "text", queues.stream().distinct().toList(), name -> name)
+        .array("kinds", "text", kinds.stream().distinct().toList(), name -> name)
+        .update();
   }
 
   public static boolean mayBe(Connection connection, JobId job, Duration patience)
       throws SQLException {
-    return Rows.list(
-            connection, row -> row.getBoolean("may_be"), MAY_BE, patience, patience, job.value())
-        .stream()
-        .anyMatch(known -> known);
+    return MAY_BE
+        .on(connection)
+        .set("patience", patience)
+        .set("job", job)
+        .first(row -> row.getBoolean("may_be"))
+        .orElse(false);
   }
 }

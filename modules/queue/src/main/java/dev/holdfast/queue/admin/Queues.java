@@ -3,6 +3,9 @@ package dev.holdfast.queue.admin;
 import dev.holdfast.model.ops.DispatchTrouble;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.ClaimableSql;
+import dev.holdfast.queue.sql.TenantSql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -14,42 +17,48 @@ import org.jspecify.annotations.Nullable;
 
 /** Queues and their settings. A queue without settings has no row. */
 public final class Queues {
-  private static final String PAUSE =
-      """
-      INSERT INTO holdfast.queue (name, paused_at) VALUES (?, clock_timestamp())
-      ON CONFLICT (name) DO UPDATE
-         SET paused_at = coalesce(holdfast.queue.paused_at, excluded.paused_at)
-      """;
+  private static final Sql PAUSE =
+      Sql.of(
+          """
+          INSERT INTO holdfast.queue (name, paused_at) VALUES (:queue, clock_timestamp())
+          ON CONFLICT (name) DO UPDATE
+             SET paused_at = coalesce(holdfast.queue.paused_at, excluded.paused_at)
+          """);
 
-  private static final String RESUME =
-      "UPDATE holdfast.queue SET paused_at = NULL WHERE name = ? AND paused_at IS NOT NULL";
+  private static final Sql RESUME =
+      Sql.of(
+          """
+          UPDATE holdfast.queue SET paused_at = NULL WHERE name = :queue AND paused_at IS NOT NULL
+          """);
 
-  private static final String LIMIT =
-      """
-      INSERT INTO holdfast.queue (name, max_running) VALUES (?, ?)
-      ON CONFLICT (name) DO UPDATE SET max_running = excluded.max_running
-      """;
+  private static final Sql PAUSE_ALL =
+      Sql.of(
+          """
+          INSERT INTO holdfast.pause_of_all_queues (paused_at) VALUES (clock_timestamp())
+          ON CONFLICT DO NOTHING
+          """);
+
+  private static final Sql RESUME_ALL = Sql.of("DELETE FROM holdfast.pause_of_all_queues");
+
+  private static final Sql ALL_PAUSED_SINCE =
+      Sql.of("SELECT paused_at FROM holdfast.pause_of_all_queues");
+
+  private static final Sql LIMIT =
+      Sql.of(
+          """
+          INSERT INTO holdfast.queue (name, max_running) VALUES (:queue, :maxRunning)
+          ON CONFLICT (name) DO UPDATE SET max_running = excluded.max_running
+          """);
 
   // A new limit begins with a full bucket.
-  private static final String RATE =
-      """
-      INSERT INTO holdfast.queue (name, rate_limit, rate_span_ms) VALUES (?, ?, ?)
-      ON CONFLICT (name) DO UPDATE
-         SET rate_limit = excluded.rate_limit, rate_span_ms = excluded.rate_span_ms,
-             tokens = NULL, tokens_at = NULL
-      """;
-
-  /** Stands for all queues; no queue can have this name. */
-  public static final String EVERY = "*";
-
-  /** Whether a queue, named by an expression, is paused: by itself, or with all of them. */
-  public static String isPaused(String queue) {
-    return "EXISTS (SELECT FROM holdfast.queue p WHERE p.name IN (%s, '%s') AND p.paused_at IS NOT NULL)"
-        .formatted(queue, EVERY);
-  }
-
-  private static final String PAUSED_SINCE =
-      "SELECT paused_at FROM holdfast.queue WHERE name = ? AND paused_at IS NOT NULL";
+  private static final Sql RATE =
+      Sql.of(
+          """
+          INSERT INTO holdfast.queue (name, rate_limit, rate_span_ms) VALUES (:queue, :starts, :span)
+          ON CONFLICT (name) DO UPDATE
+             SET rate_limit = excluded.rate_limit, rate_span_ms = excluded.rate_span_ms,
+                 tokens = NULL, tokens_at = NULL
+          """);
 
   // Each part has the condition of an index, so that finished jobs cost nothing here either.
   private static final String PARTS =
@@ -62,7 +71,7 @@ public final class Queues {
              coalesce(j.running, 0) AS running,
              extract(epoch FROM statement_timestamp() - j.oldest) * 1000 AS oldest_ms,
              extract(epoch FROM statement_timestamp() - j.oldest_free) * 1000 AS oldest_free_ms
-        FROM (SELECT * FROM holdfast.queue WHERE name <> '*') AS q
+        FROM holdfast.queue AS q
         FULL JOIN (
           SELECT queue, sum(due) AS due, sum(delayed) AS delayed, sum(retrying) AS retrying,
                  sum(waiting) AS waiting, sum(running) AS running, min(oldest) AS oldest,
@@ -72,118 +81,157 @@ public final class Queues {
                          0 AS retrying, 0 AS waiting, 0 AS running,
                          min(run_at) FILTER (WHERE run_at <= statement_timestamp()) AS oldest,
                          min(run_at) FILTER (WHERE run_at <= statement_timestamp()) AS oldest_free
-                    FROM holdfast.job
-                   WHERE state = 'PENDING' AND concurrency_key IS NULL %1$s GROUP BY queue
+                    FROM holdfast.job j WHERE ${free} AND ${tenant} GROUP BY queue
                   UNION ALL
                   SELECT queue, count(*) FILTER (WHERE run_at <= statement_timestamp()),
                          count(*) FILTER (WHERE run_at > statement_timestamp()), 0, 0, 0,
                          min(run_at) FILTER (WHERE run_at <= statement_timestamp()), NULL
-                    FROM holdfast.job
-                   WHERE state = 'PENDING' AND concurrency_key IS NOT NULL %1$s GROUP BY queue
+                    FROM holdfast.job j WHERE ${keyed} AND ${tenant} GROUP BY queue
+                  UNION ALL
+                  SELECT queue, count(*) FILTER (WHERE run_at <= statement_timestamp()),
+                         count(*) FILTER (WHERE run_at > statement_timestamp()), 0, 0, 0,
+                         min(run_at) FILTER (WHERE run_at <= statement_timestamp()), NULL
+                    FROM holdfast.job j
+                   WHERE ${alone} AND j.concurrency_key IS NULL AND ${tenant} GROUP BY queue
                   UNION ALL
                   SELECT queue, 0, 0, count(*), 0, 0, NULL, NULL
-                    FROM holdfast.job WHERE state = 'RETRYING' %1$s GROUP BY queue
+                    FROM holdfast.job j WHERE state = 'RETRYING' AND ${tenant} GROUP BY queue
                   UNION ALL
                   SELECT queue, 0, 0, 0, count(*), 0, NULL, NULL
-                    FROM holdfast.job WHERE state = 'WAITING' %1$s GROUP BY queue
+                    FROM holdfast.job j WHERE state = 'WAITING' AND ${tenant} GROUP BY queue
                   UNION ALL
                   SELECT queue, 0, 0, 0, 0, count(*), NULL, NULL
-                    FROM holdfast.job WHERE state = 'RUNNING' %1$s GROUP BY queue) AS part
+                    FROM holdfast.job j WHERE state = 'RUNNING' AND ${tenant} GROUP BY queue) AS part
            GROUP BY queue) AS j ON j.queue = q.name
-       WHERE %2$s
+       WHERE ${which}
        ORDER BY 1
       """;
 
-  private static final String LIST =
-      PARTS.formatted(
-          "",
-          "j.queue IS NOT NULL OR q.paused_at IS NOT NULL OR q.max_running IS NOT NULL"
-              + " OR q.rate_limit IS NOT NULL OR q.dispatch_url IS NOT NULL");
+  private static final Sql LIST =
+      parts(
+          """
+          j.queue IS NOT NULL OR q.paused_at IS NOT NULL OR q.max_running IS NOT NULL
+            OR q.rate_limit IS NOT NULL OR q.dispatch_url IS NOT NULL
+          """);
 
   // A queue that only others use is not there for a tenant.
-  private static final String LIST_OF_TENANT =
-      PARTS.formatted("AND tenant = ?", "j.queue IS NOT NULL");
+  private static final Sql LIST_OF_TENANT = parts("j.queue IS NOT NULL");
+
+  private static Sql parts(String which) {
+    return Sql.of(
+        PARTS,
+        "free",
+        ClaimableSql.isFree("j"),
+        "keyed",
+        ClaimableSql.isKeyed("j"),
+        "alone",
+        ClaimableSql.isAlone("j"),
+        "tenant",
+        TenantSql.isOf("j"),
+        "which",
+        which);
+  }
 
   // Counting stops where the answer is known: a million waiting jobs are just as much "too many".
-  private static final String DEPTH =
-      """
-      SELECT count(*) AS depth
-        FROM (SELECT
-                FROM unnest(?::text[]) AS name(queue)
-               CROSS JOIN LATERAL (
-                 (SELECT j.run_at
-                    FROM generate_series(0, 9) AS lane(priority)
+  private static final Sql DEPTH =
+      Sql.of(
+          """
+          SELECT count(*) AS depth
+            FROM (SELECT
+                    FROM unnest(:queues::text[]) AS name(queue)
                    CROSS JOIN LATERAL (
-                     SELECT j.run_at
-                       FROM holdfast.job j
-                      WHERE j.queue = name.queue AND j.priority = lane.priority
-                        AND j.state = 'PENDING' AND j.concurrency_key IS NULL
-                        AND j.run_at <= statement_timestamp()
-                        AND (?::text IS NULL OR j.tenant = ?::text)
-                      ORDER BY j.run_at
-                      LIMIT ?) AS j)
-                 UNION ALL
-                 (SELECT k.run_at
-                    FROM holdfast.job k
-                   WHERE k.queue = name.queue
-                     AND k.state = 'PENDING' AND k.concurrency_key IS NOT NULL
-                     AND k.run_at <= statement_timestamp()
-                     AND (?::text IS NULL OR k.tenant = ?::text)
-                   ORDER BY k.concurrency_key
-                   LIMIT ?)) AS due
-               LIMIT ?) AS counted
-      """;
+                     (SELECT j.run_at
+                        FROM generate_series(0, 9) AS lane(priority)
+                       CROSS JOIN LATERAL (
+                         SELECT j.run_at
+                           FROM holdfast.job j
+                          WHERE j.queue = name.queue AND j.priority = lane.priority
+                            AND ${free} AND ${tenant}
+                            AND j.run_at <= statement_timestamp()
+                          ORDER BY j.run_at
+                          LIMIT :most) AS j)
+                     UNION ALL
+                     (SELECT j.run_at
+                        FROM holdfast.job j
+                       WHERE j.queue = name.queue AND ${keyed} AND ${tenant}
+                         AND j.run_at <= statement_timestamp()
+                       ORDER BY j.concurrency_key
+                       LIMIT :most)
+                     UNION ALL
+                     (SELECT j.run_at
+                        FROM holdfast.job j
+                       WHERE j.queue = name.queue AND ${alone} AND j.concurrency_key IS NULL
+                         AND ${tenant} AND j.run_at <= statement_timestamp()
+                       ORDER BY j.priority
+                       LIMIT :most)) AS due
+                   LIMIT :most) AS counted
+          """,
+          "free",
+          ClaimableSql.isFree("j"),
+          "keyed",
+          ClaimableSql.isKeyed("j"),
+          "alone",
+          ClaimableSql.isAlone("j"),
+          "tenant",
+          TenantSql.isOf("j"));
 
   private Queues() {}
 
   public static boolean pause(Connection connection, String queue) throws SQLException {
-    return Rows.update(connection, PAUSE, queue) > 0;
+    return PAUSE.on(connection).set("queue", queue).update() > 0;
   }
 
   public static boolean resume(Connection connection, String queue) throws SQLException {
-    return Rows.update(connection, RESUME, queue) > 0;
+    return RESUME.on(connection).set("queue", queue).update() > 0;
+  }
+
+  public static boolean pauseAll(Connection connection) throws SQLException {
+    return PAUSE_ALL.on(connection).update() > 0;
+  }
+
+  public static boolean resumeAll(Connection connection) throws SQLException {
+    return RESUME_ALL.on(connection).update() > 0;
   }
 
   /** Since when every queue is paused. */
   public static Optional<Instant> allPausedSince(Connection connection) throws SQLException {
-    return Rows.list(connection, row -> Rows.instant(row, "paused_at"), PAUSED_SINCE, EVERY)
-        .stream()
-        .findFirst();
+    return ALL_PAUSED_SINCE.on(connection).first(row -> Rows.instant(row, "paused_at"));
   }
 
   public static boolean limit(Connection connection, String queue, @Nullable Integer maxRunning)
       throws SQLException {
-    return Rows.update(connection, LIMIT, queue, maxRunning) > 0;
+    return LIMIT.on(connection).set("queue", queue).set("maxRunning", maxRunning).update() > 0;
   }
 
   public static boolean rate(
       Connection connection, String queue, @Nullable Integer starts, @Nullable Duration span)
       throws SQLException {
-    return Rows.update(connection, RATE, queue, starts, span) > 0;
+    return RATE.on(connection).set("queue", queue).set("starts", starts).set("span", span).update()
+        > 0;
   }
 
   public static List<QueueStatus> list(Connection connection, @Nullable String tenant)
       throws SQLException {
-    return Rows.list(
-        connection,
-        row ->
-            new QueueStatus(
-                row.getString("name"),
-                row.getLong("due"),
-                row.getLong("delayed"),
-                row.getLong("retrying"),
-                row.getLong("waiting"),
-                row.getLong("running"),
-                Rows.intOrNull(row, "max_running"),
-                Rows.intOrNull(row, "rate_limit"),
-                Rows.millisOrNull(row, "rate_span_ms"),
-                Rows.instantOrNull(row, "paused_at"),
-                Rows.millisOrNull(row, "oldest_ms"),
-                Rows.millisOrNull(row, "oldest_free_ms"),
-                row.getBoolean("pushed"),
-                trouble(row)),
-        tenant == null ? LIST : LIST_OF_TENANT,
-        tenant == null ? new Object[0] : new Object[] {tenant, tenant, tenant, tenant, tenant});
+    return (tenant == null ? LIST : LIST_OF_TENANT)
+        .on(connection)
+        .tenant(tenant)
+        .list(
+            row ->
+                new QueueStatus(
+                    row.getString("name"),
+                    row.getLong("due"),
+                    row.getLong("delayed"),
+                    row.getLong("retrying"),
+                    row.getLong("waiting"),
+                    row.getLong("running"),
+                    Rows.intOrNull(row, "max_running"),
+                    Rows.intOrNull(row, "rate_limit"),
+                    Rows.millisOrNull(row, "rate_span_ms"),
+                    Rows.instantOrNull(row, "paused_at"),
+                    Rows.millisOrNull(row, "oldest_ms"),
+                    Rows.millisOrNull(row, "oldest_free_ms"),
+                    row.getBoolean("pushed"),
+                    trouble(row)));
   }
 
   private static @Nullable DispatchTrouble trouble(ResultSet row) throws SQLException {
@@ -200,18 +248,11 @@ public final class Queues {
   public static long depth(
       Connection connection, List<String> queues, long most, @Nullable String tenant)
       throws SQLException {
-    return Rows.list(
-            connection,
-            row -> row.getLong("depth"),
-            DEPTH,
-            Rows.array(connection, "text", queues, q -> q),
-            tenant,
-            tenant,
-            most,
-            tenant,
-            tenant,
-            most,
-            most)
-        .getFirst();
+    return DEPTH
+        .on(connection)
+        .array("queues", "text", queues, q -> q)
+        .set("most", most)
+        .tenant(tenant)
+        .only(row -> row.getLong("depth"));
   }
 }

@@ -1,7 +1,7 @@
 package dev.holdfast.queue.admin;
 
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -12,18 +12,19 @@ import java.time.Duration;
  */
 public final class Retention {
   // statement_timestamp(), because no index can be searched for what changes while it is read.
-  private static final String SQL =
-      """
+  private static final Sql SQL =
+      Sql.of(
+          """
       WITH old AS MATERIALIZED (
         SELECT j.id
           FROM holdfast.job j
-         WHERE j.finished_at < statement_timestamp() - ? * interval '1 millisecond'
-           AND j.state = ?
-         LIMIT ?
+         WHERE j.finished_at < statement_timestamp() - :olderThan * interval '1 millisecond'
+           AND j.state = :state
+         LIMIT :most
            FOR UPDATE SKIP LOCKED
       ), deleted AS (
         DELETE FROM holdfast.job j USING old
-         WHERE j.id = old.id AND j.state = ?
+         WHERE j.id = old.id AND j.state = :state
         RETURNING j.id
       ), orphaned AS (
         UPDATE holdfast.artifact a
@@ -32,7 +33,7 @@ public final class Retention {
          WHERE a.job_id = d.id
       )
       SELECT count(*) AS deleted FROM deleted
-      """;
+      """);
 
   private Retention() {}
 
@@ -41,14 +42,10 @@ public final class Retention {
     if (!state.isTerminal()) {
       throw new IllegalArgumentException("a job in " + state + " is never deleted");
     }
-    return Rows.list(
-            connection,
-            row -> row.getInt("deleted"),
-            SQL,
-            olderThan,
-            state.name(),
-            most,
-            state.name())
-        .getFirst();
+    return SQL.on(connection)
+        .set("olderThan", olderThan)
+        .set("state", state.name())
+        .set("most", most)
+        .only(row -> row.getInt("deleted"));
   }
 }

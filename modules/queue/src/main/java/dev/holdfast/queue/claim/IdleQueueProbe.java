@@ -1,7 +1,8 @@
 package dev.holdfast.queue.claim;
 
-import dev.holdfast.queue.admin.Queues;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.ClaimableSql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Why a claim came back empty: asked only then, so that a busy queue never pays for it.
  *
- * <p>Every look is the first row in the order of an index, never EXISTS: see {@link Claim}.
+ * <p>Every look is the first row in the order of an index, never EXISTS: see {@link ClaimableSql}.
  *
  * @param hasRules the queue has a limit or a rate, or jobs with concurrency keys
  * @param retryDue a job in RETRYING has waited out its backoff
@@ -25,15 +26,11 @@ record IdleQueueProbe(
     boolean retryDue,
     boolean hasWaiting,
     @Nullable Duration nextDue) {
-  private static final String SQL =
-      """
-      SELECT %s AS paused,
-             q.max_running IS NOT NULL OR q.rate_limit IS NOT NULL OR (
-               SELECT k.queue FROM holdfast.job k
-                WHERE k.queue = name.queue AND k.state = 'PENDING'
-                  AND k.concurrency_key IS NOT NULL
-                ORDER BY k.concurrency_key
-                LIMIT 1) IS NOT NULL AS has_rules,
+  private static final Sql SQL =
+      Sql.of(
+          """
+      SELECT ${paused} AS paused,
+             ${rules} AS has_rules,
              (SELECT r.run_at FROM holdfast.job r
                WHERE r.queue = name.queue AND r.state = 'RETRYING'
                ORDER BY r.run_at
@@ -42,9 +39,10 @@ record IdleQueueProbe(
                WHERE w.queue = name.queue AND w.state = 'WAITING'
                ORDER BY w.queue
                LIMIT 1) IS NOT NULL AS has_waiting,
-             extract(epoch FROM least(delayed.run_at, keyed.run_at, retrying.run_at, token.comes_at)
+             extract(epoch FROM least(delayed.run_at, keyed.run_at, alone.run_at,
+                                      retrying.run_at, token.comes_at)
                                 - statement_timestamp()) * 1000 AS next_ms
-        FROM (SELECT ?::text AS queue) AS name
+        FROM (SELECT :queue::text AS queue) AS name
         LEFT JOIN holdfast.queue q ON q.name = name.queue
         LEFT JOIN LATERAL (
           -- A millisecond more, for the fraction that is cut off on the way to the worker.
@@ -61,7 +59,7 @@ record IdleQueueProbe(
              SELECT j.run_at
                FROM holdfast.job j
               WHERE j.queue = name.queue AND j.priority = lane.priority
-                AND j.state = 'PENDING' AND j.concurrency_key IS NULL
+                AND ${free}
                 AND j.run_at > statement_timestamp()
               ORDER BY j.run_at
               LIMIT 1) AS first) AS delayed ON true
@@ -70,10 +68,16 @@ record IdleQueueProbe(
           SELECT min(first.run_at) FILTER (WHERE first.run_at > statement_timestamp()) AS run_at
             FROM (SELECT k.run_at
                     FROM holdfast.job k
-                   WHERE k.queue = name.queue AND k.state = 'PENDING'
-                     AND k.concurrency_key IS NOT NULL
+                   WHERE k.queue = name.queue AND ${keyed}
                    ORDER BY k.concurrency_key
                    LIMIT 1000) AS first) AS keyed ON true
+        LEFT JOIN LATERAL (
+          SELECT min(first.run_at) FILTER (WHERE first.run_at > statement_timestamp()) AS run_at
+            FROM (SELECT a.run_at
+                    FROM holdfast.job a
+                   WHERE a.queue = name.queue AND ${alone}
+                   ORDER BY a.priority, a.run_at
+                   LIMIT 1000) AS first) AS alone ON true
         LEFT JOIN LATERAL (
           SELECT r.run_at
             FROM holdfast.job r
@@ -81,21 +85,28 @@ record IdleQueueProbe(
              AND r.run_at > statement_timestamp()
            ORDER BY r.run_at
            LIMIT 1) AS retrying ON true
-      """
-          .formatted(Queues.isPaused("name.queue"));
+      """,
+          "paused",
+          ClaimableSql.isPaused("name.queue"),
+          "rules",
+          ClaimableSql.hasRules("name.queue"),
+          "free",
+          ClaimableSql.isFree("j"),
+          "keyed",
+          ClaimableSql.isKeyed("k"),
+          "alone",
+          ClaimableSql.isAlone("a"));
 
   static IdleQueueProbe of(Connection connection, String queue) throws SQLException {
-    return Rows.list(
-            connection,
+    return SQL.on(connection)
+        .set("queue", queue)
+        .only(
             row ->
                 new IdleQueueProbe(
                     row.getBoolean("paused"),
                     row.getBoolean("has_rules"),
                     row.getBoolean("retry_due"),
                     row.getBoolean("has_waiting"),
-                    Rows.millisOrNull(row, "next_ms")),
-            SQL,
-            queue)
-        .getFirst();
+                    Rows.millisOrNull(row, "next_ms")));
   }
 }

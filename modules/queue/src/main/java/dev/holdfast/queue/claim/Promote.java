@@ -1,7 +1,9 @@
 package dev.holdfast.queue.claim;
 
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Database;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.Transition;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -13,26 +15,31 @@ public final class Promote {
   private static final int BATCH = 1_000;
   private static final int BATCHES = 100;
 
+  private static final Transition DUE = Transition.from(JobState.RETRYING).to(JobState.PENDING);
+
   private static final String SQL =
       """
       WITH due AS MATERIALIZED (
         SELECT j.id
           FROM holdfast.job j
-         WHERE j.state = 'RETRYING' AND %s
+         WHERE ${from} AND ${queue}
            AND j.run_at <= statement_timestamp()
          ORDER BY j.queue, j.run_at
-         LIMIT ?
+         LIMIT :most
            FOR NO KEY UPDATE SKIP LOCKED
       )
       UPDATE holdfast.job j
-         SET state = 'PENDING',
-             unique_states = holdfast.unique_after(j.unique_states, 'PENDING')
+         SET ${set}
         FROM due
-       WHERE j.id = due.id AND j.state = 'RETRYING'
+       WHERE j.id = due.id AND ${from}
       RETURNING j.queue
       """;
-  private static final String OF_ALL = SQL.formatted("true");
-  private static final String OF_ONE = SQL.formatted("j.queue = ?");
+  private static final Sql OF_ALL = sql("true");
+  private static final Sql OF_ONE = sql("j.queue = :queue");
+
+  private static Sql sql(String queue) {
+    return Sql.of(SQL, "from", DUE.isFrom("j"), "queue", queue, "set", DUE.set());
+  }
 
   private Promote() {}
 
@@ -51,8 +58,8 @@ public final class Promote {
 
   private static List<String> due(Connection connection, @Nullable String queue)
       throws SQLException {
-    return queue == null
-        ? Rows.list(connection, row -> row.getString("queue"), OF_ALL, BATCH)
-        : Rows.list(connection, row -> row.getString("queue"), OF_ONE, queue, BATCH);
+    Sql.Call call =
+        queue == null ? OF_ALL.on(connection) : OF_ONE.on(connection).set("queue", queue);
+    return call.set("most", BATCH).list(row -> row.getString("queue"));
   }
 }

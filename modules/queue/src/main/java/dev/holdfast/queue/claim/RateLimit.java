@@ -1,6 +1,6 @@
 package dev.holdfast.queue.claim;
 
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -11,8 +11,9 @@ import java.util.List;
  * turn of {@link ClaimByRules}.
  */
 final class RateLimit {
-  private static final String FILL =
-      """
+  private static final Sql FILL =
+      Sql.of(
+          """
       UPDATE holdfast.queue
          SET tokens = least(
                rate_limit,
@@ -20,24 +21,29 @@ final class RateLimit {
                  + extract(epoch FROM statement_timestamp() - coalesce(tokens_at, statement_timestamp()))
                    * 1000.0 * rate_limit / rate_span_ms),
              tokens_at = statement_timestamp()
-       WHERE name = ? AND rate_limit IS NOT NULL
+       WHERE name = :queue AND rate_limit IS NOT NULL
       RETURNING tokens
-      """;
+      """);
 
-  private static final String SPEND =
-      "UPDATE holdfast.queue SET tokens = tokens - ? WHERE name = ? AND rate_limit IS NOT NULL";
+  private static final Sql SPEND =
+      Sql.of(
+          """
+          UPDATE holdfast.queue SET tokens = tokens - :started
+           WHERE name = :queue AND rate_limit IS NOT NULL
+          """);
 
   private RateLimit() {}
 
   /** How many of {@code wanted} jobs may start now. */
   static int allows(Connection connection, String queue, int wanted) throws SQLException {
-    List<Double> tokens = Rows.list(connection, row -> row.getDouble("tokens"), FILL, queue);
+    List<Double> tokens =
+        FILL.on(connection).set("queue", queue).list(row -> row.getDouble("tokens"));
     return tokens.isEmpty() ? wanted : (int) Math.min(wanted, Math.floor(tokens.getFirst()));
   }
 
   static void spend(Connection connection, String queue, int started) throws SQLException {
     if (started > 0) {
-      Rows.update(connection, SPEND, started, queue);
+      SPEND.on(connection).set("started", started).set("queue", queue).update();
     }
   }
 }

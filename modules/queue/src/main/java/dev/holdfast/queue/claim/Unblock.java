@@ -1,7 +1,10 @@
 package dev.holdfast.queue.claim;
 
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Database;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.EventSql;
+import dev.holdfast.queue.sql.Transition;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -29,22 +32,21 @@ public final class Unblock {
 
   private static final int BATCH = 1_000;
   private static final int BATCHES = 100;
-  private static final String OF_ALL = sql("true");
-  private static final String OF_ONE = sql("j.queue = ?");
+  private static final Transition UNBLOCKED =
+      Transition.from(JobState.WAITING).to(JobState.PENDING, JobState.FAILED, JobState.CANCELLED);
 
-  private static String sql(String which) {
-    return """
+  private static final Sql OF_ALL = sql("true");
+  private static final Sql OF_ONE = sql("j.queue = :queue");
+
+  private static Sql sql(String queue) {
+    return Sql.of(
+        """
         WITH ready AS MATERIALIZED (
           SELECT j.id, coalesce(j.when_dependency_fails, 'CANCEL') AS policy
             FROM holdfast.job j
-           WHERE j.state = 'WAITING' AND
-        """
-        + which
-        + " AND "
-        + READY
-        + """
+           WHERE ${from} AND ${queue} AND ${ready}
            ORDER BY j.queue
-           LIMIT ?
+           LIMIT :most
              FOR NO KEY UPDATE OF j SKIP LOCKED
         ), decided AS MATERIALIZED (
           SELECT r.id, failed.because,
@@ -59,25 +61,34 @@ public final class Unblock {
                LIMIT 1) AS failed ON true
         ), moved AS (
           UPDATE holdfast.job j
-             SET state = d.next,
+             SET ${set},
                  finished_at = CASE d.next WHEN 'PENDING' THEN NULL ELSE clock_timestamp() END,
                  events = j.events + CASE d.next WHEN 'PENDING' THEN 0 ELSE 1 END,
-                 unique_states = holdfast.unique_after(j.unique_states, d.next),
                  failure = CASE d.next WHEN 'FAILED' THEN jsonb_build_object(
                      'category', 'USER_CODE', 'code', 'DEPENDENCY_FAILED',
                      'message', d.because, 'retryable', false) END
             FROM decided d
-           WHERE j.id = d.id AND j.state = 'WAITING'
-          RETURNING j.id, j.queue, j.state, j.events, d.because
+           WHERE j.id = d.id AND ${from}
+          RETURNING j.id, j.queue, j.state, j.events, j.attempt, d.because
         ), told AS (
-          INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
-          SELECT id, events, CASE state WHEN 'FAILED' THEN 'failed' ELSE 'cancelled' END, 0,
-                 clock_timestamp(), jsonb_build_object('reason', because)
-            FROM moved
-           WHERE state <> 'PENDING'
+          ${event}
         )
         SELECT queue FROM moved
-        """;
+        """,
+        "from",
+        UNBLOCKED.isFrom("j"),
+        "queue",
+        queue,
+        "ready",
+        READY,
+        "set",
+        UNBLOCKED.set("d.next"),
+        "event",
+        EventSql.append(
+            "j.events",
+            "CASE j.state WHEN 'FAILED' THEN 'failed' ELSE 'cancelled' END",
+            "jsonb_build_object('reason', j.because)",
+            "moved j WHERE j.state <> 'PENDING'"));
   }
 
   private Unblock() {}
@@ -98,8 +109,8 @@ public final class Unblock {
 
   private static List<String> ready(Connection connection, @Nullable String queue)
       throws SQLException {
-    return queue == null
-        ? Rows.list(connection, row -> row.getString("queue"), OF_ALL, BATCH)
-        : Rows.list(connection, row -> row.getString("queue"), OF_ONE, queue, BATCH);
+    Sql.Call call =
+        queue == null ? OF_ALL.on(connection) : OF_ONE.on(connection).set("queue", queue);
+    return call.set("most", BATCH).list(row -> row.getString("queue"));
   }
 }

@@ -10,10 +10,12 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.queue.settle.Backoff;
 import dev.holdfast.queue.settle.Fail;
 import dev.holdfast.queue.settle.ReleaseAttempts;
+import dev.holdfast.queue.sql.FenceSql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
@@ -33,31 +35,40 @@ final class UnreadableJobs {
   private static final Logger log = LoggerFactory.getLogger(UnreadableJobs.class);
 
   // The size is asked first, on the server: what is beyond all measure is not sent.
-  private static final String READ =
-      """
-      SELECT CASE WHEN octet_length(payload::text) <= ? THEN payload::text END AS payload
-        FROM holdfast.job
-       WHERE id = ? AND attempt = ? AND lease_expires_at IS NOT NULL
-      """;
+  private static final Sql READ =
+      Sql.of(
+          """
+          SELECT CASE WHEN octet_length(j.payload::text) <= :bytes THEN j.payload::text END AS payload
+            FROM holdfast.job j
+           WHERE ${held}
+          """,
+          "held",
+          FenceSql.isHeld("j"));
 
-  private static final String KEEP =
-      """
-      INSERT INTO holdfast.unreadable (job_id, payload, found_at)
-      SELECT id, payload, clock_timestamp() FROM holdfast.job WHERE id = ?
-      ON CONFLICT (job_id) DO NOTHING
-      """;
+  private static final Sql KEEP =
+      Sql.of(
+          """
+          INSERT INTO holdfast.unreadable (job_id, payload, found_at)
+          SELECT id, payload, clock_timestamp() FROM holdfast.job WHERE id = :job
+          ON CONFLICT (job_id) DO NOTHING
+          """);
 
-  private static final String NOTE =
-      """
-      INSERT INTO holdfast.unreadable (job_id, found_at) VALUES (?, clock_timestamp())
-      ON CONFLICT (job_id) DO NOTHING
-      """;
+  private static final Sql NOTE =
+      Sql.of(
+          """
+          INSERT INTO holdfast.unreadable (job_id, found_at) VALUES (:job, clock_timestamp())
+          ON CONFLICT (job_id) DO NOTHING
+          """);
 
   // Lists read the payload too.
-  private static final String REPLACE =
-      "UPDATE holdfast.job SET payload = '{\"unreadable\": true}' WHERE id = ? AND attempt = ?";
+  private static final Sql REPLACE =
+      Sql.of(
+          """
+          UPDATE holdfast.job SET payload = '{"unreadable": true}'
+           WHERE id = :job AND attempt = :attempt
+          """);
 
-  /** So many are claimed at once on this way: each is a statement, and their leases run. */
+  /** How many are claimed at once this way: each takes a statement, while all their leases run. */
   static final int MOST = 20;
 
   /** What is not read by then goes back to the queue. */
@@ -81,13 +92,13 @@ final class UnreadableJobs {
 
   /** One way to claim. */
   interface Claiming {
-    List<LeasedJob> take(int most, String write);
+    List<LeasedJob> take(ClaimRequest request);
   }
 
   /** Claims as usual, and if that cannot be read, some jobs whose payloads are read apart. */
-  List<LeasedJob> ifNeeded(int most, Duration lease, Claiming claiming) {
+  List<LeasedJob> ifNeeded(ClaimRequest request, Claiming claiming) {
     try {
-      return claiming.take(most, Claim.TAKE);
+      return claiming.take(request);
     } catch (DatabaseException trouble) {
       if (!mayHelp(trouble)) {
         throw trouble;
@@ -97,8 +108,8 @@ final class UnreadableJobs {
     List<LeasedJob> claimed;
     List<LeasedJob> readable;
     do {
-      claimed = claiming.take(Math.min(most, MOST), Claim.TAKE_UNREAD);
-      readable = all(claimed, lease);
+      claimed = claiming.take(request.withoutPayloads(Math.min(request.most(), MOST)));
+      readable = all(claimed, request.lease());
     } while (readable.isEmpty() && !claimed.isEmpty());
     return readable;
   }
@@ -128,13 +139,10 @@ final class UnreadableJobs {
           database.run(
               "read",
               connection ->
-                  Rows.list(
-                      connection,
-                      row -> Optional.ofNullable(Rows.jsonOrNull(row, "payload")),
-                      READ,
-                      Limits.BULK_BYTES,
-                      lease.job(),
-                      lease.attempt()));
+                  READ.on(connection)
+                      .set("bytes", Limits.BULK_BYTES)
+                      .lease(lease)
+                      .list(row -> Optional.ofNullable(Rows.jsonOrNull(row, "payload"))));
       if (!payload.isEmpty() && payload.getFirst().isEmpty()) {
         end(lease, "it has more than %,d bytes".formatted(Limits.BULK_BYTES));
       }
@@ -178,15 +186,15 @@ final class UnreadableJobs {
   private static void setAside(Connection connection, Lease lease) throws SQLException {
     Savepoint before = connection.setSavepoint();
     try {
-      Rows.update(connection, KEEP, lease.job());
+      KEEP.on(connection).set("job", lease.job()).update();
     } catch (SQLException damaged) {
       if (!SqlErrors.isUnreadable(damaged)) {
         throw damaged;
       }
       connection.rollback(before);
-      Rows.update(connection, NOTE, lease.job());
+      NOTE.on(connection).set("job", lease.job()).update();
     }
-    Rows.update(connection, REPLACE, lease.job(), lease.attempt());
+    REPLACE.on(connection).lease(lease).update();
   }
 
   /** The server took too long, or had no memory: perhaps for other reasons. Its budget decides. */

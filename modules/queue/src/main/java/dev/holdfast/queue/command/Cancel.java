@@ -6,6 +6,10 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.EventSql;
+import dev.holdfast.queue.sql.TenantSql;
+import dev.holdfast.queue.sql.Transition;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -20,53 +24,63 @@ public final class Cancel {
   // the job is, only held knows: it has the row as it was locked, the update at first has it as our
   // snapshot saw it. It is computed again for the newest version, but only after the constraints
   // were checked on the old one, so every value must make sense beside either.
-  private static final String SQL =
-      """
+  private static final Transition CANCELLED =
+      Transition.toFromAllBut(JobState.CANCELLED, JobState.RUNNING);
+
+  private static final Sql SQL =
+      Sql.of(
+          """
       WITH RECURSIVE family(id, depth) AS (
-        SELECT unnest(?::uuid[]), 0
+        SELECT unnest(:jobs::uuid[]), 0
         UNION
         SELECT child.id, family.depth + 1
           FROM holdfast.job child JOIN family ON child.parent_id = family.id
-         WHERE ?::bool AND family.depth < 100
+         WHERE :cascade::bool AND family.depth < 100
       ), held AS MATERIALIZED (
         SELECT j.id, j.state, j.cancel_requested_at IS NOT NULL AS asked
           FROM holdfast.job j
-         WHERE j.id IN (SELECT id FROM family) AND (?::text IS NULL OR j.tenant = ?::text)
+         WHERE j.id IN (SELECT id FROM family) AND ${tenant}
          ORDER BY j.id
            FOR NO KEY UPDATE OF j
       ), moved AS (
         UPDATE holdfast.job j
-           SET state = CASE h.state WHEN 'RUNNING' THEN j.state ELSE 'CANCELLED' END,
+           SET ${set},
                finished_at =
                  CASE h.state WHEN 'RUNNING' THEN j.finished_at ELSE clock_timestamp() END,
                heartbeat_at = CASE h.state WHEN 'RUNNING' THEN j.heartbeat_at END,
                lease_expires_at = CASE h.state WHEN 'RUNNING' THEN j.lease_expires_at END,
                cancel_requested_at = clock_timestamp(),
-               cancel_deadline = clock_timestamp() + ? * interval '1 millisecond',
-               cancel_reason = ?,
-               events = j.events + 1,
-               unique_states = holdfast.unique_after(
-                 j.unique_states, CASE h.state WHEN 'RUNNING' THEN 'RUNNING' ELSE 'CANCELLED' END)
+               cancel_deadline = clock_timestamp() + :grace * interval '1 millisecond',
+               cancel_reason = :reason,
+               events = j.events + 1
           FROM held h
          WHERE j.id = h.id AND NOT h.asked
-           AND h.state NOT IN ('SUCCEEDED', 'FAILED', 'CANCELLED')
+           AND (h.state = 'RUNNING' OR ${from})
         RETURNING j.id, j.state, j.attempt, j.events
       ), told AS (
-        INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
-        SELECT id, events,
-               CASE state WHEN 'CANCELLED' THEN 'cancelled' ELSE 'cancel:requested' END,
-               attempt, clock_timestamp(), jsonb_build_object('reason', ?::text)
-          FROM moved
+        ${event}
       )
       SELECT h.id, h.state AS was, m.state AS became
         FROM held h LEFT JOIN moved m ON m.id = h.id
        ORDER BY h.id
-      """;
+      """,
+          "tenant",
+          TenantSql.isOf("j"),
+          "set",
+          CANCELLED.set("CASE h.state WHEN 'RUNNING' THEN j.state ELSE 'CANCELLED' END"),
+          "from",
+          CANCELLED.isFrom("h"),
+          "event",
+          EventSql.append(
+              "j.events",
+              "CASE j.state WHEN 'CANCELLED' THEN 'cancelled' ELSE 'cancel:requested' END",
+              "jsonb_build_object('reason', :reason::text)",
+              "moved j"));
 
   private Cancel() {}
 
   /**
-   * @param tenant whose jobs may be cancelled; null is everybody's
+   * @param tenant whose jobs may be cancelled; null for all
    */
   public static List<Cancellation> of(
       Connection connection,
@@ -77,17 +91,13 @@ public final class Cancel {
       @Nullable String tenant)
       throws SQLException {
     String why = reason.isBlank() ? "requested" : Text.excerpt(reason, Limits.REASON_CHARS);
-    return Rows.list(
-        connection,
-        Cancel::read,
-        SQL,
-        Rows.array(connection, "uuid", jobs, job -> job),
-        cascade,
-        tenant,
-        tenant,
-        grace,
-        why,
-        why);
+    return SQL.on(connection)
+        .array("jobs", "uuid", jobs, job -> job)
+        .set("cascade", cascade)
+        .tenant(tenant)
+        .set("grace", grace)
+        .set("reason", why)
+        .list(Cancel::read);
   }
 
   private static Cancellation read(ResultSet row) throws SQLException {

@@ -10,6 +10,9 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.FailureJson;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.EventSql;
+import dev.holdfast.queue.sql.TenantSql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -24,113 +27,143 @@ import org.jspecify.annotations.Nullable;
 /** What operators ask of jobs that run in steps; their workers hear it with their heartbeats. */
 public final class Commands {
   // The row lock orders this against the worker that honours an earlier request.
-  private static final String HOLD =
-      """
-      SELECT state FROM holdfast.job
-       WHERE id = ? AND (?::text IS NULL OR tenant = ?::text)
-         FOR NO KEY UPDATE
-      """;
+  private static final Sql HOLD =
+      Sql.of(
+          "SELECT j.state FROM holdfast.job j WHERE j.id = :job AND ${tenant} FOR NO KEY UPDATE",
+          "tenant",
+          TenantSql.isOf("j"));
 
   // A step that was begun has a row; one that is still to come may stand in the payload.
-  private static final String STEP =
-      """
-      SELECT coalesce(s.step_index, p.place) AS place, coalesce(s.state, '') AS state,
-             p.place IS NOT NULL AS has_workspace,
-             (SELECT count(*) FROM holdfast.step d
-               WHERE d.job_id = j.id AND d.state = 'DONE'
-                 AND d.step_index < coalesce(s.step_index, p.place)) AS done_before
-        FROM holdfast.job j
-        LEFT JOIN holdfast.step s ON s.job_id = j.id AND s.step_id = ?
-        LEFT JOIN LATERAL (
-          SELECT min(e.n)::int AS place
-            FROM jsonb_array_elements(
-                   CASE jsonb_typeof(j.payload -> 'steps') WHEN 'array' THEN j.payload -> 'steps'
-                                                           ELSE '[]' END)
-                 WITH ORDINALITY AS e(step, n)
-           WHERE e.step ->> 'id' = ?) AS p ON true
-       WHERE j.id = ? AND coalesce(s.step_index, p.place) IS NOT NULL
-      """;
+  private static final Sql STEP =
+      Sql.of(
+          """
+          SELECT coalesce(s.step_index, p.place) AS place, coalesce(s.state, '') AS state,
+                 p.place IS NOT NULL AS has_workspace,
+                 (SELECT count(*) FROM holdfast.step d
+                   WHERE d.job_id = j.id AND d.state = 'DONE'
+                     AND d.step_index < coalesce(s.step_index, p.place)) AS done_before
+            FROM holdfast.job j
+            LEFT JOIN holdfast.step s ON s.job_id = j.id AND s.step_id = :step
+            LEFT JOIN LATERAL (
+              SELECT min(e.n)::int AS place
+                FROM jsonb_array_elements(
+                       CASE jsonb_typeof(j.payload -> 'steps') WHEN 'array' THEN j.payload -> 'steps'
+                                                               ELSE '[]' END)
+                     WITH ORDINALITY AS e(step, n)
+               WHERE e.step ->> 'id' = :step) AS p ON true
+           WHERE j.id = :job AND coalesce(s.step_index, p.place) IS NOT NULL
+          """);
 
   // Who asked for a step, and why, must not be lost before it is honoured: where a step is asked
   // for, the row says it of that, otherwise of what holds the job up.
-  private static final String HOLD_UP =
-      """
-      INSERT INTO holdfast.control AS c (job_id, paused, takeover, requested_by, reason)
-      VALUES (?, ?, ?, ?, ?)
-      ON CONFLICT (job_id) DO UPDATE
-         SET paused = c.paused OR excluded.paused, takeover = c.takeover OR excluded.takeover,
-             requested_by = CASE WHEN c.action IS NULL THEN excluded.requested_by
-                                                       ELSE c.requested_by END,
-             reason = CASE WHEN c.action IS NULL THEN excluded.reason ELSE c.reason END
-      """;
+  private static final Sql HOLD_UP =
+      Sql.of(
+          """
+          INSERT INTO holdfast.control AS c (job_id, paused, takeover, requested_by, reason)
+          VALUES (:job, :paused, :takeover, :requestedBy, :reason)
+          ON CONFLICT (job_id) DO UPDATE
+             SET paused = c.paused OR excluded.paused, takeover = c.takeover OR excluded.takeover,
+                 requested_by = CASE WHEN c.action IS NULL THEN excluded.requested_by
+                                                           ELSE c.requested_by END,
+                 reason = CASE WHEN c.action IS NULL THEN excluded.reason ELSE c.reason END
+          """);
 
-  private static final String RECOVER =
-      """
-      INSERT INTO holdfast.control (job_id, action, step_id, requested_by, reason, requested_at)
-      VALUES (?, ?, ?, ?, ?, clock_timestamp())
-      ON CONFLICT (job_id) DO UPDATE
-         SET action = excluded.action, step_id = excluded.step_id,
-             requested_by = excluded.requested_by, reason = excluded.reason,
-             requested_at = excluded.requested_at
-      """;
+  private static final Sql RECOVER =
+      Sql.of(
+          """
+          INSERT INTO holdfast.control (job_id, action, step_id, requested_by, reason, requested_at)
+          VALUES (:job, :action, :step, :requestedBy, :reason, clock_timestamp())
+          ON CONFLICT (job_id) DO UPDATE
+             SET action = excluded.action, step_id = excluded.step_id,
+                 requested_by = excluded.requested_by, reason = excluded.reason,
+                 requested_at = excluded.requested_at
+          """);
 
-  private static final String ACCEPT =
-      """
-      UPDATE holdfast.control
-         SET takeover = false, action = ?, step_id = ?, requested_by = ?, reason = ?,
-             requested_at = clock_timestamp()
-       WHERE job_id = ?
-      """;
+  private static final Sql ACCEPT =
+      Sql.of(
+          """
+          UPDATE holdfast.control
+             SET takeover = false, action = :action, step_id = :step, requested_by = :requestedBy,
+                 reason = :reason, requested_at = clock_timestamp()
+           WHERE job_id = :job
+          """);
 
-  private static final String DONE_FROM =
-      """
-      SELECT step_id FROM holdfast.step
-       WHERE job_id = ? AND step_index >= ? AND state = 'DONE'
-       ORDER BY step_index
-      """;
+  private static final Sql DONE_FROM =
+      Sql.of(
+          """
+          SELECT step_id FROM holdfast.step
+           WHERE job_id = :job AND step_index >= :from AND state = 'DONE'
+           ORDER BY step_index
+          """);
 
-  private static final String DROPS =
-      """
-      SELECT d.step_id
-        FROM holdfast.control c
-        JOIN holdfast.step s ON s.job_id = c.job_id AND s.step_id = c.step_id
-        JOIN holdfast.step d ON d.job_id = c.job_id AND d.step_index >= s.step_index
-       WHERE c.job_id = ? AND c.action = ANY (?::text[]) AND d.state = 'DONE'
-       ORDER BY d.step_index
-      """;
+  private static final Sql DROPS =
+      Sql.of(
+          """
+          SELECT d.step_id
+            FROM holdfast.control c
+            JOIN holdfast.step s ON s.job_id = c.job_id AND s.step_id = c.step_id
+            JOIN holdfast.step d ON d.job_id = c.job_id AND d.step_index >= s.step_index
+           WHERE c.job_id = :job AND c.action = ANY (:dropping::text[]) AND d.state = 'DONE'
+           ORDER BY d.step_index
+          """);
 
-  private static final String RESUME =
-      """
-      WITH gone AS (
-        DELETE FROM holdfast.control WHERE job_id = ? AND action IS NULL
-      )
-      UPDATE holdfast.control SET paused = false, takeover = false
-       WHERE job_id = ? AND action IS NOT NULL
-      """;
+  private static final Sql RESUME =
+      Sql.of(
+          """
+          WITH gone AS (
+            DELETE FROM holdfast.control WHERE job_id = :job AND action IS NULL
+          )
+          UPDATE holdfast.control SET paused = false, takeover = false
+           WHERE job_id = :job AND action IS NOT NULL
+          """);
 
-  private static final String HONOURED =
-      """
-      WITH gone AS (
-        DELETE FROM holdfast.control
-         WHERE job_id = ? AND requested_at = ? AND NOT paused AND NOT takeover
-      )
-      UPDATE holdfast.control
-         SET action = NULL, step_id = NULL, requested_by = NULL, reason = NULL, requested_at = NULL
-       WHERE job_id = ? AND requested_at = ? AND (paused OR takeover)
-      """;
+  private static final Sql HONOURED =
+      Sql.of(
+          """
+          WITH gone AS (
+            DELETE FROM holdfast.control
+             WHERE job_id = :job AND requested_at = :requestedAt AND NOT paused AND NOT takeover
+          )
+          UPDATE holdfast.control
+             SET action = NULL, step_id = NULL, requested_by = NULL, reason = NULL,
+                 requested_at = NULL
+           WHERE job_id = :job AND requested_at = :requestedAt AND (paused OR takeover)
+          """);
 
-  private static final String TELL =
-      """
-      WITH told AS (
-        INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
-        SELECT id, events + 1, ?, attempt, clock_timestamp(),
-               jsonb_strip_nulls(jsonb_build_object(
-                 'action', ?::text, 'stepId', ?::text, 'requestedBy', ?::text, 'reason', ?::text,
-                 'drops', nullif(to_jsonb(?::text[]), '[]')))
-          FROM holdfast.job WHERE id = ?
-      )
-      UPDATE holdfast.job SET events = events + 1 WHERE id = ?
-      """;
+  private static final Sql TELL =
+      Sql.of(
+          """
+          WITH told AS (
+            ${event}
+          )
+          UPDATE holdfast.job SET events = events + 1 WHERE id = :job
+          """,
+          "event",
+          EventSql.append(
+              "j.events + 1",
+              ":type",
+              """
+              jsonb_strip_nulls(jsonb_build_object(
+                'action', :action::text, 'stepId', :step::text, 'requestedBy', :requestedBy::text,
+                'reason', :reason::text, 'drops', nullif(to_jsonb(:drops::text[]), '[]')))
+              """,
+              "holdfast.job j WHERE j.id = :job"));
+
+  private static final String COLUMNS =
+      "c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at";
+
+  private static final Sql OF_JOB =
+      Sql.of("SELECT ${columns} FROM holdfast.control c WHERE c.job_id = :job", "columns", COLUMNS);
+
+  private static final Sql BACKGROUNDS =
+      Sql.of(
+          """
+          SELECT j.id, j.failure - 'stackTrace' AS failure, ${columns}
+            FROM holdfast.job j LEFT JOIN holdfast.control c ON c.job_id = j.id
+           WHERE j.id = ANY (:jobs::uuid[]) AND (j.failure IS NOT NULL OR c.job_id IS NOT NULL)
+          """,
+          "columns",
+          COLUMNS);
 
   private record Step(int index, String state, int doneBefore, boolean hasWorkspace) {}
 
@@ -146,21 +179,16 @@ public final class Commands {
   /**
    * In one transaction.
    *
-   * @param tenant whose jobs may be controlled; null is everybody's
+   * @param tenant whose jobs may be controlled; null for all
    */
   public static Commanded command(
       Connection connection, JobId job, JobCommand command, @Nullable String tenant)
       throws SQLException {
     Optional<JobState> state =
-        Rows.list(
-                connection,
-                row -> JobState.valueOf(row.getString("state")),
-                HOLD,
-                job,
-                tenant,
-                tenant)
-            .stream()
-            .findFirst();
+        HOLD.on(connection)
+            .set("job", job)
+            .tenant(tenant)
+            .first(row -> JobState.valueOf(row.getString("state")));
     Answer answer =
         state.isEmpty() ? Answer.NO_SUCH_JOB : checked(connection, job, state.get(), command);
     String queue = null;
@@ -175,17 +203,12 @@ public final class Commands {
     if (answer == Answer.ACCEPTED) {
       List<String> drops = drops(connection, job, command);
       carryOut(connection, job, command);
-      Rows.update(
-          connection,
-          TELL,
-          EventType.CONTROL + command.action().text(),
-          command.action().text(),
-          command.stepId(),
-          command.requestedBy(),
-          command.reason(),
-          Rows.array(connection, "text", drops, id -> id),
-          job,
-          job);
+      asked(TELL.on(connection), job, command)
+          .set("type", EventType.CONTROL + command.action().text())
+          .set("action", command.action().text())
+          .set("step", command.stepId())
+          .array("drops", "text", drops, id -> id)
+          .update();
     }
     return new Commanded(answer, queue);
   }
@@ -196,7 +219,11 @@ public final class Commands {
       return List.of();
     }
     int from = step(connection, job, command).getFirst().index();
-    return Rows.list(connection, row -> row.getString("step_id"), DONE_FROM, job, from);
+    return DONE_FROM
+        .on(connection)
+        .set("job", job)
+        .set("from", from)
+        .list(row -> row.getString("step_id"));
   }
 
   /** Steps that are done and will not be, once what is asked of the job has been honoured. */
@@ -206,28 +233,25 @@ public final class Commands {
             .filter(CommandAction::dropsCheckpoints)
             .map(CommandAction::text)
             .toList();
-    return Rows.list(
-        connection,
-        row -> row.getString("step_id"),
-        DROPS,
-        job,
-        Rows.array(connection, "text", dropping, text -> text));
+    return DROPS
+        .on(connection)
+        .set("job", job)
+        .array("dropping", "text", dropping, text -> text)
+        .list(row -> row.getString("step_id"));
   }
 
   private static List<Step> step(Connection connection, JobId job, JobCommand command)
       throws SQLException {
-    return Rows.list(
-        connection,
-        row ->
-            new Step(
-                row.getInt("place"),
-                row.getString("state"),
-                row.getInt("done_before"),
-                row.getBoolean("has_workspace")),
-        STEP,
-        command.stepId(),
-        command.stepId(),
-        job);
+    return STEP.on(connection)
+        .set("job", job)
+        .set("step", command.stepId())
+        .list(
+            row ->
+                new Step(
+                    row.getInt("place"),
+                    row.getString("state"),
+                    row.getInt("done_before"),
+                    row.getBoolean("has_workspace")));
   }
 
   private static Answer checked(
@@ -263,40 +287,34 @@ public final class Commands {
       throws SQLException {
     switch (command.action()) {
       case PAUSE, TAKEOVER ->
-          Rows.update(
-              connection,
-              HOLD_UP,
-              job,
-              command.action() == CommandAction.PAUSE,
-              command.action() == CommandAction.TAKEOVER,
-              command.requestedBy(),
-              command.reason());
-      case RESUME -> Rows.update(connection, RESUME, job, job);
-      case ACCEPT_STEP ->
-          Rows.update(
-              connection,
-              ACCEPT,
-              command.action().text(),
-              command.stepId(),
-              command.requestedBy(),
-              command.reason(),
-              job);
+          asked(HOLD_UP.on(connection), job, command)
+              .set("paused", command.action() == CommandAction.PAUSE)
+              .set("takeover", command.action() == CommandAction.TAKEOVER)
+              .update();
+      case RESUME -> RESUME.on(connection).set("job", job).update();
+      case ACCEPT_STEP -> askForStep(ACCEPT.on(connection), job, command);
       case RETRY_STEP, HARD_RESET_STEP, RESUME_FROM_STEP ->
-          Rows.update(
-              connection,
-              RECOVER,
-              job,
-              command.action().text(),
-              command.stepId(),
-              command.requestedBy(),
-              command.reason());
+          askForStep(RECOVER.on(connection), job, command);
     }
+  }
+
+  private static void askForStep(Sql.Call call, JobId job, JobCommand command) throws SQLException {
+    asked(call, job, command)
+        .set("action", command.action().text())
+        .set("step", command.stepId())
+        .update();
+  }
+
+  private static Sql.Call asked(Sql.Call call, JobId job, JobCommand command) {
+    return call.set("job", job)
+        .set("requestedBy", command.requestedBy())
+        .set("reason", command.reason());
   }
 
   /** A request that came after the honoured one stays. */
   public static void honoured(Connection connection, JobId job, Instant requestedAt)
       throws SQLException {
-    Rows.update(connection, HONOURED, job, requestedAt, job, requestedAt);
+    HONOURED.on(connection).set("job", job).set("requestedAt", requestedAt).update();
   }
 
   /** From columns named as in the table, all null where nothing is asked. */
@@ -324,34 +342,18 @@ public final class Commands {
   public static Map<JobId, Background> backgrounds(Connection connection, List<JobId> jobs)
       throws SQLException {
     Map<JobId, Background> found = new HashMap<>();
-    Rows.list(
-        connection,
-        row ->
-            found.put(
-                Rows.id(row, "id"),
-                new Background(read(row), FailureJson.read(row.getString("failure")))),
-        """
-        SELECT j.id, j.failure - 'stackTrace' AS failure,
-               c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
-          FROM holdfast.job j LEFT JOIN holdfast.control c ON c.job_id = j.id
-         WHERE j.id = ANY (?::uuid[]) AND (j.failure IS NOT NULL OR c.job_id IS NOT NULL)
-        """,
-        Rows.array(connection, "uuid", jobs, id -> id));
+    BACKGROUNDS
+        .on(connection)
+        .array("jobs", "uuid", jobs, id -> id)
+        .list(
+            row ->
+                found.put(
+                    Rows.id(row, "id"),
+                    new Background(read(row), FailureJson.read(row.getString("failure")))));
     return found;
   }
 
   public static PendingCommand of(Connection connection, JobId job) throws SQLException {
-    return Rows.list(
-            connection,
-            Commands::read,
-            """
-            SELECT paused, takeover, action, step_id, requested_by, reason, requested_at
-              FROM holdfast.control
-             WHERE job_id = ?
-            """,
-            job)
-        .stream()
-        .findFirst()
-        .orElse(PendingCommand.NONE);
+    return OF_JOB.on(connection).set("job", job).first(Commands::read).orElse(PendingCommand.NONE);
   }
 }

@@ -40,10 +40,11 @@ public final class EnqueueIdempotent {
        ORDER BY a.number
       """;
 
+  // statement_timestamp(): no index can be searched for a value that changes while it is read.
   private static final String FORGET =
       """
       DELETE FROM holdfast.submission
-       WHERE submitted_at < clock_timestamp() - ? * interval '1 millisecond'
+       WHERE submitted_at < statement_timestamp() - ? * interval '1 millisecond'
       """;
 
   private record Answered(String digest, Enqueued enqueued) {}

@@ -52,7 +52,7 @@ public final class Rows {
     }
   }
 
-  private static <T> List<T> read(ResultSet rows, Reader<T> reader) throws SQLException {
+  static <T> List<T> read(ResultSet rows, Reader<T> reader) throws SQLException {
     List<T> read = new ArrayList<>();
     while (rows.next()) {
       read.add(reader.read(rows));

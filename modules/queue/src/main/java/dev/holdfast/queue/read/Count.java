@@ -2,36 +2,38 @@ package dev.holdfast.queue.read;
 
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Statistics;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.TenantSql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /** Counts jobs, all or those of one tenant, by state, kind and queue. */
 public final class Count {
-  private static final String SQL =
-      """
+  private static final Sql SQL =
+      Sql.of(
+          """
       SELECT queue, kind, state, count(*) AS jobs
-        FROM holdfast.job
-       WHERE ?::text IS NULL OR tenant = ?::text
+        FROM holdfast.job j
+       WHERE ${tenant}
        GROUP BY queue, kind, state
        ORDER BY queue, kind, state
-      """;
+      """,
+          "tenant",
+          TenantSql.isOf("j"));
 
   private Count() {}
 
   public static Statistics all(Connection connection, @Nullable String tenant) throws SQLException {
     return new Statistics(
-        Rows.list(
-            connection,
-            row ->
-                new Statistics.Row(
-                    row.getString("queue"),
-                    row.getString("kind"),
-                    JobState.valueOf(row.getString("state")),
-                    row.getLong("jobs")),
-            SQL,
-            tenant,
-            tenant));
+        SQL.on(connection)
+            .tenant(tenant)
+            .list(
+                row ->
+                    new Statistics.Row(
+                        row.getString("queue"),
+                        row.getString("kind"),
+                        JobState.valueOf(row.getString("state")),
+                        row.getLong("jobs"))));
   }
 }

@@ -3,6 +3,8 @@ package dev.holdfast.queue.read;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Holder;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.TenantSql;
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -14,29 +16,31 @@ import org.jspecify.annotations.Nullable;
 
 /** Which workers hold leases, and which. */
 public final class Holders {
-  private static final String SQL =
-      """
+  private static final Sql SQL =
+      Sql.of(
+          """
       SELECT worker_id, count(*) AS held, max(heartbeat_at) AS heartbeat_at,
              max(lease_expires_at) AS lease_expires_at, min(started_at) AS oldest_start,
              string_agg(DISTINCT queue, ',' ORDER BY queue) AS queues,
-             (array_agg(id ORDER BY started_at DESC, id))[1:?] AS jobs
-        FROM holdfast.job
-       WHERE state = 'RUNNING' %s
+             (array_agg(id ORDER BY started_at DESC, id))[1 : :jobs] AS jobs
+        FROM holdfast.job j
+       WHERE state = 'RUNNING' AND ${tenant}
        GROUP BY worker_id
        ORDER BY worker_id
-       LIMIT ?
-      """;
-
-  private static final String OF_ALL = SQL.formatted("");
-  private static final String OF_ONE = SQL.formatted("AND tenant = ?");
+       LIMIT :most
+      """,
+          "tenant",
+          TenantSql.isOf("j"));
 
   private Holders() {}
 
   public static List<Holder> of(Connection connection, @Nullable String tenant, int jobs, int most)
       throws SQLException {
-    return tenant == null
-        ? Rows.listByKey(connection, Holders::holder, OF_ALL, jobs, most)
-        : Rows.listByKey(connection, Holders::holder, OF_ONE, jobs, tenant, most);
+    return SQL.on(connection)
+        .set("jobs", jobs)
+        .set("most", most)
+        .tenant(tenant)
+        .listByKey(Holders::holder);
   }
 
   private static Holder holder(ResultSet row) throws SQLException {

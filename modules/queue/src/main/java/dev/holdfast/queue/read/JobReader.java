@@ -12,6 +12,7 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.jdbc.AttributesJson;
 import dev.holdfast.queue.jdbc.FailureJson;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.queue.jdbc.Where;
 import java.sql.Connection;
@@ -85,45 +86,45 @@ public final class JobReader {
              concurrency_key, attributes
       """;
 
-  private static final String FROM_JOBS = "FROM holdfast.job";
-
   // 'created', 'processing' and 'done' have no rows of their own; their numbers are kept where
   // the facts are, so the timeline reads as one list without gaps.
-  private static final String TIMELINE =
-      """
+  private static final Sql TIMELINE =
+      Sql.of(
+          """
       SELECT number, type, attempt, at, data
-        FROM holdfast.event WHERE job_id = ?
+        FROM holdfast.event WHERE job_id = :job
       UNION ALL
       SELECT 1, 'created', 0, created_at, '{}'
-        FROM holdfast.job WHERE id = ?
+        FROM holdfast.job WHERE id = :job
       UNION ALL
       SELECT started_event, 'processing', attempt, started_at, jsonb_build_object('worker', worker_id)
-        FROM holdfast.attempt WHERE job_id = ?
+        FROM holdfast.attempt WHERE job_id = :job
       UNION ALL
       SELECT started_event, 'processing', attempt, started_at, jsonb_build_object('worker', worker_id)
-        FROM holdfast.job WHERE id = ? AND state IN ('RUNNING', 'SUCCEEDED')
+        FROM holdfast.job WHERE id = :job AND state IN ('RUNNING', 'SUCCEEDED')
       UNION ALL
       SELECT events, 'done', attempt, finished_at, '{}'
-        FROM holdfast.job WHERE id = ? AND state = 'SUCCEEDED'
+        FROM holdfast.job WHERE id = :job AND state = 'SUCCEEDED'
        ORDER BY number
-      """;
+      """);
 
-  private static final String ATTEMPTS =
-      """
+  private static final Sql ATTEMPTS =
+      Sql.of(
+          """
       SELECT attempt, outcome, worker_id, started_at, ended_at, failure
-        FROM holdfast.attempt WHERE job_id = ?
+        FROM holdfast.attempt WHERE job_id = :job
       UNION ALL
       SELECT attempt, state, worker_id, started_at, finished_at, NULL
-        FROM holdfast.job WHERE id = ? AND state IN ('RUNNING', 'SUCCEEDED')
+        FROM holdfast.job WHERE id = :job AND state IN ('RUNNING', 'SUCCEEDED')
       UNION ALL
       -- Succeeded once, and was sent back.
       SELECT d.attempt, 'SUCCEEDED', p.data ->> 'worker', p.at, d.at, NULL
         FROM holdfast.event d
         JOIN holdfast.event p
           ON p.job_id = d.job_id AND p.attempt = d.attempt AND p.type = 'processing'
-       WHERE d.job_id = ? AND d.type = 'done'
+       WHERE d.job_id = :job AND d.type = 'done'
        ORDER BY attempt
-      """;
+      """);
 
   private static final Json NOTHING = new Json("null");
 
@@ -135,7 +136,13 @@ public final class JobReader {
   }
 
   public static Optional<JobStatus> find(Connection connection, JobId job) throws SQLException {
-    return read(connection, Detail.ALL, FROM_JOBS + " WHERE id = ?", job).stream().findFirst();
+    return read(
+            connection,
+            Detail.ALL,
+            "FROM holdfast.job WHERE id = :job",
+            call -> call.set("job", job))
+        .stream()
+        .findFirst();
   }
 
   /** Newest first by id. */
@@ -145,26 +152,29 @@ public final class JobReader {
     return read(
         connection,
         detail,
-        FROM_JOBS + where.sql() + " ORDER BY id DESC LIMIT ?",
-        where.values(filter.limit()));
+        Sql.fragment(
+            "FROM holdfast.job ${where} ORDER BY id DESC LIMIT :limit", "where", where.sql()),
+        call -> where.bind(call).set("limit", filter.limit()));
   }
 
   /** The same, but among the newest of their range alone: no index leads to these. */
   static List<JobStatus> listNewest(
       Connection connection, JobFilter filter, int newest, Detail detail) throws SQLException {
-    Where range = Where.range(connection, filter);
+    Where range = Where.range(filter);
     Where where = Where.of(connection, filter.from(null).before(null));
     return read(
         connection,
         detail,
-        "FROM (SELECT * FROM holdfast.job"
-            + range.sql()
-            + " ORDER BY id DESC LIMIT "
-            + newest
-            + ") AS job"
-            + where.sql()
-            + " ORDER BY id DESC LIMIT ?",
-        range.values(where.values(filter.limit())));
+        Sql.fragment(
+            """
+            FROM (SELECT * FROM holdfast.job ${range} ORDER BY id DESC LIMIT :newest) AS job
+             ${where} ORDER BY id DESC LIMIT :limit
+            """,
+            "range",
+            range.sql(),
+            "where",
+            where.sql()),
+        call -> where.bind(range.bind(call)).set("newest", newest).set("limit", filter.limit()));
   }
 
   static List<JobStatus> all(Connection connection, List<JobId> jobs, Detail detail)
@@ -172,8 +182,12 @@ public final class JobReader {
     return read(
         connection,
         detail,
-        FROM_JOBS + " WHERE id = ANY (?::uuid[]) ORDER BY id DESC",
-        Rows.array(connection, "uuid", jobs, job -> job));
+        "FROM holdfast.job WHERE id = ANY (:jobs::uuid[]) ORDER BY id DESC",
+        call -> call.array("jobs", "uuid", jobs, job -> job));
+  }
+
+  private interface Binding {
+    Sql.Call bind(Sql.Call call) throws SQLException;
   }
 
   /**
@@ -181,38 +195,36 @@ public final class JobReader {
    * others from being seen: then all of them are left out, and the jobs say so.
    */
   private static List<JobStatus> read(
-      Connection connection, Detail detail, String from, Object... values) throws SQLException {
+      Connection connection, Detail detail, String from, Binding binding) throws SQLException {
     try {
-      return Rows.list(connection, JobReader::status, detail.select() + from, values);
+      return binding.bind(Sql.of(detail.select() + from).on(connection)).list(JobReader::status);
     } catch (SQLException trouble) {
       if (!SqlErrors.isUnreadable(trouble)) {
         throw trouble;
       }
-      return Rows.list(connection, JobReader::status, Detail.NONE.select() + from, values);
+      return binding
+          .bind(Sql.of(Detail.NONE.select() + from).on(connection))
+          .list(JobReader::status);
     }
   }
 
   public static List<JobEvent> timeline(Connection connection, JobId job) throws SQLException {
-    return Rows.list(
-        connection,
-        row ->
-            new JobEvent(
-                job,
-                row.getInt("number"),
-                row.getString("type"),
-                row.getInt("attempt"),
-                Rows.instant(row, "at"),
-                new Json(row.getString("data"))),
-        TIMELINE,
-        job,
-        job,
-        job,
-        job,
-        job);
+    return TIMELINE
+        .on(connection)
+        .set("job", job)
+        .list(
+            row ->
+                new JobEvent(
+                    job,
+                    row.getInt("number"),
+                    row.getString("type"),
+                    row.getInt("attempt"),
+                    Rows.instant(row, "at"),
+                    new Json(row.getString("data"))));
   }
 
   public static List<Attempt> attempts(Connection connection, JobId job) throws SQLException {
-    return Rows.list(connection, JobReader::attempt, ATTEMPTS, job, job, job);
+    return ATTEMPTS.on(connection).set("job", job).list(JobReader::attempt);
   }
 
   static Attempt attempt(ResultSet row) throws SQLException {

@@ -2,6 +2,8 @@ package dev.holdfast.queue.read;
 
 import dev.holdfast.model.value.Moment;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.TenantSql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -13,9 +15,10 @@ import org.jspecify.annotations.Nullable;
 /** Sums up the jobs that ended between two moments, span by span. */
 public final class RecentThroughput {
   // A job may be claimed a little before its time by another clock, so no wait is below zero.
-  private static final String SQL =
-      """
-      SELECT date_bin(?::bigint * interval '1 millisecond', finished_at, 'epoch') AS at,
+  private static final Sql SQL =
+      Sql.of(
+          """
+      SELECT date_bin(:span::bigint * interval '1 millisecond', finished_at, 'epoch') AS at,
              count(*) FILTER (WHERE state = 'SUCCEEDED') AS succeeded,
              count(*) FILTER (WHERE state = 'FAILED') AS failed,
              count(*) FILTER (WHERE state = 'CANCELLED') AS cancelled,
@@ -26,23 +29,25 @@ public final class RecentThroughput {
         FROM (SELECT state, finished_at,
                      extract(epoch FROM finished_at - started_at) AS run,
                      greatest(extract(epoch FROM started_at - run_at), 0) AS wait
-                FROM holdfast.job
-               WHERE finished_at >= ?::timestamptz AND finished_at < ?::timestamptz %s) AS ended
+                FROM holdfast.job j
+               WHERE finished_at >= :from::timestamptz AND finished_at < :until::timestamptz
+                 AND ${tenant}) AS ended
        GROUP BY 1
-      """;
-
-  private static final String OF_ALL = SQL.formatted("");
-  private static final String OF_ONE = SQL.formatted("AND tenant = ?");
+      """,
+          "tenant",
+          TenantSql.isOf("j"));
 
   private RecentThroughput() {}
 
   public static List<Moment> between(
       Connection connection, Duration span, Instant from, Instant until, @Nullable String tenant)
       throws SQLException {
-    long ms = span.toMillis();
-    return tenant == null
-        ? Rows.listByKey(connection, RecentThroughput::moment, OF_ALL, ms, from, until)
-        : Rows.listByKey(connection, RecentThroughput::moment, OF_ONE, ms, from, until, tenant);
+    return SQL.on(connection)
+        .set("span", span)
+        .set("from", from)
+        .set("until", until)
+        .tenant(tenant)
+        .listByKey(RecentThroughput::moment);
   }
 
   private static Moment moment(ResultSet row) throws SQLException {

@@ -7,6 +7,7 @@ import dev.holdfast.model.job.JobPage;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.queue.jdbc.Where;
 import java.sql.Connection;
@@ -32,25 +33,29 @@ public final class Search {
   private static final String LOOK =
       """
       SELECT id,
-             CASE WHEN position(?::text IN lower(concat_ws(chr(10), id, kind, run_key, unique_key,
-                                                           failure ->> 'code',
-                                                           failure ->> 'message'))) > 0 THEN true
-                  ELSE %s
+             CASE WHEN position(:text::text IN lower(concat_ws(chr(10), id, kind, run_key, unique_key,
+                                                               failure ->> 'code',
+                                                               failure ->> 'message'))) > 0 THEN true
+                  ELSE ${inPayload}
              END AS found
         FROM holdfast.job
+        ${where}
+       ORDER BY id DESC
+       LIMIT :most
       """;
 
   // Of a payload only its size, as it is stored and as it is written out, is looked at before it is
   // read: it may be a megabyte, or more than there is room for.
-  private static final String LOOK_EVERYWHERE =
-      LOOK.formatted(
-          """
-          CASE WHEN pg_column_size(payload) > %1$d OR NOT %2$s THEN NULL
-               ELSE position(?::text IN lower(payload::text)) > 0 END
-          """
-              .formatted(LARGEST_PAYLOAD, JobReader.isShort("payload", LARGEST_PAYLOAD)));
+  private static final String IN_PAYLOAD =
+      """
+      CASE WHEN pg_column_size(payload) > %1$d OR NOT %2$s THEN NULL
+           ELSE position(:text::text IN lower(payload::text)) > 0 END
+      """
+          .formatted(LARGEST_PAYLOAD, JobReader.isShort("payload", LARGEST_PAYLOAD));
 
-  private static final String LOOK_BESIDE_PAYLOADS = LOOK.formatted("NULL::boolean");
+  private static final String BESIDE_PAYLOADS = "NULL::boolean";
+
+  private static final Sql LOWER = Sql.of("SELECT lower(:text) AS text");
 
   /** Each of these is the condition of an index. */
   private static final Set<JobState> INDEXED =
@@ -109,17 +114,16 @@ public final class Search {
   /** The last that was walked over; null when there are not so many. */
   private static @Nullable JobId stopped(Connection connection, JobFilter filter, int walked)
       throws SQLException {
-    Where range = Where.range(connection, filter);
-    return Rows.list(
-            connection,
-            row -> Rows.id(row, "id"),
-            "SELECT id FROM holdfast.job"
-                + range.sql()
-                + " ORDER BY id DESC LIMIT 1 OFFSET "
-                + (walked - 1),
-            range.values())
-        .stream()
-        .findFirst()
+    Where range = Where.range(filter);
+    Sql sql =
+        Sql.of(
+            "SELECT id FROM holdfast.job ${range} ORDER BY id DESC LIMIT 1 OFFSET :walked",
+            "range",
+            range.sql());
+    return range
+        .bind(sql.on(connection))
+        .set("walked", walked - 1)
+        .first(row -> Rows.id(row, "id"))
         .orElse(null);
   }
 
@@ -138,46 +142,44 @@ public final class Search {
       return new JobCount(found.jobs().size(), found.next() != null);
     }
     Where where = Where.of(connection, filter);
+    Sql sql =
+        Sql.of(
+            "SELECT count(*) AS jobs FROM (SELECT FROM holdfast.job ${where} LIMIT :most) AS chosen",
+            "where",
+            where.sql());
     long counted =
-        Rows.list(
-                connection,
-                row -> row.getLong("jobs"),
-                "SELECT count(*) AS jobs FROM (SELECT FROM holdfast.job"
-                    + where.sql()
-                    + " LIMIT ?) AS chosen",
-                where.values(most + 1))
-            .getFirst();
+        where.bind(sql.on(connection)).set("most", most + 1).only(row -> row.getLong("jobs"));
     return new JobCount(Math.min(counted, most), counted > most);
   }
 
   /** In the database's way, which is not quite Java's. */
   private static String lower(Connection connection, String text) throws SQLException {
-    return Rows.list(connection, row -> row.getString("text"), "SELECT lower(?) AS text", text)
-        .getFirst();
+    return LOWER.on(connection).set("text", text).only(row -> row.getString("text"));
   }
 
   private static List<Looked> looked(Connection connection, JobFilter filter, String text)
       throws SQLException {
     try {
-      return looked(connection, filter, LOOK_EVERYWHERE, text, text);
+      return looked(connection, filter, IN_PAYLOAD, text);
     } catch (SQLException trouble) {
       if (!SqlErrors.isUnreadable(trouble)) {
         throw trouble;
       }
       // A payload is damaged. What stands elsewhere is found, and the answer says that this is not
       // all.
-      return looked(connection, filter, LOOK_BESIDE_PAYLOADS, text);
+      return looked(connection, filter, BESIDE_PAYLOADS, text);
     }
   }
 
   private static List<Looked> looked(
-      Connection connection, JobFilter filter, String look, Object... texts) throws SQLException {
+      Connection connection, JobFilter filter, String inPayload, String text) throws SQLException {
     Where where = Where.of(connection, filter);
-    return Rows.list(
-        connection,
-        row -> new Looked(Rows.id(row, "id"), Rows.booleanOrNull(row, "found")),
-        look + where.sql() + " ORDER BY id DESC LIMIT " + MOST_READ,
-        where.valuesAfter(texts));
+    Sql sql = Sql.of(LOOK, "inPayload", inPayload, "where", where.sql());
+    return where
+        .bind(sql.on(connection))
+        .set("text", text)
+        .set("most", MOST_READ)
+        .list(row -> new Looked(Rows.id(row, "id"), Rows.booleanOrNull(row, "found")));
   }
 
   private static Found search(Connection connection, JobFilter filter, String text)

@@ -1,8 +1,11 @@
 package dev.holdfast.queue.recover;
 
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.settle.EndAttemptSql;
 import dev.holdfast.queue.settle.Fail;
+import dev.holdfast.queue.sql.EventSql;
+import dev.holdfast.queue.sql.Transition;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -23,24 +26,24 @@ public final class Expire {
   // What is late is said of the row itself and not of a subquery beside it: when the row changed
   // between our snapshot and our lock, only what is said of the row is checked again, and an
   // attempt that began just now must not be ended for the one before it.
-  private static final String RUNNING =
+  private static final Sql RUNNING =
       EndAttemptSql.ofSome(
           """
           WITH late AS MATERIALIZED (
             SELECT j.id, j.attempt, j.worker_id, j.failures, j.max_attempts, j.cancel_requested_at,
                    j.cancel_deadline, j.deadline, j.timeout_ms,
                    CASE WHEN j.cancel_deadline < statement_timestamp() THEN 'CANCEL_TIMEOUT'
-                        WHEN j.deadline + ? * interval '1 millisecond' < statement_timestamp()
+                        WHEN j.deadline + :grace * interval '1 millisecond' < statement_timestamp()
                           THEN 'DEADLINE_EXCEEDED'
                         ELSE 'ATTEMPT_TIMEOUT' END AS code
               FROM holdfast.job j
              WHERE j.state = 'RUNNING'
                AND (j.cancel_deadline < statement_timestamp()
-                    OR j.deadline + ? * interval '1 millisecond' < statement_timestamp()
-                    OR j.started_at + (j.timeout_ms + ?) * interval '1 millisecond'
+                    OR j.deadline + :grace * interval '1 millisecond' < statement_timestamp()
+                    OR j.started_at + (j.timeout_ms + :grace) * interval '1 millisecond'
                        < statement_timestamp())
              ORDER BY j.queue, j.started_at
-             LIMIT ?
+             LIMIT :most
                FOR NO KEY UPDATE SKIP LOCKED
           ), held AS MATERIALIZED (
             SELECT l.id, l.attempt, l.worker_id, l.failures, l.max_attempts, l.cancel_requested_at,
@@ -61,35 +64,46 @@ public final class Expire {
           """
               + Fail.ENDING_OF_FAILED);
 
-  private static final String NOT_RUNNING =
-      """
-      WITH late AS MATERIALIZED (
-        SELECT j.id
-          FROM holdfast.job j
-         WHERE j.deadline < statement_timestamp() AND j.finished_at IS NULL
-           AND j.state IN ('WAITING', 'PENDING', 'RETRYING')
-         ORDER BY j.deadline
-         LIMIT ?
-           FOR NO KEY UPDATE SKIP LOCKED
-      ), failed AS (
-        UPDATE holdfast.job j
-           SET state = 'FAILED', finished_at = clock_timestamp(), events = j.events + 1,
-               unique_states = holdfast.unique_after(j.unique_states, 'FAILED'),
-               failure = jsonb_build_object(
-                 'category', 'TIMEOUT', 'code', 'DEADLINE_EXCEEDED',
-                 'message', format('the deadline was %s; the job was %s', j.deadline, j.state),
-                 'retryable', false)
-          FROM late
-         WHERE j.id = late.id AND j.state IN ('WAITING', 'PENDING', 'RETRYING')
-        RETURNING j.id, j.attempt, j.events, j.failure, j.queue, j.state
-      ), told AS (
-        INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
-        SELECT id, events, 'failed', attempt, clock_timestamp(),
-               jsonb_build_object('code', failure ->> 'code', 'message', failure ->> 'message')
-          FROM failed
-      )
-      SELECT id, attempt, queue, state, NULL AS worker_id FROM failed
-      """;
+  private static final Transition EXPIRED =
+      Transition.toFromAllBut(JobState.FAILED, JobState.RUNNING);
+
+  private static final Sql NOT_RUNNING =
+      Sql.of(
+          """
+          WITH late AS MATERIALIZED (
+            SELECT j.id
+              FROM holdfast.job j
+             WHERE j.deadline < statement_timestamp() AND j.finished_at IS NULL AND ${from}
+             ORDER BY j.deadline
+             LIMIT :most
+               FOR NO KEY UPDATE SKIP LOCKED
+          ), failed AS (
+            UPDATE holdfast.job j
+               SET ${set}, finished_at = clock_timestamp(), events = j.events + 1,
+                   failure = jsonb_build_object(
+                     'category', 'TIMEOUT', 'code', 'DEADLINE_EXCEEDED',
+                     'message', format('the deadline was %s; the job was %s', j.deadline, j.state),
+                     'retryable', false)
+              FROM late
+             WHERE j.id = late.id AND ${from}
+            RETURNING j.id, j.attempt, j.events, j.failure, j.queue, j.state
+          ), told AS (
+            ${event}
+          )
+          SELECT id, attempt, queue, state, NULL AS worker_id FROM failed
+          """,
+          "from",
+          EXPIRED.isFrom("j"),
+          "set",
+          EXPIRED.set(),
+          "event",
+          EventSql.append(
+              "j.events",
+              "'failed'",
+              """
+              jsonb_build_object('code', j.failure ->> 'code', 'message', j.failure ->> 'message')
+              """,
+              "failed j"));
 
   private Expire() {}
 
@@ -99,8 +113,12 @@ public final class Expire {
         new ArrayList<>(
             Reap.cutOff(
                 connection,
-                Rows.list(connection, Reap.Reaped::read, RUNNING, grace, grace, grace, most)));
-    ended.addAll(Rows.list(connection, Reap.Reaped::read, NOT_RUNNING, most));
+                RUNNING
+                    .on(connection)
+                    .set("grace", grace)
+                    .set("most", most)
+                    .list(Reap.Reaped::read)));
+    ended.addAll(NOT_RUNNING.on(connection).set("most", most).list(Reap.Reaped::read));
     return ended;
   }
 }

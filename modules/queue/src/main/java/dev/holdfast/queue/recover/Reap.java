@@ -2,8 +2,8 @@ package dev.holdfast.queue.recover;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.queue.command.Retry;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.report.Steps;
 import dev.holdfast.queue.settle.EndAttemptSql;
 import java.sql.Connection;
@@ -19,19 +19,9 @@ import org.slf4j.LoggerFactory;
 public final class Reap {
   private static final Logger log = LoggerFactory.getLogger(Reap.class);
 
-  /** When a lease of a job {@code j} has run out for a reaper that has no grace period. */
-  static final String MAY_TAKE_BACK_FROM =
-      """
-      greatest(j.lease_expires_at,
-               pg_postmaster_start_time() + (j.lease_expires_at - j.heartbeat_at))
-      """;
-
-  // The condition stands inside the locking select, so it is checked again on the newest version
-  // of each row: a heartbeat that was first keeps its job. A lease is never judged before the
-  // server has been up for a whole one, or a restart of the database would look like the death of
-  // every worker; how long a lease is, each row tells itself. Ordered as the index of running jobs
-  // is: by id, and with statistics of a busier hour, the planner walks all jobs there ever were.
-  private static final String LOST =
+  // The condition stands inside the locking select, so PostgreSQL checks it again on the newest
+  // version of each row: a heartbeat that was first keeps its job.
+  private static final Sql LOST =
       sql(
           """
           jsonb_build_object(
@@ -40,20 +30,20 @@ public final class Reap {
                               j.worker_id, j.heartbeat_at, j.lease_expires_at),
             'retryable', true)
           """,
-          MAY_TAKE_BACK_FROM + " + ? * interval '1 millisecond' < clock_timestamp()",
-          // Behind one name may be a whole fleet, so only what overlapped counts as company.
+          LeaseExpiry.RAN_OUT,
+          // Several processes may use one name, so only jobs that overlapped count as company.
           "NOT l.alone",
           "c.ended_at >= l.started_at");
 
-  private static final String CRASHED =
+  private static final Sql CRASHED =
       sql(
           """
           jsonb_build_object(
             'category', 'INFRASTRUCTURE', 'code', 'WORKER_CRASHED',
-            'message', format('worker %s is gone: %s', j.worker_id, ?::text),
+            'message', format('worker %s is gone: %s', j.worker_id, :why::text),
             'retryable', true)
           """,
-          "starts_with(j.worker_id, ?)",
+          "starts_with(j.worker_id, :prefix)",
           // A claim may be carried out after its process was found dead: that job never ran.
           "true",
           "true");
@@ -62,73 +52,75 @@ public final class Reap {
   // to blame. Each such crash is counted, but none of them is condemned by it: when the budget is
   // used up, a job gets a worker for itself (alone, see ClaimByRules), and only a crash there makes
   // it toxic. It is then the only job that all of its crashes have in common.
-  private static String sql(String failure, String condition, String doubt, String overlap) {
+  //
+  // The rows are taken in the order of the index job_running, by queue and start. In the order of
+  // their ids, and with statistics of a busier hour, the planner would walk the primary key with
+  // all
+  // jobs there ever were.
+  private static Sql sql(String failure, String condition, String doubt, String overlap) {
     return EndAttemptSql.ofSome(
-        """
-        WITH lost AS MATERIALIZED (
-          SELECT j.id, j.attempt, j.worker_id, j.crashes, j.max_crashes, j.cancel_requested_at,
-                 j.alone, j.started_at,
-                 %s AS failure
-            FROM holdfast.job j
-           WHERE j.state = 'RUNNING' AND %s
-           ORDER BY j.queue, j.started_at
-           LIMIT ?
-             FOR NO KEY UPDATE SKIP LOCKED
-        ), holders AS MATERIALIZED (
-          SELECT r.worker_id, count(*) AS jobs
-            FROM holdfast.job r
-           WHERE r.state = 'RUNNING'
-           GROUP BY r.worker_id
-        ), judged AS MATERIALIZED (
-          SELECT l.*, l.crashes + 1 > l.max_crashes AS spent,
-                 -- What this statement takes back is still running in its snapshot.
-                 %s AND (
-                   (SELECT h.jobs FROM holders h WHERE h.worker_id = l.worker_id) > 1
-                   OR (SELECT c.job_id FROM holdfast.attempt c
-                        WHERE c.worker_id = l.worker_id AND c.outcome = 'CRASHED'
-                          AND c.job_id <> l.id AND %s
-                        LIMIT 1) IS NOT NULL) AS in_company
-            FROM lost l
-        ), ending AS MATERIALIZED (
-          SELECT l.id, l.attempt, l.worker_id, 'CRASHED' AS outcome, l.failure,
-                 CASE WHEN l.cancel_requested_at IS NOT NULL THEN 'CANCELLED'
-                      WHEN l.spent AND (l.max_crashes = 0 OR NOT l.in_company) THEN 'FAILED'
-                      ELSE 'PENDING' END AS next,
-                 0 AS failed, 1 AS crashed,
-                 CASE WHEN l.cancel_requested_at IS NOT NULL OR NOT l.spent THEN l.failure
-                      WHEN NOT l.in_company
-                      THEN l.failure || jsonb_build_object(
-                        'code', 'TOXIC_JOB',
-                        'message', format('%%s died running this job; the last was %%s, which ran'
-                                          || ' nothing else',
-                                          CASE WHEN l.crashes = 0 THEN '1 worker'
-                                               ELSE l.crashes + 1 || ' workers' END,
-                                          l.worker_id),
-                        'retryable', false,
-                        'cause', l.failure)
-                      WHEN l.max_crashes = 0
-                      THEN l.failure || jsonb_build_object('retryable', false)
-                      ELSE l.failure END AS job_failure,
-                 NULL::timestamptz AS run_at,
-                 'requeued:stale' AS event,
-                 NULL::jsonb AS data
-            FROM judged l
-        )
-        """
-            .formatted(failure, condition, doubt, overlap));
+        Sql.fragment(
+            """
+            WITH lost AS MATERIALIZED (
+              SELECT j.id, j.attempt, j.worker_id, j.crashes, j.max_crashes, j.cancel_requested_at,
+                     j.alone, j.started_at,
+                     ${failure} AS failure
+                FROM holdfast.job j
+               WHERE j.state = 'RUNNING' AND ${condition}
+               ORDER BY j.queue, j.started_at
+               LIMIT :most
+                 FOR NO KEY UPDATE SKIP LOCKED
+            ), holders AS MATERIALIZED (
+              SELECT r.worker_id, count(*) AS jobs
+                FROM holdfast.job r
+               WHERE r.state = 'RUNNING'
+               GROUP BY r.worker_id
+            ), judged AS MATERIALIZED (
+              SELECT l.*, l.crashes + 1 > l.max_crashes AS spent,
+                     -- What this statement takes back is still running in its snapshot.
+                     ${doubt} AND (
+                       (SELECT h.jobs FROM holders h WHERE h.worker_id = l.worker_id) > 1
+                       OR (SELECT c.job_id FROM holdfast.attempt c
+                            WHERE c.worker_id = l.worker_id AND c.outcome = 'CRASHED'
+                              AND c.job_id <> l.id AND ${overlap}
+                            LIMIT 1) IS NOT NULL) AS in_company
+                FROM lost l
+            ), ending AS MATERIALIZED (
+              SELECT l.id, l.attempt, l.worker_id, 'CRASHED' AS outcome, l.failure,
+                     CASE WHEN l.cancel_requested_at IS NOT NULL THEN 'CANCELLED'
+                          WHEN l.spent AND (l.max_crashes = 0 OR NOT l.in_company) THEN 'FAILED'
+                          ELSE 'PENDING' END AS next,
+                     0 AS failed, 1 AS crashed,
+                     CASE WHEN l.cancel_requested_at IS NOT NULL OR NOT l.spent THEN l.failure
+                          WHEN NOT l.in_company
+                          THEN l.failure || jsonb_build_object(
+                            'code', 'TOXIC_JOB',
+                            'message', format('%s died running this job; the last was %s, which ran'
+                                              || ' nothing else',
+                                              CASE WHEN l.crashes = 0 THEN '1 worker'
+                                                   ELSE l.crashes + 1 || ' workers' END,
+                                              l.worker_id),
+                            'retryable', false,
+                            'cause', l.failure)
+                          WHEN l.max_crashes = 0
+                          THEN l.failure || jsonb_build_object('retryable', false)
+                          ELSE l.failure END AS job_failure,
+                     NULL::timestamptz AS run_at,
+                     'requeued:stale' AS event,
+                     NULL::jsonb AS data
+                FROM judged l
+            )
+            """,
+            "failure", failure, "condition", condition, "doubt", doubt, "overlap", overlap));
   }
 
-  // A key, so that claims go the longer way; a job that has one keeps it.
-  private static final String APART =
-      """
-      UPDATE holdfast.job j
-         SET alone = true,
-             concurrency_limit = CASE WHEN j.concurrency_key IS NULL
-                                      THEN 1 ELSE j.concurrency_limit END,
-             concurrency_key = coalesce(j.concurrency_key, '%s')
-       WHERE j.id = ANY (?) AND j.state = 'PENDING' AND j.crashes >= j.max_crashes AND NOT j.alone
-      """
-          .formatted(Retry.SUSPECT_KEY);
+  private static final Sql RUN_ALONE =
+      Sql.of(
+          """
+          UPDATE holdfast.job j SET alone = true
+           WHERE j.id = ANY (:jobs::uuid[])
+             AND j.state = 'PENDING' AND j.crashes >= j.max_crashes AND NOT j.alone
+          """);
 
   private Reap() {}
 
@@ -166,23 +158,28 @@ public final class Reap {
 
   public static List<Reaped> lost(Connection connection, Duration grace, int most)
       throws SQLException {
-    return apart(connection, Rows.list(connection, Reaped::read, LOST, grace, most));
+    return reaped(
+        connection, LOST.on(connection).set("grace", grace).set("most", most).list(Reaped::read));
   }
 
   /** What a worker was running whose process is known to be gone. */
   public static List<Reaped> of(Connection connection, String namePrefix, String why)
       throws SQLException {
-    return apart(
+    return reaped(
         connection,
-        Rows.list(connection, Reaped::read, CRASHED, why, namePrefix, Integer.MAX_VALUE));
+        CRASHED
+            .on(connection)
+            .set("why", why)
+            .set("prefix", namePrefix)
+            .set("most", Integer.MAX_VALUE)
+            .list(Reaped::read));
   }
 
-  /** In the same transaction: nobody claims one of them beside others in between. */
-  private static List<Reaped> apart(Connection connection, List<Reaped> reaped)
+  /** In the same transaction: no worker claims one of them beside others in between. */
+  private static List<Reaped> reaped(Connection connection, List<Reaped> reaped)
       throws SQLException {
     if (!reaped.isEmpty()) {
-      Rows.update(
-          connection, APART, Rows.array(connection, "uuid", reaped, each -> each.job().value()));
+      RUN_ALONE.on(connection).array("jobs", "uuid", reaped, Reaped::job).update();
     }
     return cutOff(connection, reaped);
   }

@@ -7,7 +7,8 @@ import dev.holdfast.model.attempt.LogPiece;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Text;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.FenceSql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -20,23 +21,20 @@ import org.jspecify.annotations.Nullable;
  * taken before are passed over, where the worker says which they are.
  */
 public final class AppendLog {
-  // Locked, so that lines which are sent at the same moment come one behind the other.
-  private static final String HOLD =
-      """
-      SELECT id FROM holdfast.job
-       WHERE id = ? AND attempt = ? AND lease_expires_at IS NOT NULL
-         FOR NO KEY UPDATE
-      """;
+  private static final Sql LAST =
+      Sql.of(
+          """
+          SELECT attempt, piece, text, coalesce(lines, 0) AS lines FROM holdfast.log
+           WHERE job_id = :job AND attempt = :attempt
+           ORDER BY piece DESC LIMIT 1
+          """);
 
-  private static final String LAST =
-      """
-      SELECT attempt, piece, text, coalesce(lines, 0) AS lines FROM holdfast.log
-       WHERE job_id = ? AND attempt = ?
-       ORDER BY piece DESC LIMIT 1
-      """;
-
-  private static final String COUNT =
-      "UPDATE holdfast.log SET lines = ? WHERE job_id = ? AND attempt = ? AND piece = ?";
+  private static final Sql COUNT =
+      Sql.of(
+          """
+          UPDATE holdfast.log SET lines = :lines
+           WHERE job_id = :job AND attempt = :attempt AND piece = :piece
+          """);
 
   /** Where the log of an attempt ends. */
   private record End(LogPiece piece, long lines) {}
@@ -45,22 +43,19 @@ public final class AppendLog {
 
   public static Ack write(Connection connection, LogLines told) throws SQLException {
     Lease lease = told.lease();
-    if (Rows.list(connection, row -> "", HOLD, lease.job(), lease.attempt()).isEmpty()) {
+    // Locked, so that lines which are sent at the same moment are appended one after the other.
+    if (!FenceSql.hold(connection, lease)) {
       return Ack.LEASE_LOST;
     }
     @Nullable End end =
-        Rows.list(
-                connection,
+        LAST.on(connection)
+            .lease(lease)
+            .first(
                 row ->
                     new End(
                         new LogPiece(
                             row.getInt("attempt"), row.getInt("piece"), row.getString("text")),
-                        row.getLong("lines")),
-                LAST,
-                lease.job(),
-                lease.attempt())
-            .stream()
-            .findFirst()
+                        row.getLong("lines")))
             .orElse(null);
     long taken = end == null ? 0 : end.lines();
     List<String> fresh = told.after(taken);
@@ -71,13 +66,12 @@ public final class AppendLog {
           Log.all(
               connection,
               pieces.subList(Math.max(0, pieces.size() - Limits.LOG_PIECES), pieces.size()));
-      Rows.update(
-          connection,
-          COUNT,
-          told.linesAfter(taken),
-          lease.job(),
-          lease.attempt(),
-          pieces.getLast().piece());
+      COUNT
+          .on(connection)
+          .lease(lease)
+          .set("piece", pieces.getLast().piece())
+          .set("lines", told.linesAfter(taken))
+          .update();
     }
     return Ack.ACCEPTED;
   }

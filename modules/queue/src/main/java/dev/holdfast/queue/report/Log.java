@@ -7,6 +7,8 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.FenceSql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HashMap;
@@ -21,17 +23,19 @@ public final class Log {
   // perhaps, is not waited for. An attempt that loses its lease at this very moment leaves a piece
   // under its own number, which is what it printed. A piece that comes late, after a newer form of
   // itself, is shorter and changes nothing.
-  private static final String WRITE =
-      """
+  private static final Sql WRITE =
+      Sql.of(
+          """
       WITH told AS (
         SELECT DISTINCT ON (id, attempt, piece) id, attempt, piece, text
-          FROM unnest(?::uuid[], ?::int4[], ?::int4[], ?::text[]) AS t(id, attempt, piece, text)
+          FROM unnest(:jobs::uuid[], :attempts::int4[], :pieces::int4[], :texts::text[])
+                 AS t(id, attempt, piece, text)
          ORDER BY id, attempt, piece, char_length(text) DESC
       ), held AS MATERIALIZED (
         SELECT j.id, j.attempt
           FROM holdfast.job j
           JOIN (SELECT DISTINCT id, attempt FROM told) t ON t.id = j.id AND t.attempt = j.attempt
-         WHERE j.lease_expires_at IS NOT NULL
+         WHERE ${running}
       ), ranked AS MATERIALIZED (
         SELECT id, attempt, piece, text,
                dense_rank() OVER (PARTITION BY id ORDER BY attempt DESC, piece DESC) AS age
@@ -43,33 +47,37 @@ public final class Log {
       ), written AS (
         INSERT INTO holdfast.log AS l (job_id, attempt, piece, text)
         SELECT id, attempt, piece, text FROM ranked
-         WHERE text IS NOT NULL AND age <= ?
+         WHERE text IS NOT NULL AND age <= :kept
          ORDER BY id, attempt, piece
         ON CONFLICT (job_id, attempt, piece) DO UPDATE
            SET text = excluded.text
          WHERE char_length(excluded.text) > char_length(l.text)
       ), dropped AS (
         DELETE FROM holdfast.log l USING ranked r
-         WHERE r.age > ? AND r.text IS NULL
+         WHERE r.age > :kept AND r.text IS NULL
            AND l.job_id = r.id AND l.attempt = r.attempt AND l.piece = r.piece
       )
       SELECT id, attempt FROM held
-      """;
+      """,
+          "running",
+          FenceSql.isRunning("j"));
 
-  private static final String READ =
-      """
-      SELECT attempt, piece, text FROM holdfast.log
-       WHERE job_id = ? AND (attempt, piece) >= (?, ?)
-       ORDER BY attempt, piece
-      """;
+  private static final Sql READ =
+      Sql.of(
+          """
+          SELECT attempt, piece, text FROM holdfast.log
+           WHERE job_id = :job AND (attempt, piece) >= (:attempt, :piece)
+           ORDER BY attempt, piece
+          """);
 
-  private static final String ENDS =
-      """
+  private static final Sql ENDS =
+      Sql.of(
+          """
       SELECT DISTINCT ON (job_id) job_id, attempt, piece, char_length(text) AS chars
         FROM holdfast.log
-       WHERE job_id = ANY (?::uuid[])
+       WHERE job_id = ANY (:jobs::uuid[])
        ORDER BY job_id, attempt DESC, piece DESC
-      """;
+      """);
 
   private Log() {}
 
@@ -77,41 +85,36 @@ public final class Log {
   public static Set<Lease> all(Connection connection, List<Report.Log> pieces) throws SQLException {
     List<Lease> leases = pieces.stream().map(Report.Log::lease).toList();
     return new HashSet<>(
-        Rows.listByKey(
-            connection,
-            Rows::lease,
-            WRITE,
-            Rows.ids(connection, leases),
-            Rows.attempts(connection, leases),
-            Rows.array(connection, "int4", pieces, Report.Log::piece),
-            Rows.array(connection, "text", pieces, Report.Log::text),
-            Limits.LOG_PIECES,
-            Limits.LOG_PIECES));
+        WRITE
+            .on(connection)
+            .leases(leases)
+            .array("pieces", "int4", pieces, Report.Log::piece)
+            .array("texts", "text", pieces, Report.Log::text)
+            .set("kept", Limits.LOG_PIECES)
+            .listByKey(Rows::lease));
   }
 
   public static List<LogPiece> read(Connection connection, JobId job, LogCursor from)
       throws SQLException {
-    return Rows.list(
-        connection,
-        row -> new LogPiece(row.getInt("attempt"), row.getInt("piece"), row.getString("text")),
-        READ,
-        job,
-        from.attempt(),
-        from.piece());
+    return READ.on(connection)
+        .set("job", job)
+        .set("attempt", from.attempt())
+        .set("piece", from.piece())
+        .list(
+            row -> new LogPiece(row.getInt("attempt"), row.getInt("piece"), row.getString("text")));
   }
 
   /** Where the logs of these jobs end, of those that have one: moves whenever one of them grows. */
   public static Map<JobId, LogCursor> ends(Connection connection, List<JobId> jobs)
       throws SQLException {
     Map<JobId, LogCursor> ends = new HashMap<>();
-    Rows.list(
-            connection,
+    ENDS.on(connection)
+        .array("jobs", "uuid", jobs, id -> id)
+        .list(
             row ->
                 Map.entry(
                     Rows.id(row, "job_id"),
-                    new LogCursor(row.getInt("attempt"), row.getInt("piece"), row.getInt("chars"))),
-            ENDS,
-            Rows.array(connection, "uuid", jobs, id -> id))
+                    new LogCursor(row.getInt("attempt"), row.getInt("piece"), row.getInt("chars"))))
         .forEach(end -> ends.put(end.getKey(), end.getValue()));
     return ends;
   }

@@ -4,7 +4,9 @@ import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.job.EventType;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.EventSql;
+import dev.holdfast.queue.sql.FenceSql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -15,18 +17,19 @@ import java.util.List;
  */
 public final class Publish {
   // Run again after a lost answer, it finds its own rows and adds nothing to the timeline.
-  private static final String SQL =
-      """
+  private static final Sql SQL =
+      Sql.of(
+          """
       WITH held AS MATERIALIZED (
         SELECT j.id, j.attempt, j.events
           FROM holdfast.job j
-         WHERE j.id = ? AND j.attempt = ? AND j.lease_expires_at IS NOT NULL
+         WHERE ${held}
            FOR NO KEY UPDATE
       ), published AS (
         INSERT INTO holdfast.artifact AS old
                (job_id, name, attempt, store, size, sha256, result, published_at)
-        SELECT h.id, a.name, h.attempt, ?, a.size, a.sha256, ?::jsonb, clock_timestamp()
-          FROM held h, unnest(?::text[], ?::int8[], ?::text[]) AS a(name, size, sha256)
+        SELECT h.id, a.name, h.attempt, :store, a.size, a.sha256, :result::jsonb, clock_timestamp()
+          FROM held h, unnest(:names::text[], :sizes::int8[], :hashes::text[]) AS a(name, size, sha256)
          ORDER BY a.name
             ON CONFLICT (job_id, name) DO UPDATE
            SET attempt = excluded.attempt, store = excluded.store, size = excluded.size,
@@ -36,34 +39,38 @@ public final class Publish {
             <> (excluded.attempt, excluded.store, excluded.sha256)
         RETURNING old.name, old.size, old.sha256
       ), told AS (
-        INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
-        SELECT h.id, h.events + row_number() OVER (ORDER BY p.name), ?, h.attempt,
-               clock_timestamp(),
-               jsonb_build_object('name', p.name, 'size', p.size, 'sha256', p.sha256)
-          FROM held h, published p
+        ${event}
       )
       UPDATE holdfast.job j
          SET events = j.events + (SELECT count(*) FROM published)
         FROM held h
-       WHERE j.id = h.id AND j.attempt = h.attempt AND j.lease_expires_at IS NOT NULL
-      """;
+       WHERE j.id = h.id AND j.attempt = h.attempt AND ${running}
+      """,
+          "held",
+          FenceSql.isHeld("j"),
+          "running",
+          FenceSql.isRunning("j"),
+          "event",
+          EventSql.append(
+              "j.events + row_number() OVER (ORDER BY p.name)",
+              ":type",
+              "jsonb_build_object('name', p.name, 'size', p.size, 'sha256', p.sha256)",
+              "held j, published p"));
 
   private Publish() {}
 
   public static Ack all(Connection connection, Publication publication) throws SQLException {
     List<Artifact> artifacts = publication.artifacts();
     int held =
-        Rows.update(
-            connection,
-            SQL,
-            publication.lease().job(),
-            publication.lease().attempt(),
-            publication.store(),
-            publication.result(),
-            Rows.array(connection, "text", artifacts, Artifact::name),
-            Rows.array(connection, "int8", artifacts, Artifact::size),
-            Rows.array(connection, "text", artifacts, Artifact::sha256),
-            EventType.UPLOADED);
+        SQL.on(connection)
+            .lease(publication.lease())
+            .set("store", publication.store())
+            .set("result", publication.result())
+            .array("names", "text", artifacts, Artifact::name)
+            .array("sizes", "int8", artifacts, Artifact::size)
+            .array("hashes", "text", artifacts, Artifact::sha256)
+            .set("type", EventType.UPLOADED)
+            .update();
     return held == 1 ? Ack.ACCEPTED : Ack.LEASE_LOST;
   }
 }

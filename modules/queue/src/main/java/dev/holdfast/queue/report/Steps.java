@@ -12,31 +12,29 @@ import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.command.Commands;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.EventSql;
+import dev.holdfast.queue.sql.FenceSql;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** Writes how the steps of running jobs get on, fenced like every write, and reads it back. */
 public final class Steps {
-  private static final String HOLD =
-      """
-      SELECT id FROM holdfast.job
-       WHERE id = ? AND attempt = ? AND lease_expires_at IS NOT NULL
-         FOR NO KEY UPDATE
-      """;
-
   // What was told before changes nothing, however late it comes again: an attempt of a step goes
   // from RUNNING to its end, and never back over that or over an attempt that came after it.
-  private static final String WRITE =
-      """
+  private static final Sql WRITE =
+      Sql.of(
+          """
       INSERT INTO holdfast.step AS s
              (job_id, step_id, step_index, state, attempt, job_attempt, resets, checkpoint, patch,
               started_at, finished_at)
-      SELECT ?, ?, ?, n.state, ?, ?, ?, ?::jsonb, ?, clock_timestamp(),
+      SELECT :job, :step, :index, n.state, :stepAttempt, :attempt, :resets, :checkpoint::jsonb, :patch,
+             clock_timestamp(),
              CASE WHEN n.state <> 'RUNNING' THEN clock_timestamp() END
-        FROM (SELECT ?::text AS state) AS n
+        FROM (SELECT :state::text AS state) AS n
       ON CONFLICT (job_id, step_id) DO UPDATE
          SET state = excluded.state, attempt = excluded.attempt, job_attempt = excluded.job_attempt,
              resets = s.resets + excluded.resets,
@@ -47,29 +45,34 @@ public final class Steps {
        WHERE (s.job_attempt, s.attempt) < (excluded.job_attempt, excluded.attempt)
           OR ((s.job_attempt, s.attempt) = (excluded.job_attempt, excluded.attempt)
               AND s.state = 'RUNNING' AND excluded.state <> 'RUNNING')
-      """;
+      """);
 
-  private static final String OTHERS =
-      "SELECT count(*) FROM holdfast.step WHERE job_id = ? AND step_id <> ?";
+  private static final Sql OTHERS =
+      Sql.of("SELECT count(*) FROM holdfast.step WHERE job_id = :job AND step_id <> :step");
 
-  private static final String FORGET =
-      """
-      UPDATE holdfast.step SET state = 'FAILED', checkpoint = NULL, patch = NULL
-       WHERE job_id = ? AND step_index >= ? AND state = 'DONE'
-      """;
+  private static final Sql FORGET =
+      Sql.of(
+          """
+          UPDATE holdfast.step SET state = 'FAILED', checkpoint = NULL, patch = NULL
+           WHERE job_id = :job AND step_index >= :from AND state = 'DONE'
+          """);
 
-  private static final String TELL =
-      """
-      WITH entry AS (
-        SELECT * FROM unnest(?::text[], ?::text[]) WITH ORDINALITY AS e(type, data, n)
-      ), told AS (
-        INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
-        SELECT j.id, j.events + e.n, e.type, j.attempt, clock_timestamp(), e.data::jsonb
-          FROM holdfast.job j, entry e
-         WHERE j.id = ?
-      )
-      UPDATE holdfast.job SET events = events + (SELECT count(*) FROM entry) WHERE id = ?
-      """;
+  private static final Sql TELL =
+      Sql.of(
+          """
+          WITH entry AS (
+            SELECT * FROM unnest(:types::text[], :data::text[]) WITH ORDINALITY AS e(type, data, n)
+          ), told AS (
+            ${event}
+          )
+          UPDATE holdfast.job SET events = events + (SELECT count(*) FROM entry) WHERE id = :job
+          """,
+          "event",
+          EventSql.append(
+              "j.events + e.n",
+              "e.type",
+              "e.data::jsonb",
+              "holdfast.job j, entry e WHERE j.id = :job"));
 
   // Only a failure that something was decided about: one that was stopped has not failed by itself.
   private static final String FAILURE =
@@ -84,75 +87,104 @@ public final class Steps {
 
   private static final String LIST =
       """
-      SELECT step_id, step_index, state, attempt, resets, checkpoint, length(patch) AS patch_bytes,
-             started_at, finished_at, %s AS failure
+      SELECT step_id, step_index, state, attempt, resets, ${checkpoint} AS checkpoint,
+             length(patch) AS patch_bytes, started_at, finished_at, ${failure} AS failure
         FROM holdfast.step s
-       WHERE job_id = ? AND (?::text IS NULL OR step_id = ?::text)
+       WHERE ${which}
        ORDER BY step_index
-      """
-          .formatted(FAILURE.strip());
-
-  // A thousand checkpoints of a megabyte each are nothing to look through.
-  private static final String OVERVIEW =
-      LIST.replace("checkpoint,", "NULL AS checkpoint,").replace(FAILURE.strip(), "NULL");
-
-  // A worker that died, or was given up, leaves its step running; whoever recovers the job ends it.
-  private static final String CUT_OFF =
-      """
-      WITH cut AS (
-        UPDATE holdfast.step s
-           SET state = 'INTERRUPTED', finished_at = clock_timestamp()
-         WHERE s.job_id = ANY (?::uuid[]) AND s.state = 'RUNNING'
-        RETURNING s.job_id, s.step_id, s.step_index, s.attempt
-      ), told AS (
-        INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
-        SELECT c.job_id, j.events + row_number() OVER (PARTITION BY c.job_id ORDER BY c.step_index),
-               'task.step.attempt.failed', j.attempt, clock_timestamp(),
-               jsonb_build_object(
-                 'stepId', c.step_id, 'stepIndex', c.step_index, 'attempt', c.attempt,
-                 'failureClass', 'transient_runtime', 'failureSignature', 'interrupted',
-                 'strategy', 'queue_retry',
-                 'summary', 'its worker was lost in the middle of this attempt')
-          FROM cut c JOIN holdfast.job j ON j.id = c.job_id
-      )
-      UPDATE holdfast.job j
-         SET events = j.events + c.steps
-        FROM (SELECT job_id, count(*) AS steps FROM cut GROUP BY job_id) AS c
-       WHERE j.id = c.job_id
       """;
+
+  private static final Sql OF_JOB =
+      Sql.of(LIST, "checkpoint", "checkpoint", "failure", FAILURE, "which", "job_id = :job");
+
+  private static final Sql ONE =
+      Sql.of(
+          LIST,
+          "checkpoint",
+          "checkpoint",
+          "failure",
+          FAILURE,
+          "which",
+          "job_id = :job AND step_id = :step");
+
+  // A thousand checkpoints of a megabyte each are too much for an overview.
+  private static final Sql OVERVIEW =
+      Sql.of(LIST, "checkpoint", "NULL", "failure", "NULL", "which", "job_id = :job");
+
+  private static final Sql PATCH =
+      Sql.of(
+          """
+          SELECT patch FROM holdfast.step
+           WHERE job_id = :job AND step_id = :step AND patch IS NOT NULL
+          """);
+
+  // A worker that died, or lost its lease, leaves its step running; the recovery of the job ends
+  // it.
+  private static final Sql CUT_OFF =
+      Sql.of(
+          """
+          WITH cut AS (
+            UPDATE holdfast.step s
+               SET state = 'INTERRUPTED', finished_at = clock_timestamp()
+             WHERE s.job_id = ANY (:jobs::uuid[]) AND s.state = 'RUNNING'
+            RETURNING s.job_id, s.step_id, s.step_index, s.attempt
+          ), told AS (
+            ${event}
+          )
+          UPDATE holdfast.job j
+             SET events = j.events + c.steps
+            FROM (SELECT job_id, count(*) AS steps FROM cut GROUP BY job_id) AS c
+           WHERE j.id = c.job_id
+          """,
+          "event",
+          EventSql.append(
+              "j.events + row_number() OVER (PARTITION BY j.id ORDER BY c.step_index)",
+              "'task.step.attempt.failed'",
+              """
+              jsonb_build_object(
+                'stepId', c.step_id, 'stepIndex', c.step_index, 'attempt', c.attempt,
+                'failureClass', 'transient_runtime', 'failureSignature', 'interrupted',
+                'strategy', 'queue_retry',
+                'summary', 'its worker was lost in the middle of this attempt')
+              """,
+              "cut c JOIN holdfast.job j ON j.id = c.job_id"));
 
   private Steps() {}
 
   /** In one transaction. */
   public static Ack write(Connection connection, Report.Step step) throws SQLException {
     Lease lease = step.lease();
-    if (Rows.list(connection, row -> "", HOLD, lease.job(), lease.attempt()).isEmpty()) {
+    if (!FenceSql.hold(connection, lease)) {
       return Ack.LEASE_LOST;
     }
-    if (Rows.list(connection, row -> row.getInt(1), OTHERS, lease.job(), step.stepId()).getFirst()
-        >= Limits.STEPS) {
+    int others =
+        OTHERS
+            .on(connection)
+            .set("job", lease.job())
+            .set("step", step.stepId())
+            .only(row -> row.getInt(1));
+    if (others >= Limits.STEPS) {
       throw new RefusedException(
           Refusal.BAD_LIMIT, "a job has %,d steps at most".formatted(Limits.STEPS));
     }
     Patch patch = step.patch();
     int written =
-        Rows.update(
-            connection,
-            WRITE,
-            lease.job(),
-            step.stepId(),
-            step.index(),
-            step.attempt(),
-            lease.attempt(),
-            step.reset() ? 1 : 0,
-            step.checkpoint(),
-            patch == null ? null : patch.bytes(),
-            step.state().name());
+        WRITE
+            .on(connection)
+            .lease(lease)
+            .set("step", step.stepId())
+            .set("index", step.index())
+            .set("stepAttempt", step.attempt())
+            .set("resets", step.reset() ? 1 : 0)
+            .set("checkpoint", step.checkpoint())
+            .set("patch", patch == null ? null : patch.bytes())
+            .set("state", step.state().name())
+            .update();
     if (written == 0) {
       return Ack.ACCEPTED;
     }
     if (step.forgetFrom() != null) {
-      Rows.update(connection, FORGET, lease.job(), step.forgetFrom());
+      FORGET.on(connection).set("job", lease.job()).set("from", step.forgetFrom()).update();
     }
     if (step.honoured() != null) {
       Commands.honoured(connection, lease.job(), step.honoured());
@@ -165,65 +197,52 @@ public final class Steps {
   static void tell(Connection connection, JobId job, List<Report.Entry> entries)
       throws SQLException {
     if (!entries.isEmpty()) {
-      Rows.update(
-          connection,
-          TELL,
-          Rows.array(connection, "text", entries, Report.Entry::type),
-          Rows.array(connection, "text", entries, Report.Entry::data),
-          job,
-          job);
+      TELL.on(connection)
+          .set("job", job)
+          .array("types", "text", entries, Report.Entry::type)
+          .array("data", "text", entries, Report.Entry::data)
+          .update();
     }
   }
 
   public static List<StepStatus> of(Connection connection, JobId job) throws SQLException {
-    return read(connection, LIST, job, null);
+    return OF_JOB.on(connection).set("job", job).list(Steps::status);
   }
 
   public static List<StepStatus> overview(Connection connection, JobId job) throws SQLException {
-    return read(connection, OVERVIEW, job, null);
+    return OVERVIEW.on(connection).set("job", job).list(Steps::status);
   }
 
   public static Optional<StepStatus> one(Connection connection, JobId job, String step)
       throws SQLException {
-    return read(connection, LIST, job, step).stream().findFirst();
+    return ONE.on(connection).set("job", job).set("step", step).first(Steps::status);
   }
 
-  private static List<StepStatus> read(
-      Connection connection, String sql, JobId job, @Nullable String step) throws SQLException {
-    return Rows.list(
-        connection,
-        row ->
-            new StepStatus(
-                row.getString("step_id"),
-                row.getInt("step_index"),
-                StepState.valueOf(row.getString("state")),
-                row.getInt("attempt"),
-                row.getInt("resets"),
-                Rows.jsonOrNull(row, "checkpoint"),
-                Rows.intOrNull(row, "patch_bytes"),
-                Rows.instant(row, "started_at"),
-                Rows.instantOrNull(row, "finished_at"),
-                Rows.jsonOrNull(row, "failure")),
-        sql,
-        job,
-        step,
-        step);
+  private static StepStatus status(ResultSet row) throws SQLException {
+    return new StepStatus(
+        row.getString("step_id"),
+        row.getInt("step_index"),
+        StepState.valueOf(row.getString("state")),
+        row.getInt("attempt"),
+        row.getInt("resets"),
+        Rows.jsonOrNull(row, "checkpoint"),
+        Rows.intOrNull(row, "patch_bytes"),
+        Rows.instant(row, "started_at"),
+        Rows.instantOrNull(row, "finished_at"),
+        Rows.jsonOrNull(row, "failure"));
   }
 
   public static Optional<Patch> patch(Connection connection, JobId job, String step)
       throws SQLException {
-    return Rows.list(
-            connection,
-            row -> Patch.of(row.getBytes("patch")),
-            "SELECT patch FROM holdfast.step WHERE job_id = ? AND step_id = ? AND patch IS NOT NULL",
-            job,
-            step)
-        .stream()
-        .findFirst();
+    return PATCH
+        .on(connection)
+        .set("job", job)
+        .set("step", step)
+        .first(row -> Patch.of(row.getBytes("patch")));
   }
 
   /** Ends the steps that were under way in jobs whose attempt is over. */
   public static void cutOff(Connection connection, List<JobId> jobs) throws SQLException {
-    Rows.update(connection, CUT_OFF, Rows.array(connection, "uuid", jobs, job -> job));
+    CUT_OFF.on(connection).array("jobs", "uuid", jobs, job -> job).update();
   }
 }

@@ -8,7 +8,7 @@ import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.queue.enqueue.Enqueue;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -37,28 +37,32 @@ public final class FireSchedules {
 
   // Names alone: a row that cannot be read must not keep others from being found. Broken ones come
   // last, and not at every sweep, so that any number of them leaves room for the others.
-  private static final String DUE =
-      """
+  private static final Sql DUE =
+      Sql.of(
+          """
       SELECT name, broken FROM holdfast.schedule
        WHERE next_at <= statement_timestamp() AND paused_at IS NULL
          AND (retry_at IS NULL OR retry_at <= statement_timestamp())
        ORDER BY retry_at NULLS FIRST, next_at
        LIMIT 100
          FOR UPDATE SKIP LOCKED
-      """;
+      """);
 
-  private static final String MOVE_ON =
-      """
-      UPDATE holdfast.schedule SET next_at = ?, last_at = ?, broken = NULL, retry_at = NULL
-       WHERE name = ?
-      """;
+  private static final Sql MOVE_ON =
+      Sql.of(
+          """
+          UPDATE holdfast.schedule
+             SET next_at = :next, last_at = :last, broken = NULL, retry_at = NULL
+           WHERE name = :name
+          """);
 
-  private static final String BROKEN =
-      """
-      UPDATE holdfast.schedule
-         SET broken = ?, retry_at = clock_timestamp() + ? * interval '1 millisecond'
-       WHERE name = ?
-      """;
+  private static final Sql BROKEN =
+      Sql.of(
+          """
+          UPDATE holdfast.schedule
+             SET broken = :reason, retry_at = clock_timestamp() + :retry * interval '1 millisecond'
+           WHERE name = :name
+          """);
 
   /** How late a time may be noticed and still count as kept. */
   private static final Duration ON_TIME = Duration.ofMinutes(1);
@@ -81,8 +85,7 @@ public final class FireSchedules {
   public static int due(Connection connection, Enqueue enqueue) throws SQLException {
     int fired = 0;
     for (Named named :
-        Rows.list(
-            connection, row -> new Named(row.getString("name"), row.getString("broken")), DUE)) {
+        DUE.on(connection).list(row -> new Named(row.getString("name"), row.getString("broken")))) {
       fired += unlessBroken(connection, enqueue, named);
     }
     return fired;
@@ -118,7 +121,12 @@ public final class FireSchedules {
     if (!reason.equals(named.broken())) {
       log.error("schedule {} cannot be fired, and is tried again: {}", named.name(), reason);
     }
-    Rows.update(connection, BROKEN, reason, RETRY, named.name());
+    BROKEN
+        .on(connection)
+        .set("reason", reason)
+        .set("retry", RETRY)
+        .set("name", named.name())
+        .update();
   }
 
   private static int one(Connection connection, Enqueue enqueue, String name) throws SQLException {
@@ -128,8 +136,12 @@ public final class FireSchedules {
     List<Job> jobs =
         chosen(schedule, passed, due.now()).stream().map(at -> job(schedule, at)).toList();
     enqueue(connection, enqueue, jobs);
-    Rows.update(
-        connection, MOVE_ON, Schedules.next(schedule, passed.getLast()), passed.getLast(), name);
+    MOVE_ON
+        .on(connection)
+        .set("next", Schedules.next(schedule, passed.getLast()))
+        .set("last", passed.getLast())
+        .set("name", name)
+        .update();
     return jobs.size();
   }
 

@@ -11,6 +11,7 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.queue.read.JobReader;
 import java.sql.Connection;
@@ -21,16 +22,19 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Schedules, kept by name. Setting one again changes it. */
 public final class Schedules {
-  private static final String SET =
-      """
+  private static final Sql SET =
+      Sql.of(
+          """
       INSERT INTO holdfast.schedule AS schedule
              (name, cron, zone, missed, overlap, queue, kind, priority, max_attempts, max_crashes,
               timeout_ms, payload, next_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?)
+      VALUES (:name, :cron, :zone, :missed, :overlap, :queue, :kind, :priority, :maxAttempts,
+              :maxCrashes, :timeout, :payload::jsonb, :next)
       ON CONFLICT (name) DO UPDATE
          SET cron = excluded.cron, zone = excluded.zone, missed = excluded.missed,
              overlap = excluded.overlap, queue = excluded.queue, kind = excluded.kind,
@@ -40,69 +44,83 @@ public final class Schedules {
              -- A service that sets its schedules at every start must not lose a time that is due.
              next_at = CASE WHEN schedule.cron = excluded.cron AND schedule.zone = excluded.zone
                             THEN schedule.next_at ELSE excluded.next_at END
-      """;
+      """);
 
   // A payload from before long numbers were refused may be more than can be written out.
   private static final String FITS = JobReader.isShort("payload", Limits.BULK_BYTES);
 
-  private static final String COLUMNS =
+  private static final String SELECT =
       """
       SELECT name, cron, zone, missed, overlap, queue, kind, priority, max_attempts, max_crashes,
-             timeout_ms, %s, next_at, last_at, paused_at, broken, statement_timestamp() AS now
+             timeout_ms, ${payload} AS payload, ${tooLong} AS too_long, next_at, last_at, paused_at,
+             broken, statement_timestamp() AS now
         FROM holdfast.schedule
       """;
 
-  private static final String SELECT =
-      COLUMNS.formatted(
-          "CASE WHEN %1$s THEN payload END AS payload, NOT %1$s AS too_long".formatted(FITS));
+  private static final Sql LIST = select("ORDER BY name");
+  private static final Sql BY_NAME = select("WHERE name = :name");
+  private static final Sql PAUSED = select("WHERE name = :name AND paused_at IS NOT NULL");
 
-  private static final String WITHOUT_PAYLOADS =
-      COLUMNS.formatted("NULL AS payload, false AS too_long");
+  private static final Sql LIST_WITHOUT_PAYLOADS =
+      Sql.of(SELECT + "ORDER BY name", "payload", "NULL", "tooLong", "false");
 
-  private static final String PAUSE =
-      "UPDATE holdfast.schedule SET paused_at = clock_timestamp() WHERE name = ? AND paused_at IS NULL";
-  private static final String RESUME =
-      "UPDATE holdfast.schedule SET paused_at = NULL, next_at = ? WHERE name = ? AND paused_at IS NOT NULL";
-  private static final String REMOVE = "DELETE FROM holdfast.schedule WHERE name = ?";
+  private static Sql select(String which) {
+    return Sql.of(
+        SELECT + which,
+        "payload",
+        "CASE WHEN " + FITS + " THEN payload END",
+        "tooLong",
+        "NOT " + FITS);
+  }
+
+  private static final Sql PAUSE =
+      Sql.of(
+          """
+          UPDATE holdfast.schedule SET paused_at = clock_timestamp()
+           WHERE name = :name AND paused_at IS NULL
+          """);
+  private static final Sql RESUME =
+      Sql.of(
+          """
+          UPDATE holdfast.schedule SET paused_at = NULL, next_at = :next
+           WHERE name = :name AND paused_at IS NOT NULL
+          """);
+  private static final Sql REMOVE = Sql.of("DELETE FROM holdfast.schedule WHERE name = :name");
+
+  private static final Sql NOW = Sql.of("SELECT clock_timestamp() AS now");
 
   private Schedules() {}
 
   public static boolean set(Connection connection, Schedule schedule, Codec codec)
       throws SQLException {
     Job job = schedule.job();
-    return Rows.update(
-            connection,
-            SET,
-            schedule.name(),
-            schedule.cron().toString(),
-            schedule.zone().getId(),
-            schedule.missed().name(),
-            schedule.overlap(),
-            job.queue(),
-            job.kind(),
-            job.priority(),
-            job.maxAttempts(),
-            job.maxCrashes(),
-            job.timeout(),
-            Limits.payload(codec.encode(job.payload())),
-            next(schedule, now(connection)))
+    return SET.on(connection)
+            .set("name", schedule.name())
+            .set("cron", schedule.cron().toString())
+            .set("zone", schedule.zone().getId())
+            .set("missed", schedule.missed().name())
+            .set("overlap", schedule.overlap())
+            .set("queue", job.queue())
+            .set("kind", job.kind())
+            .set("priority", job.priority())
+            .set("maxAttempts", job.maxAttempts())
+            .set("maxCrashes", job.maxCrashes())
+            .set("timeout", job.timeout())
+            .set("payload", Limits.payload(codec.encode(job.payload())))
+            .set("next", next(schedule, now(connection)))
+            .update()
         > 0;
   }
 
   public static List<ScheduleStatus> list(Connection connection) throws SQLException {
     try {
-      return list(connection, SELECT);
+      return LIST.on(connection).list(Schedules::status);
     } catch (SQLException trouble) {
       if (SqlErrors.isUnreadable(trouble)) {
-        return list(connection, WITHOUT_PAYLOADS);
+        return LIST_WITHOUT_PAYLOADS.on(connection).list(Schedules::status);
       }
       throw trouble;
     }
-  }
-
-  private static List<ScheduleStatus> list(Connection connection, String select)
-      throws SQLException {
-    return Rows.list(connection, Schedules::status, select + " ORDER BY name");
   }
 
   /** A schedule that can be fired, with the time it is due for. */
@@ -112,32 +130,31 @@ public final class Schedules {
    * Throws a {@link RefusedException} that says what is wrong if nothing can be made of the row.
    */
   static Due due(Connection connection, String name) throws SQLException {
-    return Rows.list(
-            connection,
-            row -> new Due(schedule(row), Rows.instant(row, "next_at"), Rows.instant(row, "now")),
-            SELECT + " WHERE name = ?",
-            name)
-        .getFirst();
+    return BY_NAME
+        .on(connection)
+        .set("name", name)
+        .only(
+            row -> new Due(schedule(row), Rows.instant(row, "next_at"), Rows.instant(row, "now")));
   }
 
   public static boolean pause(Connection connection, String name) throws SQLException {
-    return Rows.update(connection, PAUSE, name) > 0;
+    return PAUSE.on(connection).set("name", name).update() > 0;
   }
 
   /** What would have fired during the pause is not made up for: that is what a pause is. */
   public static boolean resume(Connection connection, String name) throws SQLException {
-    List<Schedule> paused =
-        Rows.list(
-            connection,
-            Schedules::schedule,
-            SELECT + " WHERE name = ? AND paused_at IS NOT NULL",
-            name);
-    return !paused.isEmpty()
-        && Rows.update(connection, RESUME, next(paused.getFirst(), now(connection)), name) > 0;
+    Optional<Schedule> paused = PAUSED.on(connection).set("name", name).first(Schedules::schedule);
+    return paused.isPresent()
+        && RESUME
+                .on(connection)
+                .set("next", next(paused.get(), now(connection)))
+                .set("name", name)
+                .update()
+            > 0;
   }
 
   public static boolean remove(Connection connection, String name) throws SQLException {
-    return Rows.update(connection, REMOVE, name) > 0;
+    return REMOVE.on(connection).set("name", name).update() > 0;
   }
 
   static Instant next(Schedule schedule, Instant after) {
@@ -151,8 +168,7 @@ public final class Schedules {
   }
 
   private static Instant now(Connection connection) throws SQLException {
-    return Rows.list(connection, row -> Rows.instant(row, "now"), "SELECT clock_timestamp() AS now")
-        .getFirst();
+    return NOW.on(connection).only(row -> Rows.instant(row, "now"));
   }
 
   private static Schedule schedule(ResultSet row) throws SQLException {

@@ -1,33 +1,37 @@
 package dev.holdfast.queue.schema;
 
+import java.util.OptionalInt;
 import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.DatabaseException.Reason;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
-import java.util.List;
 import java.util.regex.Matcher;
 
 /** Is this a database Holdfast can trust its jobs to? Asked once, before anything is written. */
 public final class Schema {
-  public static final int VERSION = 11;
+  public static final int VERSION = 1;
   static final String NAME = "holdfast";
   static final String HISTORY = "flyway_schema_history";
   private static final int OLDEST_SERVER = 140_000;
 
-  private static final String SERVER =
-      """
+  private static final Sql SERVER =
+      Sql.of(
+          """
       SELECT current_setting('server_version_num')::int AS number,
              current_setting('server_version') AS version,
              current_setting('fsync')::bool AS durable,
              to_regclass('holdfast.flyway_schema_history') IS NOT NULL AS has_schema
-      """;
+      """);
 
-  private static final String CURRENT =
-      "SELECT max(version::int) AS version FROM holdfast.flyway_schema_history"
-          + " WHERE success AND version IS NOT NULL";
+  private static final Sql CURRENT =
+      Sql.of(
+          """
+          SELECT max(version::int) AS version FROM holdfast.flyway_schema_history
+           WHERE success AND version IS NOT NULL
+          """);
 
   private Schema() {}
 
@@ -39,18 +43,20 @@ public final class Schema {
   static void checkBeforeMigration(Connection connection, boolean allowUnsafe) throws SQLException {
     Server server = checked(connection, allowUnsafe);
     // Flyway itself takes a newer schema for a good one.
-    checkNotNewer(server.hasSchema() ? version(connection) : 0);
+    checkNotNewer(version(connection, server).orElse(0));
   }
 
   public static void check(Connection connection, boolean allowUnsafe) throws SQLException {
     Server server = checked(connection, allowUnsafe);
-    int version = server.hasSchema() ? version(connection) : 0;
-    if (version == 0) {
+    OptionalInt found = version(connection, server);
+    if (found.isEmpty()) {
       throw new DatabaseException(
           Reason.SCHEMA_MISSING,
           "the database has no schema 'holdfast' yet: " + migrate(connection),
           null);
-    } else if (version < VERSION) {
+    }
+    int version = found.getAsInt();
+    if (version < VERSION) {
       throw new DatabaseException(
           Reason.SCHEMA_OLD,
           "the schema is at version %d, this Holdfast needs %d: %s"
@@ -71,7 +77,7 @@ public final class Schema {
 
   public static DatabaseVersion about(Connection connection) throws SQLException {
     Server server = server(connection);
-    return new DatabaseVersion(server.version(), server.hasSchema() ? version(connection) : 0);
+    return new DatabaseVersion(server.version(), version(connection, server).orElse(0));
   }
 
   private static void checkNotNewer(int version) {
@@ -103,20 +109,28 @@ public final class Schema {
   }
 
   private static Server server(Connection connection) throws SQLException {
-    return Rows.list(
-            connection,
+    return SERVER
+        .on(connection)
+        .only(
             row ->
                 new Server(
                     row.getInt("number"),
                     row.getString("version"),
                     row.getBoolean("durable"),
-                    row.getBoolean("has_schema")),
-            SERVER)
-        .getFirst();
+                    row.getBoolean("has_schema")));
   }
 
-  private static int version(Connection connection) throws SQLException {
-    List<Integer> versions = Rows.list(connection, row -> row.getInt("version"), CURRENT);
-    return versions.isEmpty() ? 0 : versions.getFirst();
+  /** Of the newest migration that was applied; empty when none was. */
+  private static OptionalInt version(Connection connection, Server server) throws SQLException {
+    if (!server.hasSchema()) {
+      return OptionalInt.empty();
+    }
+    return CURRENT
+        .on(connection)
+        .only(
+            row -> {
+              int version = row.getInt("version");
+              return row.wasNull() ? OptionalInt.empty() : OptionalInt.of(version);
+            });
   }
 }

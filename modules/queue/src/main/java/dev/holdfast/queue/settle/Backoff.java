@@ -5,6 +5,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.RetryDefaults;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -16,8 +17,8 @@ import java.util.concurrent.ThreadLocalRandom;
 /** How long failed jobs wait for their next attempt, where those who failed them do not say. */
 public record Backoff(RetryDefaults defaults) {
   // No lock: while an attempt holds its job, nobody else counts its failures.
-  private static final String SQL =
-      "SELECT id, kind, queue, failures FROM holdfast.job WHERE id = ANY (?::uuid[])";
+  private static final Sql SQL =
+      Sql.of("SELECT id, kind, queue, failures FROM holdfast.job WHERE id = ANY (:jobs::uuid[])");
 
   List<Settlement.Fail> decided(Connection connection, List<Settlement.Fail> failed)
       throws SQLException {
@@ -30,15 +31,14 @@ public record Backoff(RetryDefaults defaults) {
       return failed;
     }
     Map<JobId, Duration> waits = new HashMap<>();
-    Rows.listByKey(
-        connection,
-        row -> {
-          RetryPolicy policy = defaults.policy(row.getString("kind"), row.getString("queue"));
-          return waits.put(
-              Rows.id(row, "id"), policy.next(row.getInt("failures"), ThreadLocalRandom.current()));
-        },
-        SQL,
-        Rows.array(connection, "uuid", undecided, id -> id));
+    SQL.on(connection)
+        .array("jobs", "uuid", undecided, id -> id)
+        .listByKey(
+            row -> {
+              RetryPolicy policy = defaults.policy(row.getString("kind"), row.getString("queue"));
+              Duration wait = policy.next(row.getInt("failures"), ThreadLocalRandom.current());
+              return waits.put(Rows.id(row, "id"), wait);
+            });
     return failed.stream()
         .map(
             each ->

@@ -8,6 +8,7 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -19,29 +20,36 @@ import java.util.Set;
  * same, also when the job has long gone on to another attempt.
  */
 public final class Complete {
-  private static final String BEFORE =
-      "SELECT final_state, digest FROM holdfast.completion WHERE job_id = ? AND attempt = ?";
+  private static final Sql BEFORE =
+      Sql.of(
+          """
+          SELECT final_state, digest FROM holdfast.completion
+           WHERE job_id = :job AND attempt = :attempt
+          """);
 
   // The state is read after the settle, under the lock the settle has taken.
-  private static final String REMEMBER =
-      """
+  private static final Sql REMEMBER =
+      Sql.of(
+          """
       INSERT INTO holdfast.completion
              (job_id, attempt, outcome, final_state, digest, worker_id, completed_at, received_at,
               metrics, partial_progress, cancelled_during_phase)
-      SELECT j.id, ?, ?, j.state, ?, ?, ?, clock_timestamp(), ?::jsonb, ?::jsonb, ?
+      SELECT j.id, :attempt, :outcome, j.state, :digest, :worker, :completedAt, clock_timestamp(),
+             :metrics::jsonb, :partialProgress::jsonb, :phase
         FROM holdfast.job j
-       WHERE j.id = ?
+       WHERE j.id = :job
       ON CONFLICT (job_id, attempt) DO NOTHING
       RETURNING final_state
-      """;
+      """);
 
-  private static final String TOLD =
-      """
+  private static final Sql TOLD =
+      Sql.of(
+          """
       SELECT attempt, completed_at, received_at, metrics, partial_progress, cancelled_during_phase
         FROM holdfast.completion
-       WHERE job_id = ?
+       WHERE job_id = :job
        ORDER BY attempt
-      """;
+      """);
 
   private record Before(JobState finalState, String digest) {
     Verdict verdict(Completion completion) {
@@ -61,26 +69,24 @@ public final class Complete {
       return before.get().verdict(completion);
     }
     if (!settle(connection, backoff, completion.settlement()).contains(lease)) {
-      // Another one may have been here between our look and its lock.
+      // Another call may have settled the attempt between this one's look and its lock.
       return before(connection, lease).map(b -> b.verdict(completion)).orElseGet(Verdict.Late::new);
     }
-    List<String> state =
-        Rows.list(
-            connection,
-            row -> row.getString("final_state"),
-            REMEMBER,
-            lease.attempt(),
-            completion.outcome(),
-            completion.digest(),
-            completion.worker(),
-            completion.completedAt(),
-            completion.metrics(),
-            completion.partialProgress(),
-            completion.cancelledDuringPhase(),
-            lease.job());
+    Optional<String> state =
+        REMEMBER
+            .on(connection)
+            .lease(lease)
+            .set("outcome", completion.outcome())
+            .set("digest", completion.digest())
+            .set("worker", completion.worker())
+            .set("completedAt", completion.completedAt())
+            .set("metrics", completion.metrics())
+            .set("partialProgress", completion.partialProgress())
+            .set("phase", completion.cancelledDuringPhase())
+            .first(row -> row.getString("final_state"));
     return state.isEmpty()
         ? before(connection, lease).map(b -> b.verdict(completion)).orElseGet(Verdict.Late::new)
-        : new Verdict.Accepted(JobState.valueOf(state.getFirst()));
+        : new Verdict.Accepted(JobState.valueOf(state.get()));
   }
 
   private static Set<Lease> settle(Connection connection, Backoff backoff, Settlement settlement)
@@ -95,30 +101,27 @@ public final class Complete {
   }
 
   private static Optional<Before> before(Connection connection, Lease lease) throws SQLException {
-    return Rows.list(
-            connection,
+    return BEFORE
+        .on(connection)
+        .lease(lease)
+        .first(
             row ->
-                new Before(JobState.valueOf(row.getString("final_state")), row.getString("digest")),
-            BEFORE,
-            lease.job(),
-            lease.attempt())
-        .stream()
-        .findFirst();
+                new Before(
+                    JobState.valueOf(row.getString("final_state")), row.getString("digest")));
   }
 
   public static List<ReportedCompletion> told(Connection connection, JobId job)
       throws SQLException {
-    return Rows.list(
-        connection,
-        row ->
-            new ReportedCompletion(
-                row.getInt("attempt"),
-                Rows.instantOrNull(row, "completed_at"),
-                Rows.instant(row, "received_at"),
-                Rows.jsonOrNull(row, "metrics"),
-                Rows.jsonOrNull(row, "partial_progress"),
-                row.getString("cancelled_during_phase")),
-        TOLD,
-        job);
+    return TOLD.on(connection)
+        .set("job", job)
+        .list(
+            row ->
+                new ReportedCompletion(
+                    row.getInt("attempt"),
+                    Rows.instantOrNull(row, "completed_at"),
+                    Rows.instant(row, "received_at"),
+                    Rows.jsonOrNull(row, "metrics"),
+                    Rows.jsonOrNull(row, "partial_progress"),
+                    row.getString("cancelled_during_phase")));
   }
 }

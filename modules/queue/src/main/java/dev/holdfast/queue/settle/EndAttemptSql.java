@@ -2,7 +2,12 @@ package dev.holdfast.queue.settle;
 
 import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.EventSql;
+import dev.holdfast.queue.sql.FenceSql;
+import dev.holdfast.queue.sql.Transition;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HashSet;
@@ -24,19 +29,18 @@ public final class EndAttemptSql {
    */
   private static final String WRITE =
       """
-      , moved AS (
+      ${ending}, moved AS (
         UPDATE holdfast.job j
-           SET state = e.next,
+           SET ${set},
                failures = j.failures + e.failed,
                crashes = j.crashes + e.crashed,
                failure = coalesce(e.job_failure, j.failure),
                run_at = coalesce(e.run_at, j.run_at),
-               finished_at = CASE WHEN e.next IN ('FAILED', 'CANCELLED') THEN clock_timestamp() END,
+               finished_at = CASE WHEN ${terminal} THEN clock_timestamp() END,
                worker_id = NULL, heartbeat_at = NULL, lease_expires_at = NULL,
-               events = j.events + 1,
-               unique_states = holdfast.unique_after(j.unique_states, e.next)
+               events = j.events + 1
           FROM ending e
-         WHERE j.id = e.id AND j.attempt = e.attempt AND %s
+         WHERE j.id = e.id AND j.attempt = e.attempt AND ${running}
         RETURNING j.id, j.attempt, j.state, j.queue, j.kind, j.events, j.started_at, j.started_event,
                   e.worker_id, e.outcome, e.failure, e.job_failure, e.event, e.data, e.run_at
       ), kept AS (
@@ -46,43 +50,67 @@ public final class EndAttemptSql {
                m.started_event, m.failure
           FROM moved m
       ), told AS (
-        INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
-        SELECT m.id, m.events,
-               CASE m.state WHEN 'FAILED' THEN 'failed'
-                            WHEN 'CANCELLED' THEN 'cancelled'
-                            WHEN 'RETRYING' THEN 'retry:scheduled'
-                            ELSE m.event END,
-               m.attempt, clock_timestamp(),
-               coalesce(m.data, jsonb_strip_nulls(jsonb_build_object(
-                 'code', coalesce(m.job_failure, m.failure) ->> 'code',
-                 'message', coalesce(m.job_failure, m.failure) ->> 'message',
-                 'cause', m.job_failure -> 'cause',
-                 'runAt', CASE WHEN m.state IN ('RETRYING', 'PENDING') THEN m.run_at END)))
-          FROM moved m
+        ${event}
       )
       SELECT m.id, m.attempt, m.state, m.queue, m.kind, m.worker_id FROM moved m
       """;
 
-  private static final String SETTLED_BEFORE =
-      """
-      SELECT a.job_id AS id, a.attempt
-        FROM unnest(?::uuid[], ?::int4[]) AS l(id, attempt)
-        JOIN holdfast.attempt a ON a.job_id = l.id AND a.attempt = l.attempt
-       WHERE a.outcome = ?
-      """;
+  private static final Transition ENDED =
+      Transition.from(JobState.RUNNING)
+          .to(JobState.PENDING, JobState.RETRYING, JobState.FAILED, JobState.CANCELLED);
+
+  private static final String EVENT =
+      EventSql.append(
+          "j.events",
+          """
+          CASE j.state WHEN 'FAILED' THEN 'failed'
+                       WHEN 'CANCELLED' THEN 'cancelled'
+                       WHEN 'RETRYING' THEN 'retry:scheduled'
+                       ELSE j.event END
+          """,
+          """
+          coalesce(j.data, jsonb_strip_nulls(jsonb_build_object(
+            'code', coalesce(j.job_failure, j.failure) ->> 'code',
+            'message', coalesce(j.job_failure, j.failure) ->> 'message',
+            'cause', j.job_failure -> 'cause',
+            'runAt', CASE WHEN j.state IN ('RETRYING', 'PENDING') THEN j.run_at END)))
+          """,
+          "moved j");
+
+  private static final Sql SETTLED_BEFORE =
+      Sql.of(
+          """
+          SELECT a.job_id AS id, a.attempt
+            FROM unnest(:jobs::uuid[], :attempts::int4[]) AS l(id, attempt)
+            JOIN holdfast.attempt a ON a.job_id = l.id AND a.attempt = l.attempt
+           WHERE a.outcome = :outcome
+          """);
 
   private EndAttemptSql() {}
 
   /** For rows found among all that run. */
-  public static String ofSome(String ending) {
-    return ending + WRITE.formatted("j.state = 'RUNNING'");
+  public static Sql ofSome(String ending) {
+    return sql(ending, ENDED.isFrom("j"));
   }
 
-  /**
-   * For rows known by their ids: running in words that no index could be chosen by, see Succeed.
-   */
-  static String ofKnown(String ending) {
-    return ending + WRITE.formatted("j.lease_expires_at IS NOT NULL");
+  /** For rows known by their ids. */
+  static Sql ofKnown(String ending) {
+    return sql(ending, FenceSql.isRunning("j"));
+  }
+
+  private static Sql sql(String ending, String running) {
+    return Sql.of(
+        WRITE,
+        "ending",
+        ending,
+        "set",
+        ENDED.set("e.next"),
+        "terminal",
+        Transition.isIn("e.next", JobState.TERMINAL),
+        "running",
+        running,
+        "event",
+        EVENT);
   }
 
   /**
@@ -93,12 +121,10 @@ public final class EndAttemptSql {
   static Set<Lease> before(Connection connection, List<Lease> leases, AttemptOutcome outcome)
       throws SQLException {
     return new HashSet<>(
-        Rows.list(
-            connection,
-            Rows::lease,
-            SETTLED_BEFORE,
-            Rows.ids(connection, leases),
-            Rows.attempts(connection, leases),
-            outcome.name()));
+        SETTLED_BEFORE
+            .on(connection)
+            .leases(leases)
+            .set("outcome", outcome.name())
+            .list(Rows::lease));
   }
 }

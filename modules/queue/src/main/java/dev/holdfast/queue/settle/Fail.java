@@ -4,6 +4,7 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.queue.jdbc.FailureJson;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -45,11 +46,12 @@ public final class Fail {
       )
       """;
 
-  private static final String SQL =
+  private static final Sql SQL =
       EndAttemptSql.ofKnown(
           """
           WITH failed AS (
-            SELECT * FROM unnest(?::uuid[], ?::int4[], ?::text[], ?::bool[], ?::int8[])
+            SELECT * FROM unnest(:jobs::uuid[], :attempts::int4[], :failures::text[],
+                                 :retryable::bool[], :delays::int8[])
               AS f(id, attempt, failure, retryable, delay_ms)
           ), held AS MATERIALIZED (
             SELECT j.id, j.attempt, j.worker_id, j.failures, j.max_attempts, j.cancel_requested_at,
@@ -63,13 +65,14 @@ public final class Fail {
               + ENDING_OF_FAILED);
 
   // Expire also ends attempts as FAILED; whose ending it was, the failure tells.
-  private static final String FAILED_BEFORE =
-      """
+  private static final Sql FAILED_BEFORE =
+      Sql.of(
+          """
       SELECT a.job_id AS id, a.attempt
-        FROM unnest(?::uuid[], ?::int4[], ?::text[]) AS f(id, attempt, failure)
+        FROM unnest(:jobs::uuid[], :attempts::int4[], :failures::text[]) AS f(id, attempt, failure)
         JOIN holdfast.attempt a ON a.job_id = f.id AND a.attempt = f.attempt
        WHERE a.outcome = 'FAILED' AND a.failure = f.failure::jsonb
-      """;
+      """);
 
   private Fail() {}
 
@@ -77,23 +80,19 @@ public final class Fail {
       throws SQLException {
     List<Settlement.Fail> settlements = backoff.decided(connection, failed);
     List<Lease> leases = settlements.stream().map(Settlement.Fail::lease).toList();
-    Array ids = Rows.ids(connection, leases);
-    Array attempts = Rows.attempts(connection, leases);
     Array failures =
         Rows.array(connection, "text", settlements, s -> FailureJson.write(s.failure()));
     Set<Lease> settled =
         new HashSet<>(
-            Rows.listByKey(
-                connection,
-                Rows::lease,
-                SQL,
-                ids,
-                attempts,
-                failures,
-                Rows.array(connection, "bool", settlements, s -> s.failure().retryable()),
-                Rows.array(connection, "int8", settlements, Settlement.Fail::retryAfter)));
+            SQL.on(connection)
+                .leases(leases)
+                .set("failures", failures)
+                .array("retryable", "bool", settlements, s -> s.failure().retryable())
+                .array("delays", "int8", settlements, Settlement.Fail::retryAfter)
+                .listByKey(Rows::lease));
     if (settled.size() < leases.size()) {
-      settled.addAll(Rows.list(connection, Rows::lease, FAILED_BEFORE, ids, attempts, failures));
+      settled.addAll(
+          FAILED_BEFORE.on(connection).leases(leases).set("failures", failures).list(Rows::lease));
     }
     return settled;
   }

@@ -6,7 +6,9 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.queue.command.Commands;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.SqlErrors;
+import dev.holdfast.queue.sql.FenceSql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -24,25 +26,26 @@ public final class Heartbeat {
   // Where it has run out, whoever holds the row may be a reaper, and then the answer is not known
   // before that has ended: see settled.
   // Each row is looked up by its id, never joined as a whole, as in Succeed.
-  private static final String SQL =
-      """
+  private static final Sql SQL =
+      Sql.of(
+          """
       WITH beat AS MATERIALIZED (
-        SELECT * FROM unnest(?::uuid[], ?::int4[]) AS b(id, attempt)
+        SELECT * FROM unnest(:jobs::uuid[], :attempts::int4[]) AS b(id, attempt)
       ), held AS MATERIALIZED (
         SELECT job.*
           FROM (SELECT * FROM beat ORDER BY id) AS b
          CROSS JOIN LATERAL (
            SELECT j.id, j.attempt, j.cancel_reason
              FROM holdfast.job j
-            WHERE j.id = b.id AND j.attempt = b.attempt AND j.lease_expires_at IS NOT NULL
+            WHERE j.id = b.id AND j.attempt = b.attempt AND ${running}
             LIMIT 1
               FOR NO KEY UPDATE SKIP LOCKED) AS job
       ), extended AS (
         UPDATE holdfast.job j
            SET heartbeat_at = statement_timestamp(),
-               lease_expires_at = statement_timestamp() + ? * interval '1 millisecond'
+               lease_expires_at = statement_timestamp() + :lease * interval '1 millisecond'
           FROM held h
-         WHERE j.id = h.id AND j.lease_expires_at IS NOT NULL
+         WHERE j.id = h.id AND ${running}
       )
       SELECT b.id, b.attempt, h.id IS NOT NULL OR locked.id IS NOT NULL AS held,
              locked.id IS NOT NULL AS busy,
@@ -59,25 +62,31 @@ public final class Heartbeat {
           SELECT j.id, j.cancel_reason, j.lease_expires_at < statement_timestamp() AS run_out
             FROM holdfast.job j
            WHERE h.id IS NULL AND j.id = b.id AND j.attempt = b.attempt
-             AND j.lease_expires_at IS NOT NULL) AS locked ON true
-      """;
+             AND ${running}) AS locked ON true
+      """,
+          "running",
+          FenceSql.isRunning("j"));
 
   // Two questions, each with an index of its own; few jobs are in either answer.
-  private static final String SIGNALLED =
-      """
+  private static final Sql SIGNALLED =
+      Sql.of(
+          """
       SELECT j.id, j.attempt, j.cancel_reason,
              c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
         FROM holdfast.job j LEFT JOIN holdfast.control c ON c.job_id = j.id
-       WHERE j.worker_id = ? AND j.state = 'RUNNING' AND j.cancel_requested_at IS NOT NULL
+       WHERE j.worker_id = :worker AND j.state = 'RUNNING' AND j.cancel_requested_at IS NOT NULL
       UNION ALL
       SELECT j.id, j.attempt, NULL,
              c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
         FROM holdfast.control c JOIN holdfast.job j ON j.id = c.job_id
-       WHERE j.worker_id = ? AND j.state = 'RUNNING' AND j.cancel_requested_at IS NULL
-      """;
+       WHERE j.worker_id = :worker AND j.state = 'RUNNING' AND j.cancel_requested_at IS NULL
+      """);
 
-  private static final String LOCK =
-      "SELECT id FROM holdfast.job WHERE id = ANY (?::uuid[]) ORDER BY id FOR NO KEY UPDATE";
+  private static final Sql LOCK =
+      Sql.of(
+          """
+          SELECT id FROM holdfast.job WHERE id = ANY (:jobs::uuid[]) ORDER BY id FOR NO KEY UPDATE
+          """);
 
   /**
    * A reaper is done with its page sooner than that, and others' heartbeats can wait for so long.
@@ -133,7 +142,7 @@ public final class Heartbeat {
           connection,
           "SET LOCAL lock_timeout = " + patience.toMillis(),
           in -> {
-            Rows.list(in, row -> "", LOCK, Rows.ids(in, unsure));
+            LOCK.on(in).set("jobs", Rows.ids(in, unsure)).list(row -> true);
             return beat(in, unsure, lease).stream()
                 .map(Beat::pulse)
                 .collect(Collectors.toMap(HeartbeatResult::lease, pulse -> pulse));
@@ -148,25 +157,21 @@ public final class Heartbeat {
 
   private static List<Beat> beat(Connection connection, List<Lease> leases, Duration lease)
       throws SQLException {
-    return Rows.listByKey(
-        connection,
-        Beat::read,
-        SQL,
-        Rows.ids(connection, leases),
-        Rows.attempts(connection, leases),
-        lease);
+    return SQL.on(connection).leases(leases).set("lease", lease).listByKey(Beat::read);
   }
 
   /** Only those of whom something is asked: cheap enough to ask twice a second. */
   public static List<HeartbeatResult> signalled(Connection connection, String worker)
       throws SQLException {
-    return Rows.list(
-        connection,
-        row ->
-            new HeartbeatResult(
-                Rows.lease(row), Ack.ACCEPTED, row.getString("cancel_reason"), Commands.read(row)),
-        SIGNALLED,
-        worker,
-        worker);
+    return SIGNALLED
+        .on(connection)
+        .set("worker", worker)
+        .list(
+            row ->
+                new HeartbeatResult(
+                    Rows.lease(row),
+                    Ack.ACCEPTED,
+                    row.getString("cancel_reason"),
+                    Commands.read(row)));
   }
 }

@@ -6,6 +6,7 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -19,11 +20,12 @@ import org.jspecify.annotations.Nullable;
  * touches a budget; a released or snoozed job that was asked to cancel is cancelled instead.
  */
 public final class ReleaseAttempts {
-  private static final String SQL =
+  private static final Sql SQL =
       EndAttemptSql.ofKnown(
           """
           WITH given AS (
-            SELECT * FROM unnest(?::uuid[], ?::int4[], ?::int8[], ?::text[], ?::text[])
+            SELECT * FROM unnest(:jobs::uuid[], :attempts::int4[], :delays::int8[],
+                                 :events::text[], :data::text[])
               AS g(id, attempt, delay_ms, event, data)
           ), held AS MATERIALIZED (
             SELECT j.id, j.attempt, j.worker_id, j.cancel_requested_at, g.delay_ms, g.event, g.data
@@ -32,7 +34,7 @@ public final class ReleaseAttempts {
              ORDER BY j.id
                FOR NO KEY UPDATE OF j
           ), ending AS MATERIALIZED (
-            SELECT h.id, h.attempt, h.worker_id, ?::text AS outcome, NULL::jsonb AS failure,
+            SELECT h.id, h.attempt, h.worker_id, :outcome::text AS outcome, NULL::jsonb AS failure,
                    CASE WHEN h.event = 'cancelled' OR h.cancel_requested_at IS NOT NULL
                         THEN 'CANCELLED' ELSE 'PENDING' END AS next,
                    0 AS failed, 0 AS crashed, NULL::jsonb AS job_failure,
@@ -88,16 +90,13 @@ public final class ReleaseAttempts {
     List<Lease> leases = given.stream().map(Given::lease).toList();
     Set<Lease> settled =
         new HashSet<>(
-            Rows.listByKey(
-                connection,
-                Rows::lease,
-                SQL,
-                Rows.ids(connection, leases),
-                Rows.attempts(connection, leases),
-                Rows.array(connection, "int8", given, Given::delay),
-                Rows.array(connection, "text", given, Given::event),
-                Rows.array(connection, "text", given, Given::data),
-                outcome.name()));
+            SQL.on(connection)
+                .leases(leases)
+                .array("delays", "int8", given, Given::delay)
+                .array("events", "text", given, Given::event)
+                .array("data", "text", given, Given::data)
+                .set("outcome", outcome.name())
+                .listByKey(Rows::lease));
     if (settled.size() < leases.size()) {
       settled.addAll(EndAttemptSql.before(connection, leases, outcome));
     }

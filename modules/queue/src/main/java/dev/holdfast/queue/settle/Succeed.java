@@ -2,7 +2,11 @@ package dev.holdfast.queue.settle;
 
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.FenceSql;
+import dev.holdfast.queue.sql.Transition;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Comparator;
@@ -12,56 +16,68 @@ import java.util.Set;
 
 /** Moves running jobs to SUCCEEDED, each if the caller still holds it. Writes no row but theirs. */
 public final class Succeed {
-  // The attempt is the fence: a worker that lost its lease still knows the job id, but its late
-  // write matches no row. The rows are locked in the order of their ids, as every batch does it,
-  // each looked up by its id: joined as a whole, the planner may walk the index of running jobs
-  // instead, with all that ran since the last vacuum in it. They are then written by their place.
-  private static final String SQL =
-      """
-      WITH input AS MATERIALIZED (
-        SELECT ?::uuid[] AS ids, ?::int4[] AS attempts, ?::text[] AS results
-      ), held AS MATERIALIZED (
-        SELECT job.place
-          FROM (SELECT d.id, d.attempt
-                  FROM input, unnest(input.ids, input.attempts) AS d(id, attempt)
-                 ORDER BY d.id) AS done
-         CROSS JOIN LATERAL (
-           SELECT j.ctid AS place
-             FROM holdfast.job j
-            WHERE j.id = done.id AND j.attempt = done.attempt
-              -- Running, in other words, and words that no index could be chosen by.
-              AND j.lease_expires_at IS NOT NULL
-            LIMIT 1
-              FOR NO KEY UPDATE) AS job
-      )
-      UPDATE holdfast.job j
-         SET state = 'SUCCEEDED', finished_at = clock_timestamp(),
-             -- The ids are sorted, so the bucket an id falls into is its place among them.
-             result = (SELECT results FROM input)[width_bucket(j.id, (SELECT ids FROM input))]::jsonb,
-             heartbeat_at = NULL, lease_expires_at = NULL, events = j.events + 1,
-             unique_states = holdfast.unique_after(j.unique_states, 'SUCCEEDED')
-       WHERE j.ctid = ANY (ARRAY(SELECT h.place FROM held h))
-      RETURNING j.id, j.attempt
-      """;
+  private static final Transition SUCCEEDED =
+      Transition.from(JobState.RUNNING).to(JobState.SUCCEEDED);
 
-  // For a row that a heartbeat changed between our snapshot and our lock: its new place is not yet
-  // visible to us, but by its id it is found.
-  private static final String BY_ID =
-      """
-      UPDATE holdfast.job j
-         SET state = 'SUCCEEDED', result = ?::jsonb, finished_at = clock_timestamp(),
-             heartbeat_at = NULL, lease_expires_at = NULL, events = j.events + 1,
-             unique_states = holdfast.unique_after(j.unique_states, 'SUCCEEDED')
-       WHERE j.id = ? AND j.attempt = ? AND j.lease_expires_at IS NOT NULL
-      """;
+  private static final String END =
+      SUCCEEDED.set()
+          + """
+            , finished_at = clock_timestamp(), heartbeat_at = NULL, lease_expires_at = NULL,
+              events = j.events + 1
+            """;
 
-  private static final String SUCCEEDED_BEFORE =
-      """
-      SELECT j.id, j.attempt
-        FROM unnest(?::uuid[], ?::int4[]) AS l(id, attempt)
-        JOIN holdfast.job j ON j.id = l.id AND j.attempt = l.attempt
-       WHERE j.state = 'SUCCEEDED'
-      """;
+  // The rows are locked in the order of their ids, as every batch does it, each looked up by its
+  // id:
+  // joined as a whole, the planner may walk the index of running jobs instead, with all that ran
+  // since the last vacuum in it. They are then written by their place in the table.
+  private static final Sql SQL =
+      Sql.of(
+          """
+          WITH input AS MATERIALIZED (
+            SELECT :jobs::uuid[] AS ids, :attempts::int4[] AS attempts, :results::text[] AS results
+          ), held AS MATERIALIZED (
+            SELECT job.place
+              FROM (SELECT d.id, d.attempt
+                      FROM input, unnest(input.ids, input.attempts) AS d(id, attempt)
+                     ORDER BY d.id) AS done
+             CROSS JOIN LATERAL (
+               SELECT j.ctid AS place
+                 FROM holdfast.job j
+                WHERE j.id = done.id AND j.attempt = done.attempt AND ${running}
+                LIMIT 1
+                  FOR NO KEY UPDATE) AS job
+          )
+          UPDATE holdfast.job j
+             SET ${end},
+                 -- The ids are sorted, so the bucket an id falls into is its place among them.
+                 result =
+                   (SELECT results FROM input)[width_bucket(j.id, (SELECT ids FROM input))]::jsonb
+           WHERE j.ctid = ANY (ARRAY(SELECT h.place FROM held h))
+          RETURNING j.id, j.attempt
+          """,
+          "running",
+          FenceSql.isRunning("j"),
+          "end",
+          END);
+
+  // For a row that a heartbeat changed between the snapshot and the lock: the statement above does
+  // not see its new place yet, but by its id it is found.
+  private static final Sql BY_ID =
+      Sql.of(
+          "UPDATE holdfast.job j SET ${end}, result = :result::jsonb WHERE ${held}",
+          "end",
+          END,
+          "held",
+          FenceSql.isHeld("j"));
+
+  private static final Sql SUCCEEDED_BEFORE =
+      Sql.of(
+          """
+          SELECT j.id, j.attempt
+            FROM unnest(:jobs::uuid[], :attempts::int4[]) AS l(id, attempt)
+            JOIN holdfast.job j ON j.id = l.id AND j.attempt = l.attempt
+           WHERE j.state = 'SUCCEEDED'
+          """);
 
   // Of two attempts at one job the later one counts, and it is the one the bucket leads to.
   private static final Comparator<Settlement> ORDER =
@@ -77,20 +93,17 @@ public final class Succeed {
     List<Lease> leases = sorted.stream().map(Settlement.Succeed::lease).toList();
     Set<Lease> settled =
         new HashSet<>(
-            Rows.listByKey(
-                connection,
-                Rows::lease,
-                SQL,
-                Rows.ids(connection, leases),
-                Rows.attempts(connection, leases),
-                Rows.array(connection, "text", sorted, Settlement.Succeed::result)));
+            SQL.on(connection)
+                .leases(leases)
+                .array("results", "text", sorted, Settlement.Succeed::result)
+                .listByKey(Rows::lease));
     if (settled.size() < leases.size()) {
       settled.addAll(before(connection, leases));
     }
     for (Settlement.Succeed left : sorted) {
       Lease lease = left.lease();
       if (!settled.contains(lease)
-          && Rows.update(connection, BY_ID, left.result(), lease.job(), lease.attempt()) == 1) {
+          && BY_ID.on(connection).lease(lease).set("result", left.result()).update() == 1) {
         settled.add(lease);
       }
     }
@@ -98,12 +111,6 @@ public final class Succeed {
   }
 
   public static Set<Lease> before(Connection connection, List<Lease> leases) throws SQLException {
-    return new HashSet<>(
-        Rows.list(
-            connection,
-            Rows::lease,
-            SUCCEEDED_BEFORE,
-            Rows.ids(connection, leases),
-            Rows.attempts(connection, leases)));
+    return new HashSet<>(SUCCEEDED_BEFORE.on(connection).leases(leases).list(Rows::lease));
   }
 }

@@ -71,8 +71,8 @@ public abstract class QueueFixture {
   @BeforeEach
   protected void open() {
     db.sql(
-        "TRUNCATE holdfast.job, holdfast.queue, holdfast.api_key, holdfast.signing_key,"
-            + " holdfast.submission, public.seen CASCADE");
+        "TRUNCATE holdfast.job, holdfast.queue, holdfast.pause_of_all_queues, holdfast.api_key,"
+            + " holdfast.signing_key, holdfast.submission, public.seen CASCADE");
     opened = new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT);
     queue = opened.jobs();
     queries = opened.queries();

@@ -49,7 +49,7 @@ class MigrateTest {
     assertThat(answer.out()).isEmpty();
   }
 
-  /** In the first migration, in a later one, and where the history is written. */
+  /** At the beginning and in the middle of a migration, and where the history is written. */
   @ParameterizedTest
   @ValueSource(
       strings = {

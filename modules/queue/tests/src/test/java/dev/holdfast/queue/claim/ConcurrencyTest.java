@@ -301,6 +301,7 @@ class ConcurrencyTest extends QueueFixture {
 
   private static List<LeasedJob> claimByRules(ClaimByRules rules, int most) {
     return Database.pooled(db.dataSource(), StatementObserver.NONE, 1)
-        .transact("claim", c -> rules.take(c, QUEUE, most, WORKER, LEASE, null, Claim.TAKE).jobs());
+        .transact(
+            "claim", c -> rules.take(c, new ClaimRequest(QUEUE, most, WORKER, LEASE, null)).jobs());
   }
 }

@@ -70,7 +70,9 @@ class OrderTest extends QueueFixture {
 
   private static void claim(Connection connection) throws SQLException {
     assertThat(
-            new ClaimByRules().take(connection, QUEUE, 1, WORKER, LEASE, null, Claim.TAKE).jobs())
+            new ClaimByRules()
+                .take(connection, new ClaimRequest(QUEUE, 1, WORKER, LEASE, null))
+                .jobs())
         .hasSize(1);
   }
 

@@ -201,9 +201,8 @@ class UnreadableTest extends QueueFixture {
     int[] calls = new int[1];
     List<LeasedJob> read =
         apart.ifNeeded(
-            1,
-            Duration.ofNanos(1),
-            (most, write) -> failing("54000", write, () -> calls[0]++ == 0 ? all : List.of()));
+            new ClaimRequest(QUEUE, 1, WORKER, Duration.ofNanos(1), null),
+            request -> failing("54000", request, () -> calls[0]++ == 0 ? all : List.of()));
     assertThat(read).isEmpty();
     assertThat(state(job)).isEqualTo(JobState.PENDING);
     assertThat(status(job).failures()).isZero();
@@ -221,24 +220,19 @@ class UnreadableTest extends QueueFixture {
     Database database = database();
     return new UnreadableJobs(database, BACKOFF)
         .ifNeeded(
-            jobs,
-            LEASE,
-            (most, write) ->
+            new ClaimRequest(QUEUE, jobs, WORKER, LEASE, null),
+            request ->
                 failing(
                     state,
-                    write,
+                    request,
                     () ->
                         database.transactOnce(
-                            "claim",
-                            c ->
-                                new ClaimByRules()
-                                    .take(c, QUEUE, most, WORKER, LEASE, null, write)
-                                    .jobs())));
+                            "claim", c -> new ClaimByRules().take(c, request).jobs())));
   }
 
   private static List<LeasedJob> failing(
-      String state, String write, Supplier<List<LeasedJob>> claim) {
-    if (write.equals(Claim.TAKE)) {
+      String state, ClaimRequest request, Supplier<List<LeasedJob>> claim) {
+    if (request.payloads()) {
       throw SqlErrors.thrown("claim", new SQLException("test", state));
     }
     return claim.get();

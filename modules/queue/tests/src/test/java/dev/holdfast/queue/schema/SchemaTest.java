@@ -88,26 +88,21 @@ class SchemaTest {
   }
 
   @Test
-  void an_older_schema_asks_to_be_migrated_and_can_be(TestDatabase db) {
-    db.sql("DROP TABLE holdfast.unreadable");
-    db.sql(
-        "ALTER TABLE holdfast.queue DROP COLUMN dispatch_trouble, DROP COLUMN"
-            + " dispatch_trouble_cause, DROP COLUMN dispatch_paused,"
-            + " DROP COLUMN dispatch_trouble_since");
-    db.sql("ALTER TABLE holdfast.job DROP COLUMN alone, DROP COLUMN attributes");
-    db.sql("ALTER TABLE holdfast.log DROP COLUMN lines");
-    db.sql("DROP INDEX holdfast.attempt_crashed");
-    db.sql("DROP TABLE holdfast.known_kind");
-    db.sql("ALTER TABLE holdfast.schedule DROP COLUMN broken, DROP COLUMN retry_at");
-    db.sql("ALTER TABLE holdfast.supervisor DROP COLUMN requeued_jobs, DROP COLUMN ended_jobs");
-    db.sql("DROP FUNCTION holdfast.long_number_digits");
-    int undone =
-        db.sql("DELETE FROM holdfast.flyway_schema_history WHERE version::int BETWEEN 7 AND 98");
+  void an_older_schema_asks_to_be_migrated(TestDatabase db) {
+    db.sql("UPDATE holdfast.flyway_schema_history SET version = '0' WHERE version = '1'");
     try (Queue queue = on(db.dataSource())) {
       assertReason(Reason.SCHEMA_OLD, () -> queue.check(true))
-          .hasMessageContaining("at version 6")
+          .hasMessageContaining("at version 0, this Holdfast needs " + Schema.VERSION)
           .hasMessageContaining("holdfast migrate");
-      assertThat(Migrations.apply(db.dataSource(), true).applied()).isEqualTo(undone);
+    }
+  }
+
+  @Test
+  void a_database_without_the_schema_is_migrated_once(TestDatabase db) {
+    DataSource source = db.empty().dataSource();
+    assertThat(Migrations.apply(source, true).applied()).isEqualTo(Schema.VERSION);
+    assertThat(Migrations.apply(source, true).applied()).isZero();
+    try (Queue queue = on(source)) {
       queue.check(true);
     }
   }

@@ -1,0 +1,33 @@
+package dev.holdfast.queue.claim;
+
+import dev.holdfast.queue.jdbc.Sql;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a worker asks for.
+ *
+ * @param most how many jobs at most
+ * @param tenant whose jobs; null for all
+ * @param payloads whether the claim reads them, see {@link UnreadableJobs}
+ */
+record ClaimRequest(
+    String queue,
+    int most,
+    String worker,
+    Duration lease,
+    @Nullable String tenant,
+    boolean payloads) {
+  ClaimRequest(String queue, int most, String worker, Duration lease, @Nullable String tenant) {
+    this(queue, most, worker, lease, tenant, true);
+  }
+
+  ClaimRequest withoutPayloads(int most) {
+    return new ClaimRequest(queue, most, worker, lease, tenant, false);
+  }
+
+  /** Binds what every claim statement has. */
+  Sql.Call bind(Sql.Call call) {
+    return call.set("queue", queue).set("worker", worker).set("lease", lease).tenant(tenant);
+  }
+}

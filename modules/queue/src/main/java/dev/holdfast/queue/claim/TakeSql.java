@@ -1,0 +1,45 @@
+package dev.holdfast.queue.claim;
+
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.Transition;
+
+/**
+ * A claim: the rows that a CTE {@code picked} found and locked are taken by a worker, and read.
+ *
+ * @param withPayloads reads the payloads
+ * @param withoutPayloads leaves them to {@link UnreadableJobs}
+ */
+record TakeSql(Sql withPayloads, Sql withoutPayloads) {
+  private static final Transition CLAIMED = Transition.from(JobState.PENDING).to(JobState.RUNNING);
+
+  private static final String TAKE =
+      """
+          ${picked}
+          UPDATE holdfast.job j
+             SET ${set}, attempt = j.attempt + 1, worker_id = :worker,
+                 started_at = statement_timestamp(), heartbeat_at = statement_timestamp(),
+                 lease_expires_at = statement_timestamp() + :lease * interval '1 millisecond',
+                 events = j.events + 1, started_event = j.events + 1,
+                 progress = NULL, progress_message = NULL
+           WHERE j.ctid = ANY (ARRAY(SELECT p.ctid FROM picked p))
+          RETURNING j.id, j.attempt, j.kind, j.queue, ${payload} AS payload, j.tenant, j.workspace,
+                    j.run_id, j.run_key, j.failures, j.max_attempts, j.timeout_ms, j.priority,
+                    j.attributes,
+                    date_part('epoch', j.run_at) AS due,
+                    date_part('epoch', j.created_at) AS created,
+                    date_part('epoch', j.deadline - statement_timestamp()) * 1000 AS deadline_ms,
+                    date_part('epoch', statement_timestamp() - greatest(j.run_at, j.created_at))
+                      * 1000 AS wait_ms
+          """;
+
+  static TakeSql of(String picked) {
+    return new TakeSql(
+        Sql.of(TAKE, "picked", picked, "set", CLAIMED.set(), "payload", "j.payload"),
+        Sql.of(TAKE, "picked", picked, "set", CLAIMED.set(), "payload", "'null'"));
+  }
+
+  Sql reading(boolean payloads) {
+    return payloads ? withPayloads : withoutPayloads;
+  }
+}

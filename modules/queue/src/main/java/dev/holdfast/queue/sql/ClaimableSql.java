@@ -1,0 +1,77 @@
+package dev.holdfast.queue.sql;
+
+import dev.holdfast.queue.jdbc.Sql;
+
+/**
+ * Which jobs a claim may take, and which way it has to go.
+ *
+ * <p>No look is an EXISTS: it ignores the order, and with statistics of a busier hour the planner
+ * expects the first row that it meets to match and reads the whole table. The first row in the
+ * order of an index is found by that index.
+ */
+public final class ClaimableSql {
+  private ClaimableSql() {}
+
+  /** Whether a queue, named by an expression, is paused: by itself, or with all of them. */
+  public static String isPaused(String queue) {
+    return Sql.fragment(
+        """
+        (EXISTS (SELECT FROM holdfast.pause_of_all_queues)
+         OR EXISTS (SELECT FROM holdfast.queue p
+                     WHERE p.name = ${queue} AND p.paused_at IS NOT NULL))
+        """,
+        "queue",
+        queue);
+  }
+
+  /** Of a job: PENDING, and bound by no rule but those of its queue. The index is job_claim. */
+  public static String isFree(String job) {
+    return "%1$s.state = 'PENDING' AND %1$s.concurrency_key IS NULL AND NOT %1$s.alone"
+        .formatted(job);
+  }
+
+  /** Of a job: PENDING, and others with its key limit it. The index is job_claim_keyed. */
+  public static String isKeyed(String job) {
+    return "%1$s.state = 'PENDING' AND %1$s.concurrency_key IS NOT NULL".formatted(job);
+  }
+
+  /** Of a job: PENDING, for a worker that has no other job. The index is job_claim_alone. */
+  public static String isAlone(String job) {
+    return "%1$s.state = 'PENDING' AND %1$s.alone".formatted(job);
+  }
+
+  /**
+   * That claims of a queue take turns, see ClaimByRules: it has a limit or a rate, or a PENDING job
+   * that is keyed or runs alone.
+   *
+   * @param queue an expression
+   */
+  public static String hasRules(String queue) {
+    return Sql.fragment(
+        """
+        (EXISTS (SELECT FROM holdfast.queue q
+                  WHERE q.name = ${queue}
+                    AND (q.max_running IS NOT NULL OR q.rate_limit IS NOT NULL))
+         OR (SELECT k.queue FROM holdfast.job k
+              WHERE k.queue = ${queue} AND ${keyed}
+              ORDER BY k.concurrency_key LIMIT 1) IS NOT NULL
+         OR (SELECT a.queue FROM holdfast.job a
+              WHERE a.queue = ${queue} AND ${alone}
+              ORDER BY a.priority LIMIT 1) IS NOT NULL)
+        """,
+        "queue",
+        queue,
+        "keyed",
+        isKeyed("k"),
+        "alone",
+        isAlone("a"));
+  }
+
+  /** That a worker, {@code :worker}, runs a job that runs alone. */
+  public static final String WORKER_IS_TAKEN =
+      """
+      (SELECT a.worker_id FROM holdfast.job a
+        WHERE a.worker_id = :worker AND a.state = 'RUNNING' AND a.alone
+        ORDER BY a.worker_id LIMIT 1) IS NOT NULL
+      """;
+}

@@ -1,0 +1,465 @@
+-- The schema of Holdfast. State lives in one row a job; what happened besides lies in attempt and
+-- event. docs/queries.md says which statement uses which index.
+
+-- What one column may hold is said by its type: it is then checked when the column is written, and
+-- not with every update of its row. The states are those of JobState.
+CREATE DOMAIN holdfast.job_state AS text CHECK (VALUE IN
+  ('WAITING', 'PENDING', 'RUNNING', 'RETRYING', 'SUCCEEDED', 'FAILED', 'CANCELLED'));
+CREATE DOMAIN holdfast.job_priority AS smallint CHECK (VALUE BETWEEN 0 AND 9);
+CREATE DOMAIN holdfast.percent AS smallint CHECK (VALUE BETWEEN 0 AND 100);
+CREATE DOMAIN holdfast.counter AS integer CHECK (VALUE >= 0);
+CREATE DOMAIN holdfast.failure_policy AS text CHECK (VALUE IN ('CANCEL', 'FAIL', 'RUN'));
+
+-- The states, as bits, in which a unique key is still held after a job became next: all or none. The
+-- bits are those of JobState.
+CREATE FUNCTION holdfast.unique_after(states smallint, next text) RETURNS smallint
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN CASE WHEN states = 0 OR states & CASE next
+      WHEN 'WAITING' THEN 1 WHEN 'PENDING' THEN 2 WHEN 'RUNNING' THEN 4 WHEN 'RETRYING' THEN 8
+      WHEN 'SUCCEEDED' THEN 16 WHEN 'FAILED' THEN 32 WHEN 'CANCELLED' THEN 64 END <> 0
+    THEN states ELSE 0::smallint END;
+
+-- How many digits the long numbers of a document have when they are written out, or up to ten times
+-- as many: 1e131071 is stored in a few bytes. No number is written out to find that. Not by
+-- jsonb_path_query, whose time grows with the square of what it finds.
+CREATE FUNCTION holdfast.long_number_digits(document jsonb) RETURNS bigint
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT coalesce(sum(scale(n.value) + CASE WHEN abs(n.value) < 1 THEN 0
+                                            WHEN abs(n.value) < 1e1000 THEN 1000
+                                            WHEN abs(n.value) < 1e10000 THEN 10000
+                                            ELSE 131072 END), 0)::bigint
+    FROM (SELECT number::numeric AS value
+            FROM jsonb_array_elements(jsonb_path_query_array(document,
+              'strict $.** ? (@ >= 1e100 || @ <= -1e100 || (@ < 1e-100 && @ > -1e-100))'))
+              AS number) AS n
+  $$;
+
+
+-- ---- Jobs
+
+CREATE TABLE holdfast.job (
+  -- Columns of fixed width that are never null come first: PostgreSQL then knows their offsets.
+  id                   uuid        PRIMARY KEY,
+  run_at               timestamptz NOT NULL,
+  created_at           timestamptz NOT NULL,
+  run_id               uuid        NOT NULL,
+
+  -- The fence. Every claim raises it; nothing ever lowers it.
+  attempt              integer     NOT NULL DEFAULT 0,
+  failures             holdfast.counter NOT NULL DEFAULT 0,
+  crashes              holdfast.counter NOT NULL DEFAULT 0,
+  max_attempts         holdfast.counter NOT NULL,
+  max_crashes          holdfast.counter NOT NULL,
+
+  -- How many events the timeline has.
+  events               integer     NOT NULL DEFAULT 1,
+  priority             holdfast.job_priority NOT NULL,
+  -- The states, as bits, in which unique_key is held; 0 once it was given up.
+  unique_states        smallint    NOT NULL DEFAULT 0,
+  -- The job has used up its crashes beside others, and now runs in a worker that has no other job.
+  alone                boolean     NOT NULL DEFAULT false,
+
+  state                holdfast.job_state NOT NULL,
+  queue                text        NOT NULL,
+  kind                 text        NOT NULL,
+  tenant               text        NOT NULL,
+  workspace            text        NOT NULL,
+  run_key              text        NOT NULL,
+  payload              jsonb       NOT NULL,
+
+  -- The lease. No index may name heartbeat_at or lease_expires_at: a heartbeat is then a HOT update,
+  -- which touches one page and no index. started_event is the number of this attempt's 'processing'.
+  started_event        integer,
+  started_at           timestamptz,
+  heartbeat_at         timestamptz,
+  lease_expires_at     timestamptz,
+  worker_id            text,
+  finished_at          timestamptz,
+  result               jsonb,
+  failure              jsonb,
+
+  progress             holdfast.percent,
+  progress_message     text,
+  timeout_ms           bigint,
+  deadline             timestamptz,
+  cancel_requested_at  timestamptz,
+  cancel_deadline      timestamptz,
+  cancel_reason        text,
+
+  unique_key           text,
+  unique_until         timestamptz,
+  concurrency_key      text,
+  concurrency_limit    integer,
+
+  parent_id            uuid,
+  -- What becomes of a job that waits for others when one of them fails.
+  when_dependency_fails holdfast.failure_policy,
+  -- What a job brings along for its worker besides the payload: assetId, partitionKey, resources and
+  -- traceparent. Null for nearly all jobs.
+  attributes           jsonb,
+
+  -- Each of these costs every statement that writes a job, however few, as much as two rows do,
+  -- because PostgreSQL parses the condition for each statement. What only one verb could get wrong is
+  -- left to that verb.
+  CONSTRAINT job_running_is_leased CHECK ((state = 'RUNNING') = (lease_expires_at IS NOT NULL)),
+  CONSTRAINT job_terminal_is_finished CHECK (
+    (state IN ('SUCCEEDED', 'FAILED', 'CANCELLED')) = (finished_at IS NOT NULL))
+) WITH (fillfactor = 90); -- Room for heartbeats: in a full page one cannot be HOT.
+
+-- The claim: jobs that are bound by no rule but those of their queue, in the order of the claim. Only
+-- PENDING rows are in the three claim indexes, so that finished jobs cost a claim nothing.
+CREATE INDEX job_claim ON holdfast.job (queue, priority, run_at, id)
+  WHERE state = 'PENDING' AND concurrency_key IS NULL AND NOT alone;
+-- The claim by rules: it hops from one key of one tenant to the next. Apart from job_claim, so that a
+-- thousand jobs behind a full key do not stand before those that can run.
+CREATE INDEX job_claim_keyed ON holdfast.job (queue, concurrency_key, tenant, priority, run_at, id)
+  WHERE state = 'PENDING' AND concurrency_key IS NOT NULL;
+-- The claim by rules: jobs for a worker that has no other job. Hardly ever is there one.
+CREATE INDEX job_claim_alone ON holdfast.job (queue, priority, run_at, id)
+  WHERE state = 'PENDING' AND alone;
+-- Every claim: whether the worker runs a job that runs alone. Hardly ever is there one.
+CREATE INDEX job_running_alone ON holdfast.job (worker_id)
+  WHERE state = 'RUNNING' AND alone;
+-- Reap and expire walk it in its order; claims by rules count in it for limits. By the time of the
+-- start, so that each new entry comes last, which is the cheapest place for it.
+CREATE INDEX job_running ON holdfast.job (queue, started_at, concurrency_key)
+  WHERE state = 'RUNNING';
+-- Promote, and the probe of an idle queue: the next retry that is due.
+CREATE INDEX job_retrying ON holdfast.job (queue, run_at)
+  WHERE state = 'RETRYING';
+-- Unblock, and the probe of an idle queue: jobs that wait for others.
+CREATE INDEX job_waiting ON holdfast.job (queue)
+  WHERE state = 'WAITING';
+-- Workers ask twice a second which of their jobs were cancelled.
+CREATE INDEX job_cancelling ON holdfast.job (worker_id)
+  WHERE state = 'RUNNING' AND cancel_requested_at IS NOT NULL;
+-- Expire: unfinished jobs whose deadline has passed.
+CREATE INDEX job_deadline ON holdfast.job (deadline)
+  WHERE deadline IS NOT NULL AND finished_at IS NULL;
+-- The list of failed jobs, and the warnings that count them.
+CREATE INDEX job_failed ON holdfast.job (id)
+  WHERE state = 'FAILED';
+-- A cancel that cascades to children, and their list.
+CREATE INDEX job_parent ON holdfast.job (parent_id)
+  WHERE parent_id IS NOT NULL;
+-- The list of a run's jobs; a job that is a run by itself is found by its id.
+CREATE INDEX job_run ON holdfast.job (run_id)
+  WHERE run_id <> id;
+-- Retention and throughput. Rows finish in about the order they lie in, which is all that a BRIN
+-- index needs.
+CREATE INDEX job_finished ON holdfast.job USING brin (finished_at) WITH (autosummarize = on);
+-- Enqueue: one job at most holds a unique key.
+CREATE UNIQUE INDEX job_unique ON holdfast.job (tenant, kind, unique_key)
+  WHERE unique_states > 0;
+
+-- Attempts that did not succeed. The one that runs, or succeeded, is read from its job.
+CREATE TABLE holdfast.attempt (
+  job_id        uuid        NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
+  attempt       integer     NOT NULL,
+  outcome       text        NOT NULL,
+  worker_id     text        NOT NULL,
+  started_at    timestamptz NOT NULL,
+  ended_at      timestamptz NOT NULL,
+  started_event integer     NOT NULL,
+  failure       jsonb,
+  PRIMARY KEY (job_id, attempt),
+  CONSTRAINT attempt_outcome_known CHECK (outcome IN
+    ('FAILED', 'CRASHED', 'RELEASED', 'SNOOZED', 'CANCELLED'))
+);
+-- Reap: what else a worker lost when it lost a job.
+CREATE INDEX attempt_crashed ON holdfast.attempt (worker_id)
+  WHERE outcome = 'CRASHED';
+
+-- Events besides 'created', 'processing' and 'done', which are read from job and attempt.
+CREATE TABLE holdfast.event (
+  job_id  uuid        NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
+  number  integer     NOT NULL,
+  type    text        NOT NULL,
+  attempt integer     NOT NULL,
+  at      timestamptz NOT NULL,
+  data    jsonb       NOT NULL,
+  PRIMARY KEY (job_id, number)
+);
+
+-- Which jobs a job waits for. The foreign keys take no lock that a settle or a heartbeat waits for.
+CREATE TABLE holdfast.dependency (
+  job_id    uuid NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
+  on_job_id uuid NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
+  PRIMARY KEY (job_id, on_job_id),
+  CONSTRAINT dependency_not_on_itself CHECK (job_id <> on_job_id)
+);
+-- Retention: a job that is deleted takes along what depends on it here.
+CREATE INDEX dependency_on ON holdfast.dependency (on_job_id);
+
+-- Steps of jobs: where each stands, and what it left for those who go on from there.
+CREATE TABLE holdfast.step (
+  job_id      uuid        NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
+  step_id     text        NOT NULL,
+  step_index  integer     NOT NULL,
+  state       text        NOT NULL,
+  -- How often it was begun, on whatever worker; and by which attempt of the job last.
+  attempt     integer     NOT NULL,
+  job_attempt integer     NOT NULL,
+  resets      holdfast.counter NOT NULL DEFAULT 0,
+  checkpoint  jsonb,
+  patch       bytea,
+  started_at  timestamptz NOT NULL,
+  finished_at timestamptz,
+  PRIMARY KEY (job_id, step_id),
+  CONSTRAINT step_state_known CHECK (state IN ('RUNNING', 'DONE', 'FAILED', 'INTERRUPTED'))
+);
+
+-- What operators have asked of jobs. A row lasts as long as something is asked.
+CREATE TABLE holdfast.control (
+  job_id       uuid        PRIMARY KEY REFERENCES holdfast.job ON DELETE CASCADE,
+  paused       boolean     NOT NULL DEFAULT false,
+  takeover     boolean     NOT NULL DEFAULT false,
+  -- A step to be done again, once.
+  action       text,
+  step_id      text,
+  requested_by text,
+  reason       text,
+  requested_at timestamptz,
+  CONSTRAINT control_whole CHECK (
+    (action IS NULL) = (step_id IS NULL) AND (action IS NULL) = (requested_at IS NULL)),
+  CONSTRAINT control_asks CHECK (paused OR takeover OR action IS NOT NULL)
+);
+
+-- What the programs of jobs printed: the last pieces of it, to be read while they run and after. Only
+-- the last piece of a job is ever written again, so that a line costs no more than a piece.
+CREATE TABLE holdfast.log (
+  job_id  uuid    NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
+  attempt integer NOT NULL,
+  piece   integer NOT NULL,
+  text    text    NOT NULL,
+  -- With how many lines of its attempt a piece ends, where lines are sent one by one and may come
+  -- again. Null where a worker counts the pieces itself.
+  lines   bigint,
+  PRIMARY KEY (job_id, attempt, piece),
+  CONSTRAINT log_piece_bounded CHECK (char_length(text) <= 4096)
+);
+
+-- What jobs have published. The files lie in a store; a row says that one is whole and whose it is. It
+-- outlives its job until the file is deleted too, so there is no foreign key.
+CREATE TABLE holdfast.artifact (
+  job_id       uuid        NOT NULL,
+  name         text        NOT NULL,
+  attempt      integer     NOT NULL,
+  store        text        NOT NULL,
+  size         bigint      NOT NULL,
+  sha256       text        NOT NULL,
+  -- The job's result, should a later attempt find nothing left to do.
+  result       jsonb,
+  published_at timestamptz NOT NULL,
+  orphaned_at  timestamptz,
+  PRIMARY KEY (job_id, name),
+  CONSTRAINT artifact_size_sane CHECK (size >= 0),
+  CONSTRAINT artifact_sha256_sane CHECK (sha256 ~ '^[0-9a-f]{64}$')
+);
+-- The cleaner of a store: files of jobs that were deleted.
+CREATE INDEX artifact_orphaned ON holdfast.artifact (store)
+  WHERE orphaned_at IS NOT NULL;
+
+-- Payloads that could not be read, which would have stopped every claim of their queue: taken out of
+-- their jobs, which have failed, and kept. Null where the server could not even copy one.
+CREATE TABLE holdfast.unreadable (
+  job_id   uuid        PRIMARY KEY REFERENCES holdfast.job ON DELETE CASCADE,
+  payload  jsonb,
+  found_at timestamptz NOT NULL
+);
+
+-- How an attempt ended, as its worker told it over HTTP. The same completion sent again is answered
+-- the same; another one is refused.
+CREATE TABLE holdfast.completion (
+  job_id       uuid        NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
+  attempt      integer     NOT NULL,
+  outcome      text        NOT NULL,
+  final_state  text        NOT NULL,
+  digest       text        NOT NULL,
+  worker_id    text        NOT NULL,
+  completed_at timestamptz,
+  received_at  timestamptz NOT NULL,
+  metrics      jsonb,
+  partial_progress       jsonb,
+  cancelled_during_phase text,
+  PRIMARY KEY (job_id, attempt),
+  CONSTRAINT completion_outcome_known CHECK (outcome IN ('SUCCEEDED', 'FAILED', 'CANCELLED'))
+);
+
+
+-- ---- Queues and schedules
+
+-- Settings of queues that have any. A queue needs no row to exist.
+CREATE TABLE holdfast.queue (
+  name        text        PRIMARY KEY,
+  paused_at   timestamptz,
+  max_running integer,
+
+  -- A bucket of tokens: rate_limit of them per rate_span_ms, one for each job that starts.
+  rate_limit   integer,
+  rate_span_ms bigint,
+  tokens       double precision,
+  tokens_at    timestamptz,
+
+  -- Where its tasks are pushed to.
+  dispatch_url           text,
+  dispatch_secret        text,
+  dispatch_max_in_flight integer,
+  -- Why they do not reach the worker they are pushed to; null while they do. Servers write it, so that
+  -- everybody who looks at the database sees it.
+  dispatch_trouble       text,
+  dispatch_trouble_cause text,
+  dispatch_paused        boolean,
+  dispatch_trouble_since timestamptz,
+
+  CONSTRAINT queue_max_running_sane CHECK (max_running >= 1),
+  CONSTRAINT queue_rate_sane CHECK (
+    rate_limit >= 1 AND rate_span_ms >= 1 OR rate_limit IS NULL AND rate_span_ms IS NULL),
+  CONSTRAINT queue_dispatch_whole CHECK (
+    (dispatch_url IS NULL) = (dispatch_secret IS NULL)
+    AND (dispatch_url IS NULL) = (dispatch_max_in_flight IS NULL)),
+  CONSTRAINT queue_dispatch_max_sane CHECK (dispatch_max_in_flight >= 1),
+  CONSTRAINT queue_dispatch_trouble_whole CHECK (
+    (dispatch_trouble IS NULL) = (dispatch_trouble_cause IS NULL)
+    AND (dispatch_trouble IS NULL) = (dispatch_paused IS NULL)
+    AND (dispatch_trouble IS NULL) = (dispatch_trouble_since IS NULL)
+    AND (dispatch_trouble IS NULL OR dispatch_url IS NOT NULL)),
+  CONSTRAINT queue_dispatch_trouble_known CHECK (dispatch_trouble IN
+    ('UNREACHABLE', 'FAILING', 'SECRET_REFUSED', 'NOT_ALLOWED'))
+);
+
+-- One row while all queues are paused, whether they have settings or not; otherwise none. The key
+-- allows no second row.
+CREATE TABLE holdfast.pause_of_all_queues (
+  all_queues boolean     PRIMARY KEY DEFAULT true,
+  paused_at  timestamptz NOT NULL,
+  CONSTRAINT pause_of_all_queues_once CHECK (all_queues)
+);
+
+-- Jobs that are enqueued again and again.
+CREATE TABLE holdfast.schedule (
+  name         text        PRIMARY KEY,
+  cron         text        NOT NULL,
+  zone         text        NOT NULL,
+  missed       text        NOT NULL,
+  overlap      boolean     NOT NULL,
+  queue        text        NOT NULL,
+  kind         text        NOT NULL,
+  priority     smallint    NOT NULL,
+  -- Null leaves it to whoever enqueues the job.
+  max_attempts integer,
+  max_crashes  integer     NOT NULL,
+  timeout_ms   bigint,
+  payload      jsonb       NOT NULL,
+  next_at      timestamptz NOT NULL,
+  last_at      timestamptz,
+  paused_at    timestamptz,
+  -- Why it could not be fired, and when that is tried again; null while it can.
+  broken       text,
+  retry_at     timestamptz,
+  CONSTRAINT schedule_missed_known CHECK (missed IN ('ONCE', 'SKIP', 'ALL')),
+  CONSTRAINT schedule_broken_whole CHECK ((broken IS NULL) = (retry_at IS NULL))
+);
+
+-- Which kinds the live workers of a queue have handlers for, as they announce now and then.
+CREATE TABLE holdfast.known_kind (
+  queue   text        NOT NULL,
+  kind    text        NOT NULL,
+  seen_at timestamptz NOT NULL,
+  PRIMARY KEY (queue, kind)
+) WITH (fillfactor = 50);
+
+
+-- ---- The server
+
+-- A submission sent again under its key is answered as it was the first time.
+CREATE TABLE holdfast.submission (
+  tenant       text        NOT NULL,
+  key          text        NOT NULL,
+  digest       text        NOT NULL,
+  answer       jsonb,
+  submitted_at timestamptz NOT NULL,
+  PRIMARY KEY (tenant, key)
+);
+-- Upkeep: submissions that are old enough to be forgotten.
+CREATE INDEX submission_old ON holdfast.submission (submitted_at);
+
+-- A key is kept as a digest: who reads this table cannot come in with what stands there.
+CREATE TABLE holdfast.api_key (
+  id         text        PRIMARY KEY,
+  name       text        NOT NULL,
+  role       text        NOT NULL,
+  -- '*' is every tenant.
+  tenant     text        NOT NULL,
+  digest     text        NOT NULL,
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  CONSTRAINT api_key_role_known CHECK (role IN ('viewer', 'submitter', 'worker', 'operator', 'admin'))
+);
+
+-- What task tokens are signed with: the newest signs, those before it are still believed.
+CREATE TABLE holdfast.signing_key (
+  kid        text        PRIMARY KEY,
+  secret     text        NOT NULL,
+  created_at timestamptz NOT NULL,
+  retired_at timestamptz
+);
+
+
+-- ---- Worker processes
+
+-- The processes that start and watch worker processes. Of one name there is one at a time.
+CREATE TABLE holdfast.supervisor (
+  name               text        PRIMARY KEY,
+  host               text        NOT NULL,
+  pid                bigint      NOT NULL,
+  process_started_at timestamptz NOT NULL,
+  last_seen          timestamptz NOT NULL,
+  -- How many jobs it took from its dead processes since it began: put back, and ended.
+  requeued_jobs      bigint      NOT NULL DEFAULT 0,
+  ended_jobs         bigint      NOT NULL DEFAULT 0
+);
+
+-- A row a component of a supervisor. While its process lives, the process says how it is doing; what
+-- becomes of the process, its supervisor says.
+CREATE TABLE holdfast.health (
+  supervisor         text        NOT NULL,
+  component          text        NOT NULL,
+  -- The fence: how many processes there have been. One that was given up can say nothing more.
+  incarnation        integer     NOT NULL,
+  status             text        NOT NULL,
+  -- Together they name one process of that machine, whatever pids are used again.
+  pid                bigint,
+  process_started_at timestamptz,
+  last_seen          timestamptz NOT NULL,
+  -- The job it has been at longest; details say how many there are besides.
+  current_job        uuid,
+  paused             boolean     NOT NULL DEFAULT false,
+  restart_count      holdfast.counter NOT NULL DEFAULT 0,
+  last_restart       timestamptz,
+  next_restart       timestamptz,
+  -- How the last process ended, and why the component is as it is.
+  exit_code          integer,
+  reason             text,
+  details            jsonb       NOT NULL DEFAULT '{}',
+  created_at         timestamptz NOT NULL,
+  PRIMARY KEY (supervisor, component),
+  CONSTRAINT health_status_known CHECK (
+    status IN ('starting', 'healthy', 'stopping', 'crashed', 'failed'))
+) WITH (fillfactor = 50);
+
+-- What operators asked of workers: done in this order, and kept for those who ask who it was.
+CREATE TABLE holdfast.worker_order (
+  id           bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  supervisor   text        NOT NULL,
+  component    text        NOT NULL,
+  action       text        NOT NULL,
+  requested_by text        NOT NULL,
+  reason       text        NOT NULL,
+  requested_at timestamptz NOT NULL,
+  done_at      timestamptz,
+  CONSTRAINT worker_order_action_known CHECK (action IN ('pause', 'resume', 'restart', 'stop'))
+);
+-- A supervisor: orders that are open, and the last one of each component.
+CREATE INDEX worker_order_of ON holdfast.worker_order (supervisor, component, id);
