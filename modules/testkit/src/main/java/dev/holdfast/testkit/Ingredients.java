@@ -16,7 +16,7 @@ import java.util.zip.CRC32;
 
 /** What a prepared server is made from: the programs, and the migrations on the class path. */
 final class Ingredients {
-  static final String MIGRATIONS = "dev/holdfast/queue/migrations";
+  static final String MIGRATIONS = "dev/holdfast/queue/migration";
 
   private Ingredients() {}
 

@@ -24,7 +24,7 @@ class ArchitectureDocumentTest {
   private static final Path CHECKOUT = AssembledProgram.checkout();
   private static final Path MODULES = CHECKOUT.resolve("modules");
   private static final Path MIGRATIONS =
-      MODULES.resolve("queue/src/main/resources/dev/holdfast/queue/migrations");
+      MODULES.resolve("queue/src/main/resources/dev/holdfast/queue/migration");
 
   /** A class, perhaps with a method: {@code Claim}, {@code JobSource.sweep}. */
   private static final Pattern CLASS = Pattern.compile("\\b([A-Z][a-z]\\w*)(?:\\.\\w+)?");

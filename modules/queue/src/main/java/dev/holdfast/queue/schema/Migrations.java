@@ -34,7 +34,7 @@ public final class Migrations {
               .dataSource(dataSource)
               .schemas(Schema.NAME)
               .table(Schema.HISTORY)
-              .locations("classpath:dev/holdfast/queue/migrations")
+              .locations("classpath:dev/holdfast/queue/migration")
               .failOnMissingLocations(true)
               .loggers("slf4j")
               .load()
