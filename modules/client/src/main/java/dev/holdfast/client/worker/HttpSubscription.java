@@ -3,13 +3,13 @@ package dev.holdfast.client.worker;
 import dev.holdfast.client.http.ServerConnection;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.lease.QueueWait;
+import dev.holdfast.model.value.Jitter;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.Subscription;
 import dev.holdfast.worker.source.SourceUnavailableException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -62,8 +62,7 @@ final class HttpSubscription implements Subscription {
         missed = true;
         if (!closed) {
           logTrouble(trouble, pause);
-          LockSupport.parkNanos(
-              pause.toNanos() / 2 + ThreadLocalRandom.current().nextLong(pause.toNanos()));
+          LockSupport.parkNanos(Jitter.aroundHalf(pause).toNanos());
           pause = pause.multipliedBy(2);
           pause = pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
         }

@@ -1,5 +1,6 @@
 package dev.holdfast.model.job;
 
+import dev.holdfast.model.value.Jitter;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
@@ -45,7 +46,6 @@ public record RetryPolicy(Duration base, double factor, Duration max) {
    *     are not failures
    */
   public Duration next(int before, RandomGenerator random) {
-    long ceiling = ceiling(before + 1).toMillis();
-    return Duration.ofMillis(random.nextLong(ceiling / 2, ceiling + 1));
+    return Jitter.upperHalf(ceiling(before + 1), random);
   }
 }

@@ -318,7 +318,7 @@ public final class Diagnosis {
   }
 
   private void holder(Holder holder) {
-    if (holder.leaseExpiresAt().isBefore(facts.crew().now())) {
+    if (holder.isSilent(facts.crew().now())) {
       found.add(
           Finding.of(
               "worker_silent",

@@ -25,4 +25,9 @@ public record Holder(
     jobs = List.copyOf(jobs);
     queues = List.copyOf(queues);
   }
+
+  /** All its leases have run out: it was not heard of for longer than they last. */
+  public boolean isSilent(Instant now) {
+    return leaseExpiresAt.isBefore(now);
+  }
 }

@@ -70,7 +70,7 @@ public record WorkerView(
   }
 
   static WorkerView of(Holder leases, Instant now) {
-    boolean expired = leases.leaseExpiresAt().isBefore(now);
+    boolean expired = leases.isSilent(now);
     return new WorkerView(
         WorkerFleet.component(leases.worker()),
         null,

@@ -1,12 +1,12 @@
 package dev.holdfast.queue.jdbc;
 
+import dev.holdfast.model.value.Jitter;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
@@ -124,7 +124,7 @@ public final class Database implements AutoCloseable {
         if (!SqlErrors.passes(trouble) || tries == most || late) {
           throw SqlErrors.thrown(verb, trouble);
         }
-        pauseFor(pause);
+        LockSupport.parkNanos(Jitter.upperHalf(pause).toNanos());
         pause = pause.multipliedBy(4);
       }
     }
@@ -206,11 +206,6 @@ public final class Database implements AutoCloseable {
         connection.setAutoCommit(true);
       }
     }
-  }
-
-  private static void pauseFor(Duration pause) {
-    long nanos = pause.toNanos();
-    LockSupport.parkNanos(nanos / 2 + ThreadLocalRandom.current().nextLong(nanos / 2 + 1));
   }
 
   @Override

@@ -1,6 +1,5 @@
 package dev.holdfast.queue.schema;
 
-import java.util.OptionalInt;
 import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.DatabaseException.Reason;
@@ -8,6 +7,7 @@ import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
+import java.util.OptionalInt;
 import java.util.regex.Matcher;
 
 /** Is this a database Holdfast can trust its jobs to? Asked once, before anything is written. */

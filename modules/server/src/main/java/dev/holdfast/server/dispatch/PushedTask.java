@@ -8,11 +8,11 @@ import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.DispatchTrouble;
+import dev.holdfast.model.value.Jitter;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.server.lease.Envelopes;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -104,7 +104,7 @@ final class PushedTask {
         giveBack(reply);
         return;
       }
-      Thread.sleep(jittered(pause));
+      Thread.sleep(Jitter.aroundHalf(pause));
       pause = pause.multipliedBy(4);
     }
   }
@@ -170,7 +170,7 @@ final class PushedTask {
             FailureCategory.INFRASTRUCTURE,
             Failure.DISPATCH_FAILED,
             "the task could not be pushed to its worker: " + reply.shown());
-    if (!with.queue().undelivered(job.lease(), failure, jittered(away()))) {
+    if (!with.queue().undelivered(job.lease(), failure, Jitter.aroundHalf(away()))) {
       heardOf(with.queue().delivery(job.lease()));
       return;
     }
@@ -206,10 +206,5 @@ final class PushedTask {
   private Duration away() {
     Duration away = GIVEN_BACK_FOR.multipliedBy(1L << Math.min(job.lease().attempt() - 1, 10));
     return away.compareTo(LONGEST_AWAY) < 0 ? away : LONGEST_AWAY;
-  }
-
-  private static Duration jittered(Duration time) {
-    return Duration.ofMillis(
-        time.toMillis() / 2 + ThreadLocalRandom.current().nextLong(time.toMillis()));
   }
 }

@@ -115,7 +115,7 @@ final class Live {
           WorkerFleet.component(leases.worker()),
           null,
           leases.worker(),
-          leases.leaseExpiresAt().isBefore(now) ? CRASHED : HEALTHY,
+          leases.isSilent(now) ? CRASHED : HEALTHY,
           false,
           false,
           null,

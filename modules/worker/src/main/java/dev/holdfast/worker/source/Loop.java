@@ -1,7 +1,7 @@
 package dev.holdfast.worker.source;
 
+import dev.holdfast.model.value.Jitter;
 import java.time.Duration;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
@@ -78,8 +78,7 @@ public final class Loop {
 
   /** Between three quarters and five quarters: loops of many workers do not stay in step. */
   public static Duration jittered(Duration wait) {
-    long nanos = wait.toNanos();
-    return Duration.ofNanos(nanos / 4 * 3 + ThreadLocalRandom.current().nextLong(nanos / 2 + 1));
+    return Jitter.aroundQuarter(wait);
   }
 
   /** The next round begins at once. */

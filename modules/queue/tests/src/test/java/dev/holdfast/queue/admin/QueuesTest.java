@@ -206,4 +206,48 @@ class QueuesTest extends QueueFixture {
     Assertions.assertThatThrownBy(() -> JobFilter.ALL.limit(0))
         .isInstanceOf(IllegalArgumentException.class);
   }
+
+  @Test
+  void no_way_of_claiming_gives_a_job_out_while_all_queues_are_paused() {
+    List<String> names =
+        List.of("usual", "keyed", "limited", "rated", "alone", "retried", "waiting");
+    add(job().queue("usual"));
+    add(job().queue("keyed").concurrencyKey("k", 1));
+    admin.limit("limited", 5);
+    add(job().queue("limited"));
+    admin.rate("rated", 5, Duration.ofSeconds(1));
+    add(job().queue("rated"));
+    set(add(job().queue("alone")), "alone = true");
+    queue.settle(fail(addAndClaim(job().queue("retried")), FLAKY));
+    Lease before = addAndClaim(job().queue("before"));
+    add(job().queue("waiting").after(before.job()));
+    queue.settle(succeed(before));
+
+    admin.pauseAll();
+    for (String name : names) {
+      assertThat(queue.claim(name, 1, "w:" + name, LEASE).jobs()).as(name).isEmpty();
+      assertThat(queue.claim(name, 1, "w:" + name, LEASE, "default").jobs()).as(name).isEmpty();
+    }
+    admin.resumeAll();
+    for (String name : names) {
+      assertThat(queue.claim(name, 1, "w:" + name, LEASE).jobs()).as(name).hasSize(1);
+    }
+  }
+
+  @Test
+  void a_job_that_runs_alone_is_counted_once() {
+    set(add(job()), "alone = true");
+    set(add(job().concurrencyKey("k", 1)), "alone = true");
+    add(job());
+    QueueStatus status = admin.queues().getFirst();
+    assertThat(status.due()).isEqualTo(3);
+    assertThat(queries.depth(List.of(QUEUE), 10)).isEqualTo(3);
+  }
+
+  @Test
+  void a_claim_tells_when_a_delayed_job_that_runs_alone_is_due() {
+    set(add(job().delay(Duration.ofMinutes(1))), "alone = true");
+    assertThat(queue.claim(QUEUE, 1, WORKER, LEASE).nextDue())
+        .isBetween(Duration.ofSeconds(30), Duration.ofMinutes(1));
+  }
 }

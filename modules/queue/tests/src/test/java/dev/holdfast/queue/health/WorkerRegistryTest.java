@@ -471,6 +471,16 @@ class WorkerRegistryTest extends QueueFixture {
   }
 
   @Test
+  void a_suspect_gets_no_concurrency_key() {
+    JobId job = add(job().maxCrashes(1));
+    claimAs(1, 1);
+    crash(1);
+    assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE alone")).isEqualTo(1);
+    assertThat(status(job).concurrencyKey()).isNull();
+    assertThat(claimAs(2, 1)).extracting(LeasedJob::id).containsExactly(job);
+  }
+
+  @Test
   void a_retry_keeps_a_key_that_only_looks_like_that_of_suspects() {
     Lease lease = addAndClaim(job().concurrencyKey("crashed:orders", 2));
     queue.settle(fail(lease, HOPELESS));

@@ -10,6 +10,7 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStateSnapshot;
+import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Parallel;
@@ -17,6 +18,7 @@ import dev.holdfast.queue.QueueFixture;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** Attempts that end over the wire, and where jobs stand. */
@@ -45,6 +47,21 @@ class CompleteTest extends QueueFixture {
     assertThat(queue.complete(succeeded(lease, "d"))).isEqualTo(accepted);
     assertThat(queue.complete(succeeded(lease, "other"))).isEqualTo(new Verdict.Different());
     assertThat(events(lease.job())).containsExactly("created", "processing", "done");
+  }
+
+  @Test
+  void a_failure_that_does_not_say_when_to_retry_waits_by_the_failures_alone() {
+    Lease lease = running();
+    for (int i = 0; i < 5; i++) {
+      queue.settle(new Settlement.Release(lease, false));
+      lease = claimOne();
+    }
+    Settlement failed = new Settlement.Fail(lease, FLAKY, null);
+    assertThat(queue.complete(completion(failed, "FAILED", "d")))
+        .isEqualTo(new Verdict.Accepted(JobState.RETRYING));
+    Instant ended = Objects.requireNonNull(queries.attempts(lease.job()).getLast().endedAt());
+    assertThat(Duration.between(ended, status(lease.job()).runAt()))
+        .isLessThanOrEqualTo(RetryPolicy.DEFAULT.ceiling(1));
   }
 
   @Test
