@@ -6,6 +6,8 @@ import dev.holdfast.model.ops.Machine;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.PayloadType;
+import dev.holdfast.redaction.Scrubber;
+import dev.holdfast.steps.Budgets;
 import dev.holdfast.worker.JobListener;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.artifact.ArtifactStore;
@@ -26,6 +28,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.UnaryOperator;
 
 /** Collects what a worker needs, and starts it. */
 public final class WorkerBuilder {
@@ -45,7 +48,8 @@ public final class WorkerBuilder {
   private Duration shutdownTimeout = WorkerOptions.DEFAULT_SHUTDOWN_TIMEOUT;
   private Backpressure.Settings backpressure = Backpressure.Settings.OFF;
   private Scratch scratch = new Scratch(DEFAULT_FOLDER.resolve("scratch"), false);
-  private Healing healing = Healing.DEFAULT;
+  private Budgets budgets = Budgets.DEFAULT;
+  private UnaryOperator<String> redact = Scrubber.knowing(List.of())::scrub;
   private Duration unknownKinds = WorkerOptions.DEFAULT_UNKNOWN_KINDS;
   private ArtifactStore artifacts = new FolderStore(DEFAULT_FOLDER);
 
@@ -113,7 +117,7 @@ public final class WorkerBuilder {
     return this;
   }
 
-  /** Where handlers find their scratch folders; a folder is made when a handler asks for it. */
+  /** Where handlers find their scratch folders; each is made when its handler asks for it. */
   public WorkerBuilder scratch(Scratch value) {
     scratch = value;
     return this;
@@ -125,9 +129,19 @@ public final class WorkerBuilder {
     return this;
   }
 
-  /** What becomes of steps that fail or hang. */
-  public WorkerBuilder healing(Healing value) {
-    healing = value;
+  /** How often steps that fail or hang are tried again; a step may have budgets of its own. */
+  public WorkerBuilder budgets(Budgets value) {
+    budgets = value;
+    return this;
+  }
+
+  /**
+   * Hides secrets in the texts of failures, in what is reported of steps and in log lines, before
+   * they leave the worker. Unless given, secrets are recognised by their form and by their names;
+   * {@code Scrubber.knowing(secrets)::scrub} also hides known values.
+   */
+  public WorkerBuilder redact(UnaryOperator<String> value) {
+    redact = value;
     return this;
   }
 
@@ -201,7 +215,7 @@ public final class WorkerBuilder {
         backpressure,
         scratch,
         artifacts,
-        healing,
+        new Healing(budgets, redact),
         unknownKinds);
   }
 

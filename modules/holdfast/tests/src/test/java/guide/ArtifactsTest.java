@@ -8,6 +8,7 @@ import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.programs.ProgramRunner;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Soon;
 import dev.holdfast.worker.artifact.FolderStore;
@@ -30,7 +31,8 @@ class ArtifactsTest extends Guide {
   // region poster
   Object poster(Poster poster, JobContext context) {
     Path image = context.scratch().resolve("poster.png"); // work in private …
-    context.run(
+    ProgramRunner.run(
+        context,
         List.of("ffmpeg", "-i", poster.video(), "-frames:v", "1", image.toString()),
         line -> {},
         line -> {});

@@ -112,6 +112,19 @@ class ProgramTest extends WorkplaceTest {
     }
   }
 
+  @Test
+  void tells_no_secret_of_several_lines() throws IOException {
+    JobId id =
+        ran(
+            "echo -----BEGIN PRIVATE KEY-----; echo MIIEvQIBADANBgkqhkiG9w0BAQEFAASC;"
+                + " echo -----END PRIVATE KEY-----; echo after; exit 3");
+    assertThat(log(id)).contains("BEGIN PRIVATE KEY", "after").doesNotContain("MIIEv");
+    assertThat(failure(id).stackTrace()).contains("after").doesNotContain("MIIEv");
+    for (String file : files(scratchRoot())) {
+      assertThat(Files.readString(scratchRoot().resolve(file))).doesNotContain("MIIEv");
+    }
+  }
+
   private String log(JobId id) {
     return holdfast.queries().log(id, LogCursor.START).parts().stream()
         .map(LogTail.Part::text)

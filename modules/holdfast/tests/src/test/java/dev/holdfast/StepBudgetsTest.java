@@ -8,10 +8,8 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.steps.Budgets;
 import dev.holdfast.worker.artifact.Scratch;
-import dev.holdfast.worker.config.Healing;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.workspace.RuntimeCommand;
 import dev.holdfast.workspace.Workspaces;
@@ -86,7 +84,7 @@ class StepBudgetsTest extends LibraryTest {
     start(
         worker()
             .scratch(new Scratch(folder.resolve("scratch"), true))
-            .healing(new Healing(WORKERS, Scrubber.knowing(List.of())))
+            .budgets(WORKERS)
             .handle(
                 new Workspaces(
                         Map.of(
@@ -155,7 +153,7 @@ class StepBudgetsTest extends LibraryTest {
     JobId id = enqueue(Job.of("ingest").maxAttempts(1));
     start(
         worker()
-            .healing(new Healing(WORKERS, Scrubber.knowing(List.of())))
+            .budgets(WORKERS)
             .handle(
                 "ingest",
                 Json.class,

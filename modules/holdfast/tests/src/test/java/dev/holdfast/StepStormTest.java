@@ -5,14 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.steps.Budgets;
 import dev.holdfast.steps.FailureClass;
 import dev.holdfast.steps.StepException;
 import dev.holdfast.steps.StepLoop;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.worker.Worker;
-import dev.holdfast.worker.config.Healing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -74,10 +72,7 @@ class StepStormTest extends LibraryTest {
         start(
             worker()
                 .concurrency(20)
-                .healing(
-                    new Healing(
-                        new Budgets(3, Duration.ofMinutes(1), Duration.ofMillis(500), 2, STEPS),
-                        Scrubber.knowing(List.of())))
+                .budgets(new Budgets(3, Duration.ofMinutes(1), Duration.ofMillis(500), 2, STEPS))
                 .handle(
                     "storm",
                     Storm.class,

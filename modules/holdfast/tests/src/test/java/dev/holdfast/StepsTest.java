@@ -17,13 +17,13 @@ import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.programs.ProgramRunner;
 import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.steps.Budgets;
 import dev.holdfast.steps.FailureClass;
 import dev.holdfast.steps.StepException;
 import dev.holdfast.steps.StepLoop;
 import dev.holdfast.worker.Worker;
-import dev.holdfast.worker.config.Healing;
 import dev.holdfast.worker.handler.Handler;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,13 +43,9 @@ class StepsTest extends LibraryTest {
 
   private static final Duration LONG = Duration.ofMinutes(1);
   private static final String SECRET = "correct-horse-battery";
-  private static final Healing CALMLY = healing(new Budgets(3, LONG, LONG, 2, 1));
+  private static final Budgets CALMLY = new Budgets(3, LONG, LONG, 2, 1);
 
   private final List<String> ran = new CopyOnWriteArrayList<>();
-
-  private static Healing healing(Budgets budgets) {
-    return new Healing(budgets, Scrubber.knowing(List.of(SECRET)));
-  }
 
   private JobId enqueued() {
     return enqueue(Job.of("ingest"));
@@ -59,8 +55,12 @@ class StepsTest extends LibraryTest {
     return working(CALMLY, handler);
   }
 
-  private Worker working(Healing healing, Handler<Json> handler) {
-    return start(worker().healing(healing).handle("ingest", Json.class, AT_ONCE, handler));
+  private Worker working(Budgets budgets, Handler<Json> handler) {
+    return start(
+        worker()
+            .budgets(budgets)
+            .redact(Scrubber.knowing(List.of(SECRET))::scrub)
+            .handle("ingest", Json.class, AT_ONCE, handler));
   }
 
   private int runs(String step) {
@@ -181,7 +181,7 @@ class StepsTest extends LibraryTest {
     JobId id = enqueued();
     Worker worker =
         working(
-            healing(new Budgets(3, LONG, AMPLE, 2, 1)),
+            new Budgets(3, LONG, AMPLE, 2, 1),
             (payload, context) ->
                 context.step(
                     "embed",
@@ -209,7 +209,7 @@ class StepsTest extends LibraryTest {
   void signs_of_life_keep_a_slow_step_going() {
     JobId id = enqueued();
     working(
-        healing(new Budgets(1, LONG, AMPLE, 2, 0)),
+        new Budgets(1, LONG, AMPLE, 2, 0),
         (payload, context) ->
             context.step(
                 "embed",
@@ -326,14 +326,15 @@ class StepsTest extends LibraryTest {
     Path pid = Files.createTempDirectory("steps").resolve("pid");
     JobId id = enqueued();
     working(
-        healing(new Budgets(3, LONG, AMPLE, 2, 1)),
+        new Budgets(3, LONG, AMPLE, 2, 1),
         (payload, context) ->
             context.step(
                 "run",
                 Integer.class,
                 () -> {
                   ran.add("run");
-                  return context.run(
+                  return ProgramRunner.run(
+                      context,
                       List.of(
                           "/bin/sh",
                           "-c",

@@ -24,7 +24,6 @@ import dev.holdfast.steps.Budgets;
 import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.worker.artifact.FolderStore;
 import dev.holdfast.worker.artifact.Scratch;
-import dev.holdfast.worker.config.Healing;
 import dev.holdfast.workspace.RuntimeCommand;
 import dev.holdfast.workspace.WorkspaceJob;
 import dev.holdfast.workspace.Workspaces;
@@ -118,10 +117,11 @@ class WorkspaceTest extends LibraryTest {
                     Duration.ofSeconds(2)))
             .scratch(new Scratch(folder.resolve("scratch"), true))
             .artifacts(new FolderStore(folder.resolve("artifacts")))
-            .healing(new Healing(budgets, Scrubber.knowing(known)))
+            .budgets(budgets)
+            .redact(Scrubber.knowing(known)::scrub)
             .handle(
                 new Workspaces(commands, folder.resolve("cache"), Map.of(), Git.TIMEOUT, patchBytes)
-                    .kind(new JacksonCodec())
+                    .kind(new JacksonCodec(), Scrubber.knowing(known))
                     .retry(AT_ONCE)));
   }
 

@@ -5,6 +5,7 @@ import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.worker.handler.Kind;
 import java.nio.file.Path;
 import java.util.List;
@@ -38,8 +39,16 @@ public record Program(
         : word;
   }
 
+  /** Secrets are hidden in its output by their form and by their names. */
   public Kind<Json> kind(String name, Codec codec) {
-    return Kind.of(name, Json.class, new ProgramHandler(this, codec))
+    return kind(name, codec, Scrubber.knowing(List.of()));
+  }
+
+  /**
+   * @param scrubber hides secrets in its output
+   */
+  public Kind<Json> kind(String name, Codec codec, Scrubber scrubber) {
+    return Kind.of(name, Json.class, new ProgramHandler(this, codec, scrubber))
         .producing(artifacts.toArray(String[]::new));
   }
 }

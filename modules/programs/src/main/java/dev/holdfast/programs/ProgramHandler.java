@@ -9,9 +9,9 @@ import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.process.ProcessTree;
 import dev.holdfast.process.RollingFile;
+import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.worker.artifact.DiskErrors;
 import dev.holdfast.worker.artifact.Scratch;
-import dev.holdfast.worker.attempt.AttemptContext;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.JobContext;
 import java.io.IOException;
@@ -25,8 +25,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a program for a job: write its envelope → run it, listening → publish what it left → its
- * output is the result.
+ * Runs a program for a job: write its envelope → run it and read its output → publish the files it
+ * left → what it said its output is becomes the result.
  */
 final class ProgramHandler implements Handler<Json> {
   /** How much of what a program prints is kept on disk. */
@@ -38,10 +38,12 @@ final class ProgramHandler implements Handler<Json> {
 
   private final Program program;
   private final Codec codec;
+  private final Scrubber scrubber;
 
-  ProgramHandler(Program program, Codec codec) {
+  ProgramHandler(Program program, Codec codec, Scrubber scrubber) {
     this.program = program;
     this.codec = codec;
+    this.scrubber = scrubber;
   }
 
   /** The folders a program finds, all in its scratch folder, which is also where it starts. */
@@ -61,11 +63,12 @@ final class ProgramHandler implements Handler<Json> {
   public @Nullable Object handle(Json payload, JobContext context) {
     Folders folders = prepared(context);
     try (RollingFile log = new RollingFile(folders.log(), LOG_BYTES)) {
-      AttemptContext running = (AttemptContext) context;
-      ProgramOutput output = new ProgramOutput(running, codec, log);
+      ProgramOutput output = new ProgramOutput(context, codec, scrubber, log);
       int exit;
       try {
-        exit = running.run(program.command(), environment(folders), output::out, output::err);
+        exit =
+            ProgramRunner.run(
+                context, program.command(), environment(folders), output::out, output::err);
       } finally {
         output.end();
       }

@@ -8,24 +8,27 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.process.LastLines;
 import dev.holdfast.process.RollingFile;
+import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.redaction.ScrubbingStream;
-import dev.holdfast.worker.attempt.AttemptContext;
 import dev.holdfast.worker.handler.CancelledException;
+import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.LeaseLostException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a program prints. Lines on its standard output that begin with {@code holdfast: } speak to
- * us; every other line is log.
+ * What a program prints. Lines on its standard output that begin with {@code holdfast: } are
+ * messages to its worker; every other line is log. The log is scrubbed as a stream, so that a
+ * secret of several lines is found.
  */
 final class ProgramOutput {
   static final String PREFIX = "holdfast: ";
   static final int MOST_EVENTS = 1_000;
   private static final int LOG_LINE_CHARS = 8_000;
 
-  private final AttemptContext context;
+  private final JobContext context;
   private final Codec codec;
+  private final Scrubber scrubber;
   private final RollingFile log;
   private final ScrubbingStream scrubbed;
   private final LastLines last = new LastLines();
@@ -35,14 +38,15 @@ final class ProgramOutput {
   private volatile @Nullable Json result;
   private volatile @Nullable Failure failure;
 
-  ProgramOutput(AttemptContext context, Codec codec, RollingFile log) {
+  ProgramOutput(JobContext context, Codec codec, Scrubber scrubber, RollingFile log) {
     this.context = context;
     this.codec = codec;
+    this.scrubber = scrubber;
     this.log = log;
-    this.scrubbed = context.scrubber().stream(this::keep);
+    this.scrubbed = scrubber.stream(this::keep);
   }
 
-  /** One line of JSON; several of these may be said at once. */
+  /** A message: one line of JSON with any of these. */
   record Said(
       @Nullable Double progress,
       @Nullable String message,
@@ -85,8 +89,7 @@ final class ProgramOutput {
       percent = (int) Math.clamp(said.progress(), 0.0, 100.0);
     }
     if (said.progress() != null || said.message() != null) {
-      context.progress(
-          percent, said.message() == null ? "" : context.scrubber().scrub(said.message()));
+      context.progress(percent, said.message() == null ? "" : scrubber.scrub(said.message()));
     }
     if (said.output() != null) {
       result = Limits.result(codec.encode(said.output()));
@@ -105,7 +108,7 @@ final class ProgramOutput {
     String code = said.code() == null ? Failure.HANDLER_FAILED : said.code();
     String message = said.message() == null ? "the program said that it failed" : said.message();
     // Before it is cut to what a failure may hold.
-    Failure failure = Failure.of(category, code, context.scrubber().scrub(message));
+    Failure failure = Failure.of(category, code, scrubber.scrub(message));
     return said.retryable() == null ? failure : failure.withRetryable(said.retryable());
   }
 
@@ -116,8 +119,7 @@ final class ProgramOutput {
     if (++events > MOST_EVENTS) {
       throw new IllegalArgumentException("it has had its " + MOST_EVENTS + " events");
     }
-    context.event(
-        said.type(), said.data() == null ? Map.of() : context.scrubber().scrubTexts(said.data()));
+    context.event(said.type(), said.data() == null ? Map.of() : scrubber.scrubTexts(said.data()));
   }
 
   private synchronized void log(String line, long cut) {
@@ -126,7 +128,7 @@ final class ProgramOutput {
     unread = 0;
   }
 
-  /** Whole lines, several perhaps. Cut only here: half a secret would not be known for one. */
+  /** One or more whole lines. Cut only here: half a secret would not be recognised. */
   private void keep(String lines) {
     lines
         .lines()
@@ -141,7 +143,7 @@ final class ProgramOutput {
             });
   }
 
-  /** It prints nothing more. */
+  /** The program prints nothing more. */
   synchronized void end() {
     scrubbed.close();
   }
@@ -150,7 +152,7 @@ final class ProgramOutput {
     return result;
   }
 
-  /** What it said was wrong, whatever its exit code. */
+  /** The failure that it reported, whatever its exit code. */
   @Nullable Failure failure() {
     return failure;
   }

@@ -93,8 +93,8 @@ class InstalledLibraryTest {
             "holdfast",
             "holdfast-parent",
             "holdfast-model",
-            "holdfast-process",
             "holdfast-queue",
+            "holdfast-redaction",
             "holdfast-steps",
             "holdfast-worker");
 
@@ -120,8 +120,8 @@ class InstalledLibraryTest {
     assertThat(brought(Files.readAllLines(shop.resolve("tree.txt"))))
         .containsExactlyInAnyOrder(
             "dev.holdfast:holdfast-model",
-            "dev.holdfast:holdfast-process",
             "dev.holdfast:holdfast-queue",
+            "dev.holdfast:holdfast-redaction",
             "dev.holdfast:holdfast-steps",
             "dev.holdfast:holdfast-worker",
             "org.postgresql:postgresql",

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What the loop needs to know of a step: how to try it, and what it leaves. */
+/** What the loop needs of a step: how to try it, how to save it, and how to reset it. */
 public interface Step<T extends @Nullable Object> {
   String id();
 
@@ -34,7 +34,8 @@ public interface Step<T extends @Nullable Object> {
         "step '%s' has no workspace in which somebody could have done it".formatted(id()));
   }
 
-  Checkpoint checkpoint(T result, int attempt);
+  /** Keeps what the step has made, for the steps after it. */
+  Saved save(T result, int attempt);
 
   /** What a failed attempt left in the workspace; nothing where there is none. */
   default Left left() {
@@ -80,8 +81,8 @@ public interface Step<T extends @Nullable Object> {
   /** Puts everything back to where the step began. */
   void hardReset() throws InterruptedException;
 
-  /** What it leaves for those who go on from there. */
-  record Checkpoint(Json json, @Nullable Patch patch, Left left) {}
+  /** What a finished step has made. */
+  record Saved(Json checkpoint, @Nullable Patch patch, Left left) {}
 
   /** Changes in the workspace. */
   record Left(@Nullable String diffHash, List<String> changedFiles) {}

@@ -1,9 +1,9 @@
 package dev.holdfast.steps;
 
+import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand.Recovery;
-import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.value.Text;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,45 +16,40 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What is told of one step: where it stands, what happened to it, and what is counted. */
+/** Reports how one step stands, with its timeline entries, and counts what happens to it. */
 final class StepRecord {
   private static final Logger log = LoggerFactory.getLogger(StepRecord.class);
 
   private final Journal journal;
   private final Step<?> step;
+  private final StepEvents events;
 
   StepRecord(Journal journal, Step<?> step) {
     this.journal = journal;
     this.step = step;
+    this.events = new StepEvents(journal.codec(), step);
   }
 
-  /** Nothing runs any more, because an operator wants it so. */
-  void heldUp(int attempt, CommandAction hold, @Nullable Path workspace) {
-    Map<String, Object> data = about(attempt);
-    data.put("action", hold.text());
-    if (workspace != null) {
-      data.put("workspace", workspace.toString());
-    }
-    journal.tell(new Journal.Event(EventType.RECOVERY_ACK, data));
+  /** Nothing runs any more, because an operator holds the job. */
+  void held(int attempt, CommandAction hold, @Nullable Path workspace) {
+    journal.write().accept(events.held(journal.lease(), attempt, hold, workspace));
   }
 
   /**
    * An attempt begins.
    *
-   * @param honoured what an operator has asked, if it begins for that
+   * @param honoured the operator's request for which it begins
    */
   void began(int attempt, @Nullable Recovery honoured, boolean reset) {
-    List<Journal.Event> events = new ArrayList<>();
+    List<Report.Entry> entries = new ArrayList<>();
     if (reset) {
       // Before the first attempt that begins there.
-      Map<String, Object> about = about(attempt - 1);
-      about.put("strategy", Strategy.HARD_RESET.text());
-      events.add(new Journal.Event(EventType.RESUME_FROM_STEP, about));
+      entries.add(events.resumed(attempt - 1));
     }
     if (honoured != null) {
-      events.add(acknowledged(honoured));
+      entries.add(events.acknowledged(honoured));
     }
-    events.add(new Journal.Event(EventType.STEP_STARTED, about(attempt)));
+    entries.add(events.started(attempt));
     write(
         StepState.RUNNING,
         attempt,
@@ -62,40 +57,22 @@ final class StepRecord {
         null,
         reset ? step.index() : null,
         honoured == null ? null : honoured.updatedAt(),
-        events);
-  }
-
-  private static Journal.Event acknowledged(Recovery recovery) {
-    Map<String, Object> data = new LinkedHashMap<>();
-    data.put("action", recovery.action().text());
-    data.put("stepId", recovery.stepId());
-    data.put("requestedBy", recovery.requestedBy());
-    data.put("reason", recovery.reason());
-    data.put("updatedAt", recovery.updatedAt().toString());
-    return new Journal.Event(EventType.RECOVERY_ACK, data);
+        entries);
   }
 
   /**
-   * @param healed of which failure, if of any
+   * @param healed the failure that this attempt has healed
    */
   void done(
-      int attempt,
-      Step.Checkpoint checkpoint,
-      Instant from,
-      Duration took,
-      Step.@Nullable Failed healed) {
-    Map<String, Object> about = about(attempt);
-    put(about, "diffHash", checkpoint.left().diffHash());
-    about.put("startedAt", from.toString());
-    about.put("seconds", took.toMillis() / 1000.0);
+      int attempt, Step.Saved saved, Instant from, Duration took, Step.@Nullable Failed healed) {
     write(
         StepState.DONE,
         attempt,
         false,
-        checkpoint,
+        saved,
         null,
         null,
-        List.of(new Journal.Event(EventType.STEP_FINISHED, about)));
+        List.of(events.finished(attempt, saved.left(), from, took)));
     timed(took, "done");
     if (healed != null) {
       count(StepLoop.ATTEMPTS, healed.attempt().failureClass(), healed.next(), "recovered");
@@ -103,26 +80,20 @@ final class StepRecord {
     }
   }
 
-  /** For an operator: it does not count, and what he wants is done next. */
+  /** For an operator: it does not count, and what the operator asked is done next. */
   void stopped(int attempt, Duration took) {
     timed(took, "stopped");
-    Map<String, Object> about = about(attempt);
-    about.put("summary", "stopped for an operator");
-    failed(StepState.FAILED, attempt, false, new Journal.Event(EventType.STEP_FAILED, about));
+    write(StepState.FAILED, attempt, false, List.of(events.stopped(attempt)));
   }
 
-  /** The whole job is to stop; whether this can still be written, it may no longer be ours to. */
-  void cutShort(int attempt, Duration took) {
+  /** The whole job is to stop, and may belong to another attempt by now. */
+  void interrupted(int attempt, Duration took) {
     timed(took, "stopped");
-    Map<String, Object> about =
-        about(new FailedAttempt(attempt, FailureClass.TRANSIENT_RUNTIME, "stopped", null));
-    about.put("summary", "stopped with its job");
     boolean interrupted = Thread.interrupted();
     try {
-      failed(
-          StepState.INTERRUPTED, attempt, false, new Journal.Event(EventType.STEP_FAILED, about));
-    } catch (RuntimeException notOurs) {
-      log.debug("step {}: that it was stopped could not be written", step.id(), notOurs);
+      write(StepState.INTERRUPTED, attempt, false, List.of(events.interrupted(attempt)));
+    } catch (RuntimeException notWritten) {
+      log.debug("step {}: that it was stopped could not be written", step.id(), notWritten);
     } finally {
       if (interrupted) {
         Thread.currentThread().interrupt();
@@ -131,17 +102,17 @@ final class StepRecord {
   }
 
   void timedOut(boolean wall) {
-    journal.count(wall ? StepLoop.WALL_TIMEOUTS : StepLoop.IDLE_TIMEOUTS, Map.of());
+    journal.metrics().count(wall ? StepLoop.WALL_TIMEOUTS : StepLoop.IDLE_TIMEOUTS, Map.of());
   }
 
   /**
-   * @param said scrubbed, as is the summary
+   * @param message redacted, as is the summary
    * @param before the failure that this attempt was to heal
    */
   void failed(
       FailedAttempt failure,
       Decision decision,
-      String said,
+      String message,
       String summary,
       Duration took,
       Step.@Nullable Failed before) {
@@ -149,70 +120,32 @@ final class StepRecord {
         "step {} attempt {}: {} ({}); {}",
         step.id(),
         failure.attempt(),
-        Text.excerpt(said, Summary.MOST_MESSAGE),
+        Text.excerpt(message, Summary.MOST_MESSAGE),
         decision.failureClass().text(),
         decision.strategy().text());
     timed(took, "failed");
-    if (before != null) {
-      count(StepLoop.ATTEMPTS, before.attempt().failureClass(), before.next(), "failed");
-    }
-    if (decision.failureClass() == FailureClass.STUCK_NO_PROGRESS
-        && decision.strategy() != Strategy.SOFT_RESET) {
-      journal.count(StepLoop.NO_PROGRESS, Map.of());
-    }
-    Map<String, Object> about = about(failure);
-    put(about, "diffHash", failure.diffHash());
-    about.put("strategy", decision.strategy().text());
-    about.put("failureClass", decision.failureClass().text());
-    about.put("summary", summary);
-    Map<String, Object> why = new LinkedHashMap<>(about);
-    why.put("because", decision.because());
-    String next =
-        switch (decision.strategy()) {
-          case SOFT_RESET -> EventType.HEAL_TRIGGERED;
-          case HARD_RESET -> EventType.HEAL_ESCALATED;
-          case QUEUE_RETRY, FAIL -> EventType.HEAL_EXHAUSTED;
-        };
-    if (next.equals(EventType.HEAL_EXHAUSTED)) {
-      count(StepLoop.ATTEMPTS, decision.failureClass(), decision.strategy(), "exhausted");
-      count(StepLoop.EXHAUSTED, decision.failureClass(), decision.strategy(), null);
-    }
-    failed(
+    count(decision, before);
+    write(
         StepState.FAILED,
         failure.attempt(),
         decision.strategy() == Strategy.HARD_RESET,
-        new Journal.Event(EventType.STEP_FAILED, about),
-        new Journal.Event(next, why));
+        List.of(
+            events.failed(failure, decision, summary), events.decided(failure, decision, summary)));
   }
 
-  private void failed(StepState state, int attempt, boolean reset, Journal.Event... events) {
-    write(state, attempt, reset, null, null, null, List.of(events));
-  }
-
-  private void write(
-      StepState state,
-      int attempt,
-      boolean reset,
-      Step.@Nullable Checkpoint checkpoint,
-      @Nullable Integer forgetFrom,
-      @Nullable Instant honoured,
-      List<Journal.Event> events) {
-    journal.write(
-        new Journal.Line(
-            step.id(),
-            step.index(),
-            state,
-            attempt,
-            reset,
-            checkpoint == null ? null : checkpoint.json(),
-            checkpoint == null ? null : checkpoint.patch(),
-            forgetFrom,
-            honoured,
-            events));
-  }
-
-  private void timed(Duration took, String outcome) {
-    journal.time(StepLoop.DURATION, Map.of("outcome", outcome), took);
+  private void count(Decision decision, Step.@Nullable Failed before) {
+    FailureClass kind = decision.failureClass();
+    Strategy strategy = decision.strategy();
+    if (before != null) {
+      count(StepLoop.ATTEMPTS, before.attempt().failureClass(), before.next(), "failed");
+    }
+    if (kind == FailureClass.STUCK_NO_PROGRESS && strategy != Strategy.SOFT_RESET) {
+      journal.metrics().count(StepLoop.NO_PROGRESS, Map.of());
+    }
+    if (strategy == Strategy.QUEUE_RETRY || strategy == Strategy.FAIL) {
+      count(StepLoop.ATTEMPTS, kind, strategy, "exhausted");
+      count(StepLoop.EXHAUSTED, kind, strategy, null);
+    }
   }
 
   private void count(
@@ -223,27 +156,39 @@ final class StepRecord {
     if (outcome != null) {
       tags.put("outcome", outcome);
     }
-    journal.count(metric, tags);
+    journal.metrics().count(metric, tags);
   }
 
-  private Map<String, Object> about(int attempt) {
-    Map<String, Object> about = new LinkedHashMap<>();
-    about.put("stepId", step.id());
-    about.put("stepIndex", step.index());
-    about.put("attempt", attempt);
-    return about;
+  private void timed(Duration took, String outcome) {
+    journal.metrics().time(StepLoop.DURATION, Map.of("outcome", outcome), took);
   }
 
-  private Map<String, Object> about(FailedAttempt failure) {
-    Map<String, Object> about = about(failure.attempt());
-    about.put("failureClass", failure.failureClass().text());
-    about.put("failureSignature", failure.signature());
-    return about;
+  private void write(StepState state, int attempt, boolean reset, List<Report.Entry> entries) {
+    write(state, attempt, reset, null, null, null, entries);
   }
 
-  private static void put(Map<String, Object> about, String name, @Nullable String value) {
-    if (value != null) {
-      about.put(name, value);
-    }
+  private void write(
+      StepState state,
+      int attempt,
+      boolean reset,
+      Step.@Nullable Saved saved,
+      @Nullable Integer forgetFrom,
+      @Nullable Instant honoured,
+      List<Report.Entry> entries) {
+    journal
+        .write()
+        .accept(
+            new Report.Step(
+                journal.lease(),
+                step.id(),
+                step.index(),
+                state,
+                attempt,
+                reset,
+                saved == null ? null : saved.checkpoint(),
+                saved == null ? null : saved.patch(),
+                forgetFrom,
+                honoured,
+                entries));
   }
 }

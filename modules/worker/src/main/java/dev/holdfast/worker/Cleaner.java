@@ -2,7 +2,7 @@ package dev.holdfast.worker;
 
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Settlement;
-import dev.holdfast.worker.attempt.AttemptResources;
+import dev.holdfast.worker.attempt.AttemptFiles;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -19,30 +19,29 @@ final class Cleaner {
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
   /** Without a settlement an accepted attempt has settled itself, and so succeeded. */
-  void clean(AttemptResources workplace, @Nullable Settlement settlement, Ack ack) {
-    if (!workplace.needsCleaning()) {
+  void clean(AttemptFiles files, @Nullable Settlement settlement, Ack ack) {
+    if (!files.needsCleaning()) {
       return;
     }
     try {
-      threads.execute(() -> cleanNow(workplace, settlement, ack));
+      threads.execute(() -> cleanNow(files, settlement, ack));
     } catch (RejectedExecutionException closed) {
       log.debug("not cleared up, for the worker has stopped");
     }
   }
 
-  private static void cleanNow(
-      AttemptResources workplace, @Nullable Settlement settlement, Ack ack) {
+  private static void cleanNow(AttemptFiles files, @Nullable Settlement settlement, Ack ack) {
     if (ack == Ack.LEASE_LOST) {
-      workplace.dropped();
+      files.dropped();
       return;
     }
     switch (settlement) {
-      case null -> workplace.succeeded();
-      case Settlement.Succeed succeed -> workplace.succeeded();
-      case Settlement.Fail fail -> workplace.failed();
-      case Settlement.Cancel cancel -> workplace.dropped();
-      case Settlement.Release release -> workplace.dropped();
-      case Settlement.Snooze snooze -> workplace.dropped();
+      case null -> files.succeeded();
+      case Settlement.Succeed succeed -> files.succeeded();
+      case Settlement.Fail fail -> files.failed();
+      case Settlement.Cancel cancel -> files.dropped();
+      case Settlement.Release release -> files.dropped();
+      case Settlement.Snooze snooze -> files.dropped();
     }
   }
 

@@ -1,12 +1,10 @@
 package dev.holdfast.workspace;
 
 import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.process.Trees;
-import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.steps.FailureClass;
 import dev.holdfast.steps.HeldUpException;
-import dev.holdfast.steps.Interventions;
 import dev.holdfast.steps.StepException;
+import dev.holdfast.worker.artifact.FileTrees;
 import dev.holdfast.workspace.git.Changes;
 import dev.holdfast.workspace.git.Git;
 import dev.holdfast.workspace.git.GitException;
@@ -16,7 +14,6 @@ import dev.holdfast.workspace.git.Workspace;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.function.Consumer;
@@ -25,19 +22,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The workspace of one job: built when an attempt begins and there is none, and anew when somebody
- * else was at work in it.
+ * The workspace of one job: built when an attempt begins and there is none, and built anew when it
+ * has changed since the last attempt ended.
  */
 final class JobWorkspace {
   private static final Logger log = LoggerFactory.getLogger(JobWorkspace.class);
 
   private final Repository repository;
-  private final WorkspaceRun.Site site;
-  private final Scrubber scrubber;
-  private final Interventions interventions;
-  private final WorkspaceRun.Host host;
+  private final WorkspaceRun.Scope scope;
+  private final StepHistory history;
   private final Patches patches;
-  private final Map<Integer, Checkpoint> done;
   private @Nullable Workspace workspace;
   private @Nullable String baseline;
   private int workspaces;
@@ -45,23 +39,13 @@ final class JobWorkspace {
   private boolean handedOver;
 
   /**
-   * @param done the steps that are to be in it, as far as they come before the one at hand
+   * @param history whose finished steps are to be in the workspace of the steps after them
    */
-  JobWorkspace(
-      Repository repository,
-      WorkspaceRun.Site site,
-      Scrubber scrubber,
-      Interventions interventions,
-      WorkspaceRun.Host host,
-      Patches patches,
-      Map<Integer, Checkpoint> done) {
-    this.repository = repository;
-    this.site = site;
-    this.scrubber = scrubber;
-    this.interventions = interventions;
-    this.host = host;
-    this.patches = patches;
-    this.done = done;
+  JobWorkspace(WorkspaceRun.Scope scope, StepHistory history) {
+    this.repository = scope.job().repository().repository();
+    this.scope = scope;
+    this.history = history;
+    this.patches = new Patches(scope.site().folder(), scope.codec());
   }
 
   /** The commit that the job has begun with, on whatever worker. */
@@ -121,7 +105,7 @@ final class JobWorkspace {
   Workspace ready(int index, Consumer<String> progress) throws IOException {
     Workspace open = workspace;
     if (open != null && hasChangedAlone(open)) {
-      // Whoever takes the job over now is not given this one.
+      // An operator who takes the job over now is not given this one.
       workspace = null;
       open = null;
     }
@@ -136,13 +120,12 @@ final class JobWorkspace {
   }
 
   /**
-   * Whether somebody was at work in it since the last attempt has ended: a process of that attempt
-   * that nobody could find, say. Whatever it wrote is in no step's patch, and would be taken for
-   * the next one's.
+   * Whether it has changed since the last attempt ended, by a process of that attempt that escaped,
+   * for example. Such changes are in no step's patch and would be taken for the next step's.
    */
   private boolean hasChangedAlone(Workspace open) throws IOException {
     if (!open.isWhole()) {
-      host.log("── the workspace is gone, and is built anew");
+      scope.host().log("── the workspace is gone, and is built anew");
       return true;
     }
     String before = lastTree;
@@ -154,10 +137,12 @@ final class JobWorkspace {
       if (now.equals(before)) {
         return false;
       }
-      String what = scrubber.scrub(open.difference(before, now));
+      String what = scope.scrubber().scrub(open.difference(before, now));
       log.warn("a workspace has changed while no step was at work, and is built anew: {}", what);
-      host.log(
-          "── the workspace has changed while no step was at work, and is built anew: " + what);
+      scope
+          .host()
+          .log(
+              "── the workspace has changed while no step was at work, and is built anew: " + what);
       return true;
     } catch (GitException trouble) {
       throw trouble.asStepFailure();
@@ -167,22 +152,24 @@ final class JobWorkspace {
   /** A new one, with the steps before this one in it. */
   private Workspace built(int index, Consumer<String> progress) throws IOException {
     Git git =
-        site.git()
-            .cancelledBy(interventions::isHeldUp)
-            .telling(line -> progress.accept(scrubber.scrub(line)));
-    Path folder = site.folder().resolve("workspace-" + ++workspaces);
+        scope
+            .site()
+            .git()
+            .cancelledBy(scope.interventions()::isHeldUp)
+            .telling(line -> progress.accept(scope.scrubber().scrub(line)));
+    Path folder = scope.site().folder().resolve("workspace-" + ++workspaces);
     try {
-      Workspace fresh = Workspace.create(folder, repository, baseline, site.cache(), git);
+      Workspace fresh = Workspace.create(folder, repository, baseline, scope.site().cache(), git);
       baseline = fresh.baseline();
       for (int before = 1; before < index; before++) {
         replay(fresh, before);
       }
-      Workspace open = Workspace.open(folder, site.git());
+      Workspace open = Workspace.open(folder, scope.site().git());
       workspace = open;
       forgetOlder(workspaces);
       return open;
     } catch (CancellationException stopped) {
-      if (interventions.isHeldUp() && !Thread.currentThread().isInterrupted()) {
+      if (scope.interventions().isHeldUp() && !Thread.currentThread().isInterrupted()) {
         throw new HeldUpException();
       }
       throw stopped;
@@ -198,16 +185,20 @@ final class JobWorkspace {
   }
 
   private void replay(Workspace fresh, int index) throws IOException {
-    Checkpoint checkpoint = done.get(index);
-    if (checkpoint == null) {
-      throw new StepException(
-          FailureClass.DETERMINISTIC_REPO,
-          "step %d has no checkpoint to go on from".formatted(index));
-    }
-    Path patch = site.folder().resolve("replay.patch");
+    Checkpoint checkpoint =
+        history
+            .checkpoint(index)
+            .orElseThrow(
+                () ->
+                    new StepException(
+                        FailureClass.DETERMINISTIC_REPO,
+                        "step %d has no checkpoint to go on from".formatted(index)));
+    Path patch = scope.site().folder().resolve("replay.patch");
     Files.write(
         patch,
-        host.patch(checkpoint.stepId())
+        scope
+            .host()
+            .patch(checkpoint.stepId())
             .orElseThrow(
                 () ->
                     new StepException(
@@ -223,7 +214,7 @@ final class JobWorkspace {
   private void forgetOlder(int newest) {
     for (int old = 1; old < newest; old++) {
       try {
-        Trees.delete(site.folder().resolve("workspace-" + old));
+        FileTrees.delete(scope.site().folder().resolve("workspace-" + old));
       } catch (IOException kept) {
         log.warn("an old workspace could not be deleted: {}", kept.toString());
       }

@@ -1,12 +1,10 @@
 package dev.holdfast.workspace;
 
-import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.process.Command;
 import dev.holdfast.process.ProcessTree;
-import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.steps.Classifier;
 import dev.holdfast.steps.FailureClass;
 import dev.holdfast.steps.RuntimeFailedException;
@@ -24,37 +22,22 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One step's program: what it is told, what it says, and what that means. */
+/** One step's program: what it is given, what it reports, and how that is judged. */
 final class StepRuntime {
   private static final Logger log = LoggerFactory.getLogger(StepRuntime.class);
   private static final int SUMMARY_CHARS = 500;
   private static final int MOST_SAID = 64 << 10;
 
-  private final WorkspaceJob job;
+  private final WorkspaceRun.Scope scope;
   private final WorkspaceJob.Task task;
   private final int index;
-  private final WorkspaceRun.Site site;
-  private final Codec codec;
-  private final Scrubber scrubber;
-  private final WorkspaceRun.Host host;
   private final RuntimeCommand command;
 
-  StepRuntime(
-      WorkspaceJob job,
-      WorkspaceJob.Task task,
-      int index,
-      WorkspaceRun.Site site,
-      Codec codec,
-      Scrubber scrubber,
-      WorkspaceRun.Host host) {
-    this.job = job;
+  StepRuntime(WorkspaceRun.Scope scope, WorkspaceJob.Task task, int index) {
+    this.scope = scope;
     this.task = task;
     this.index = index;
-    this.site = site;
-    this.codec = codec;
-    this.scrubber = scrubber;
-    this.host = host;
-    RuntimeCommand named = site.runtimes().get(task.runtime());
+    RuntimeCommand named = scope.site().runtimes().get(task.runtime());
     if (named == null) {
       throw new StepException(
           FailureClass.DETERMINISTIC_CONTRACT,
@@ -72,12 +55,12 @@ final class StepRuntime {
    * @throws RuntimeFailedException when it says, by whatever means, that it has not
    */
   String run(Path work, Step.Retry retry) throws IOException, InterruptedException {
-    Path state = Files.createDirectories(site.folder().resolve("state"));
+    Path state = Files.createDirectories(scope.site().folder().resolve("state"));
     Path result = state.resolve("result.json");
     Files.deleteIfExists(result);
-    host.log("── step %s, attempt %d".formatted(task.id(), retry.attempt()));
+    scope.host().log("── step %s, attempt %d".formatted(task.id(), retry.attempt()));
     RuntimeProcess.Ended ended =
-        new RuntimeProcess(scrubber, host, site.grace())
+        new RuntimeProcess(scope.scrubber(), scope.host(), scope.site().grace())
             .run(
                 new Command(command.command(), work, environment(state, result, retry)),
                 logOf(retry.attempt()));
@@ -87,13 +70,13 @@ final class StepRuntime {
   }
 
   private Path logOf(int attempt) throws IOException {
-    Path logs = Files.createDirectories(site.folder().resolve("logs"));
+    Path logs = Files.createDirectories(scope.site().folder().resolve("logs"));
     return logs.resolve("step-%04d-attempt-%d.log".formatted(index, attempt));
   }
 
   private Map<String, String> environment(Path state, Path result, Step.Retry retry)
       throws IOException {
-    Map<String, String> all = new HashMap<>(site.environment());
+    Map<String, String> all = new HashMap<>(scope.site().environment());
     // Some programs refuse to commit without a name.
     for (String who : List.of("AUTHOR", "COMMITTER")) {
       all.put("GIT_" + who + "_NAME", "Holdfast");
@@ -102,7 +85,11 @@ final class StepRuntime {
     all.putAll(command.environment());
     Path context = state.resolve("retry-context.json");
     Synced.write(
-        context, codec.encode(RetryContext.of(job, task, index, retry, scrubber::scrub)).text());
+        context,
+        scope
+            .codec()
+            .encode(RetryContext.of(scope.job(), task, index, retry, scope.scrubber()::scrub))
+            .text());
     all.put("HOLDFAST_RETRY_CONTEXT", context.toString());
     all.put("HOLDFAST_STEP_ID", task.id());
     all.put("HOLDFAST_STEP_INDEX", Integer.toString(index));
@@ -115,19 +102,19 @@ final class StepRuntime {
     try {
       long size = Files.size(result);
       String text = size > MOST_SAID ? "" : Files.readString(result);
-      // As it was said, secrets and all: it is not kept.
+      // It may hold secrets, so it is not kept.
       Files.delete(result);
       if (size > MOST_SAID) {
         throw new IOException("it has %,d bytes, and may have %,d".formatted(size, MOST_SAID));
       }
-      return codec.decode(new Json(text), Said.class);
+      return scope.codec().decode(new Json(text), Said.class);
     } catch (NoSuchFileException nothing) {
       return null;
     } catch (IOException | RefusedException unreadable) {
       log.info(
           "step {}: its result could not be read: {}",
           task.id(),
-          scrubber.scrub(unreadable.toString()));
+          scope.scrubber().scrub(unreadable.toString()));
       return null;
     }
   }
@@ -152,6 +139,6 @@ final class StepRuntime {
 
   private String summary(RuntimeProcess.Ended ended, @Nullable Said said) {
     String text = said == null || said.summary() == null ? ended.lastLine() : said.summary();
-    return Text.excerpt(scrubber.scrub(text), SUMMARY_CHARS);
+    return Text.excerpt(scope.scrubber().scrub(text), SUMMARY_CHARS);
   }
 }

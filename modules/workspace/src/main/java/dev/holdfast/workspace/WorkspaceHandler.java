@@ -4,12 +4,12 @@ import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.value.Codec;
+import dev.holdfast.process.SafeEnvironment;
+import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.worker.artifact.Scratch;
-import dev.holdfast.worker.attempt.AttemptContext;
-import dev.holdfast.worker.attempt.CodeSteps;
-import dev.holdfast.worker.attempt.SafeEnvironment;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.JobContext;
+import dev.holdfast.worker.handler.JobSteps;
 import dev.holdfast.workspace.git.Git;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -29,44 +29,48 @@ final class WorkspaceHandler implements Handler<WorkspaceJob> {
 
   private final Workspaces workspaces;
   private final Codec codec;
+  private final Scrubber scrubber;
 
-  WorkspaceHandler(Workspaces workspaces, Codec codec) {
+  WorkspaceHandler(Workspaces workspaces, Codec codec, Scrubber scrubber) {
     this.workspaces = workspaces;
     this.codec = codec;
+    this.scrubber = scrubber;
   }
 
   @Override
   public @Nullable Object handle(WorkspaceJob job, JobContext context) throws Exception {
-    AttemptContext running = (AttemptContext) context;
-    AttemptContext.Healer healer = running.healer();
-    CodeSteps.Opened steps = running.steps().open();
-    Path folder = context.scratch();
-    Duration grace = healer.grace().dividedBy(2);
-    WorkspaceRun run =
-        new WorkspaceRun(
+    JobSteps.Opened steps = context.steps().open();
+    WorkspaceRun.Scope scope =
+        new WorkspaceRun.Scope(
             job,
-            new WorkspaceRun.Site(
-                folder,
-                workspaces.cache(),
-                git(folder),
-                workspaces.runtimes(),
-                SafeEnvironment.of(System.getenv()),
-                grace.compareTo(GRACE) < 0 ? grace : GRACE,
-                workspaces.patchBytes()),
+            site(context),
             codec,
-            healer.healing().scrubber(),
-            steps.loop(),
-            running.interventions(),
-            new Here(running, steps, healer));
+            scrubber,
+            context.steps().interventions(),
+            new AttemptHost(context));
     try {
-      WorkspaceRun.Result result = run.run(steps.known(), healer.healing().budgets());
-      publish(context, folder, result);
+      WorkspaceRun.Result result =
+          new WorkspaceRun(scope, steps.loop()).run(steps.known(), context.steps().budgets());
+      publish(context, result);
       return result;
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
       context.checkCancelled();
       throw stopped;
     }
+  }
+
+  private WorkspaceRun.Site site(JobContext context) {
+    Path folder = context.scratch();
+    Duration grace = context.grace().dividedBy(2);
+    return new WorkspaceRun.Site(
+        folder,
+        workspaces.cache(),
+        git(folder),
+        workspaces.runtimes(),
+        SafeEnvironment.of(System.getenv()),
+        grace.compareTo(GRACE) < 0 ? grace : GRACE,
+        workspaces.patchBytes());
   }
 
   private Git git(Path folder) {
@@ -84,26 +88,24 @@ final class WorkspaceHandler implements Handler<WorkspaceJob> {
     }
   }
 
-  private static void publish(JobContext context, Path folder, WorkspaceRun.Result result)
-      throws IOException {
+  private static void publish(JobContext context, WorkspaceRun.Result result) throws IOException {
     Map<String, Path> files = new TreeMap<>();
     try (DirectoryStream<Path> patches =
-        Files.newDirectoryStream(folder.resolve("patches/steps"), "*.patch")) {
+        Files.newDirectoryStream(context.scratch().resolve("patches/steps"), "*.patch")) {
       patches.forEach(patch -> files.put(patch.getFileName().toString(), patch));
     }
     context.publish(files, result);
   }
 
-  private record Here(AttemptContext context, CodeSteps.Opened steps, AttemptContext.Healer healer)
-      implements WorkspaceRun.Host {
+  private record AttemptHost(JobContext context) implements WorkspaceRun.Host {
     @Override
     public Optional<Patch> patch(String step) {
-      return healer.patch(step);
+      return context.steps().patch(step);
     }
 
     @Override
     public void alive() {
-      steps.loop().alive();
+      context.alive();
     }
 
     @Override

@@ -79,7 +79,11 @@ public record WorkspaceJob(
    * @param runtime the name under which the operator has a command
    */
   public record Task(
-      String id, @Nullable String title, @Nullable String instructions, String runtime) {}
+      String id, @Nullable String title, @Nullable String instructions, String runtime) {
+    String shown() {
+      return title == null ? id : title;
+    }
+  }
 
   /** Budgets of this job; what is not given is as the worker has it. */
   public record Spending(
@@ -173,6 +177,16 @@ public record WorkspaceJob(
     private static Duration seconds(@Nullable Double given, Duration usual) {
       return given == null ? usual : Duration.ofMillis(Math.round(given * 1_000));
     }
+  }
+
+  /** From 1; one more than there are steps for a step that is not of this job. */
+  int indexOf(String id) {
+    for (int i = 0; i < steps.size(); i++) {
+      if (steps.get(i).id().equals(id)) {
+        return i + 1;
+      }
+    }
+    return steps.size() + 1;
   }
 
   Budgets budgets(Budgets usual) {

@@ -2,11 +2,13 @@ package dev.holdfast.workspace;
 
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Limits;
+import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.workspace.git.Git;
 import dev.holdfast.workspace.git.Workspace;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -42,7 +44,16 @@ public record Workspaces(
     this(runtimes, cache, gitEnvironment, Git.TIMEOUT, Workspace.PATCH_BYTES);
   }
 
+  /** Secrets are recognised by their form and by their names. */
   public Kind<WorkspaceJob> kind(Codec codec) {
-    return Kind.of(WorkspaceJob.KIND, WorkspaceJob.class, new WorkspaceHandler(this, codec));
+    return kind(codec, Scrubber.knowing(List.of()));
+  }
+
+  /**
+   * @param scrubber hides secrets in what programs print, and finds them in what they change
+   */
+  public Kind<WorkspaceJob> kind(Codec codec, Scrubber scrubber) {
+    return Kind.of(
+        WorkspaceJob.KIND, WorkspaceJob.class, new WorkspaceHandler(this, codec, scrubber));
   }
 }

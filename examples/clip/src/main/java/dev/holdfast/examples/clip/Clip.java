@@ -4,6 +4,7 @@ import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.programs.ProgramRunner;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.JobContext;
 import java.io.IOException;
@@ -119,7 +120,8 @@ final class Clip implements Handler<Clip.Request> {
               "-of",
               "default=noprint_wrappers=1",
               "file:" + file);
-      int exit = context.run(command, line -> out.append(line).append('\n'), line -> {});
+      int exit =
+          ProgramRunner.run(context, command, line -> out.append(line).append('\n'), line -> {});
       String text = out.toString();
       String duration =
           text.lines()
@@ -160,7 +162,8 @@ final class Clip implements Handler<Clip.Request> {
               "pipe:1",
               "file:" + clip);
       int exit =
-          context.run(command, line -> progress(line, seconds), line -> append(trouble, line));
+          ProgramRunner.run(
+              context, command, line -> progress(line, seconds), line -> append(trouble, line));
       if (exit != 0) {
         throw FailedException.of(
             FailureCategory.USER_CODE,

@@ -6,6 +6,7 @@ import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.programs.Program;
+import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.worker.handler.Kind;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -62,8 +63,8 @@ public record ProgramSettings(
     return settings;
   }
 
-  public Kind<?> toKind(Codec codec) {
-    Kind<?> plain = toProgram(System::getenv).kind(kind, codec);
+  public Kind<?> toKind(Codec codec, Scrubber scrubber) {
+    Kind<?> plain = toProgram(System::getenv).kind(kind, codec, scrubber);
     Kind<?> runs = retry == null ? plain : plain.retry(retry);
     return strict ? runs.strictly() : runs;
   }

@@ -12,7 +12,6 @@ import dev.holdfast.steps.Budgets;
 import dev.holdfast.worker.artifact.FolderStore;
 import dev.holdfast.worker.artifact.Scratch;
 import dev.holdfast.worker.config.Backpressure;
-import dev.holdfast.worker.config.Healing;
 import dev.holdfast.worker.config.LoadSource;
 import dev.holdfast.worker.config.WorkerOptions;
 import java.time.Duration;
@@ -120,7 +119,8 @@ public final class WorkerSettings {
     }
   }
 
-  public static Healing healing(Settings settings) {
+  /** Knows the secrets among the settings, and those that runtimes are given. */
+  public static Scrubber scrubber(Settings settings) {
     List<String> secrets = new ArrayList<>();
     settings.runtimes().forEach(runtime -> secrets.addAll(runtime.secretValues(System::getenv)));
     for (Setting setting : Setting.values()) {
@@ -128,7 +128,7 @@ public final class WorkerSettings {
         secrets.add(settings.text(setting));
       }
     }
-    return new Healing(budgets(settings), Scrubber.knowing(secrets));
+    return Scrubber.knowing(secrets);
   }
 
   public static Duration gitTimeout(Settings settings) {
@@ -140,7 +140,7 @@ public final class WorkerSettings {
     return settings.within(Setting.PATCH_MEGABYTES, 1, Limits.PATCH_BYTES / MEGABYTE) * MEGABYTE;
   }
 
-  private static Budgets budgets(Settings settings) {
+  public static Budgets budgets(Settings settings) {
     try {
       return new Budgets(
           settings.whole(Setting.STEP_MAX_ATTEMPTS),

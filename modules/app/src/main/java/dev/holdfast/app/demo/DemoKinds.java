@@ -1,6 +1,7 @@
 package dev.holdfast.app.demo;
 
 import dev.holdfast.model.value.Json;
+import dev.holdfast.programs.ProgramRunner;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.Kind;
 import java.nio.file.Path;
@@ -82,7 +83,8 @@ final class DemoKinds {
   private static Object clip(Cut cut, JobContext context) {
     Path clip = context.scratch().resolve("clip.mp4");
     int exit =
-        context.run(
+        ProgramRunner.run(
+            context,
             List.of(
                 "ffmpeg",
                 "-nostdin",

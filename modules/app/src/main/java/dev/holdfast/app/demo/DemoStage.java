@@ -4,7 +4,7 @@ import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.process.NoSuchProgramException;
 import dev.holdfast.process.Programs;
-import dev.holdfast.process.Trees;
+import dev.holdfast.worker.artifact.FileTrees;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -137,7 +137,7 @@ public final class DemoStage implements AutoCloseable {
   @Override
   public void close() {
     try {
-      Trees.delete(folder);
+      FileTrees.delete(folder);
     } catch (IOException left) {
       System.err.println("holdfast: " + folder + " could not be deleted: " + left.getMessage());
     }

@@ -20,6 +20,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Plural;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.metrics.ServerMetrics;
 import dev.holdfast.worker.OverdueHandler;
@@ -130,7 +131,8 @@ final class WorkerProcess implements AutoCloseable {
         .backpressure(WorkerSettings.backpressure(settings))
         .scratch(WorkerSettings.scratch(settings))
         .artifacts(WorkerSettings.artifacts(settings))
-        .healing(WorkerSettings.healing(settings))
+        .budgets(WorkerSettings.budgets(settings))
+        .redact(WorkerSettings.scrubber(settings)::scrub)
         .unknownKinds(settings.seconds(Setting.UNKNOWN_KIND_SEC));
   }
 
@@ -159,9 +161,10 @@ final class WorkerProcess implements AutoCloseable {
       List<BundledKinds> bundled) {
     List<Kind<?>> kinds = new ArrayList<>();
     Codec codec = new JacksonCodec();
-    settings.programs().forEach(program -> kinds.add(program.toKind(codec)));
+    Scrubber scrubber = WorkerSettings.scrubber(settings);
+    settings.programs().forEach(program -> kinds.add(program.toKind(codec, scrubber)));
     if (!settings.runtimes().isEmpty()) {
-      kinds.add(workspaces(settings).kind(codec));
+      kinds.add(workspaces(settings).kind(codec, scrubber));
     }
     try {
       for (KindProvider provider : ServiceLoader.load(KindProvider.class)) {

@@ -12,9 +12,18 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import dev.holdfast.testkit.program.AssembledProgram;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +33,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ArchitectureTest {
   private static final String ROOT = "dev.holdfast";
 
+  /** Its first group is what follows {@code holdfast-} in the name of the artifact. */
+  private static final Pattern DEPENDENCY =
+      Pattern.compile(
+          "<dependency>\\s*<groupId>dev\\.holdfast</groupId>\\s*"
+              + "<artifactId>holdfast(?:-(\\w+))?</artifactId>.*?</dependency>",
+          Pattern.DOTALL);
+
   private static final Map<String, Set<String>> MAY_SEE =
       Map.ofEntries(
           entry("model"),
@@ -32,11 +48,11 @@ class ArchitectureTest {
           entry("redaction"),
           entry("queue", "model"),
           entry("steps", "model"),
-          entry("worker", "model", "process", "redaction", "steps"),
+          entry("worker", "model", "steps"),
           entry("programs", "model", "process", "redaction", "worker"),
           entry("workspace", "model", "process", "redaction", "steps", "worker"),
           entry("supervisor", "model", "process", "queue"),
-          entry("holdfast", "model", "queue", "worker", "steps"),
+          entry("holdfast", "model", "queue", "redaction", "worker", "steps"),
           entry("contract", "model"),
           entry("client", "model", "contract", "worker"),
           entry("server", "model", "queue", "worker", "redaction", "contract", "holdfast"),
@@ -112,6 +128,36 @@ class ArchitectureTest {
               }
             })
         .check(CLASSES);
+  }
+
+  @Test
+  void the_library_brings_neither_process_trees_nor_programs_nor_git() throws IOException {
+    assertThat(brought("holdfast"))
+        .containsExactlyInAnyOrder("model", "queue", "redaction", "steps", "worker");
+    assertThat(brought("programs")).contains("process");
+    assertThat(brought("workspace")).contains("process", "redaction");
+  }
+
+  /** The modules of this build that a user of this one gets with it. */
+  private static Set<String> brought(String module) throws IOException {
+    Set<String> found = new TreeSet<>();
+    Deque<String> left = new ArrayDeque<>(List.of(module));
+    while (!left.isEmpty()) {
+      String pom =
+          Files.readString(
+              AssembledProgram.checkout()
+                  .resolve("modules")
+                  .resolve(left.pop())
+                  .resolve("pom.xml"));
+      DEPENDENCY
+          .matcher(pom)
+          .results()
+          .filter(dependency -> !dependency.group().contains("<scope>test</scope>"))
+          .map(dependency -> Objects.requireNonNullElse(dependency.group(1), "holdfast"))
+          .filter(found::add)
+          .forEach(left::push);
+    }
+    return found;
   }
 
   @Test

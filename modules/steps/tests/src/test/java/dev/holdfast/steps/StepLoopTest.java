@@ -5,14 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.FailedException;
+import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.redaction.Line;
-import dev.holdfast.workspace.Checkpoint;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -39,19 +40,21 @@ class StepLoopTest {
   private final List<Step.Retry> retries = new CopyOnWriteArrayList<>();
   private Budgets budgets = new Budgets(3, LONG, LONG, 2, 1);
 
-  private static final class Memory implements Journal {
-    final List<Line> lines = new CopyOnWriteArrayList<>();
-    final List<Event> told = new CopyOnWriteArrayList<>();
+  private static final class Memory implements StepMetrics {
+    final List<Report.Step> lines = new CopyOnWriteArrayList<>();
+    final List<Report.Event> told = new CopyOnWriteArrayList<>();
     final List<String> counted = new CopyOnWriteArrayList<>();
 
-    @Override
-    public void write(Line line) {
-      lines.add(line);
+    Journal journal() {
+      return new Journal(new Lease(JobId.next(), 1), TestCodec.CODEC, this::write, this);
     }
 
-    @Override
-    public void tell(Event event) {
-      told.add(event);
+    private void write(Report report) {
+      if (report instanceof Report.Step step) {
+        lines.add(step);
+      } else {
+        told.add((Report.Event) report);
+      }
     }
 
     @Override
@@ -65,13 +68,13 @@ class StepLoopTest {
     }
 
     List<Object> acknowledged() {
-      return told.stream().map(event -> event.data().getOrDefault("action", "")).toList();
+      return told.stream().map(event -> map(event.data()).getOrDefault("action", "")).toList();
     }
 
     List<String> events() {
       return lines.stream()
           .flatMap(line -> line.events().stream())
-          .map(Event::type)
+          .map(Report.Entry::type)
           .map(type -> type.replace("task.", "").replace("step.attempt.", ""))
           .toList();
     }
@@ -81,14 +84,23 @@ class StepLoopTest {
           .flatMap(line -> line.events().stream())
           .filter(event -> event.type().equals(type))
           .findFirst()
-          .orElseThrow()
-          .data();
+          .map(event -> map(event.data()))
+          .orElseThrow();
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<String, Object> map(Json data) {
+      return TestCodec.CODEC.decode(data, Map.class);
     }
   }
 
   private StepLoop loop() {
     return new StepLoop(
-        Duration.ofMillis(200), 0, journal, interventions, text -> text.replace(SECRET, "***"));
+        Duration.ofMillis(200),
+        0,
+        journal.journal(),
+        interventions,
+        text -> text.replace(SECRET, "***"));
   }
 
   private Step<String> step(Callable<String> body) {
@@ -121,8 +133,8 @@ class StepLoopTest {
       }
 
       @Override
-      public Checkpoint checkpoint(String result, int attempt) {
-        return new Checkpoint(new Json("\"" + result + "\""), null, left());
+      public Saved save(String result, int attempt) {
+        return new Saved(new Json("\"" + result + "\""), null, left());
       }
 
       @Override
@@ -152,7 +164,7 @@ class StepLoopTest {
   void a_step_that_works_is_tried_once_and_leaves_its_checkpoint() throws Exception {
     assertThat(loop().run(step(() -> "made"), budgets)).isEqualTo("made");
     assertThat(journal.events()).containsExactly("started", "finished");
-    Journal.Line last = journal.lines.getLast();
+    Report.Step last = journal.lines.getLast();
     assertThat(last.state()).isEqualTo(StepState.DONE);
     assertThat(last.attempt()).isEqualTo(5);
     assertThat(last.checkpoint()).isEqualTo(new Json("\"made\""));
@@ -223,7 +235,7 @@ class StepLoopTest {
             "started",
             "failed",
             "self_heal.exhausted");
-    assertThat(journal.lines.stream().filter(Journal.Line::reset)).hasSize(1);
+    assertThat(journal.lines.stream().filter(Report.Step::reset)).hasSize(1);
     assertThat(journal.counted)
         .contains(
             StepLoop.NO_PROGRESS + "{}",

@@ -5,22 +5,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Patch;
+import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.FailedException;
+import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.process.Trees;
-import dev.holdfast.redaction.Line;
 import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.steps.Budgets;
 import dev.holdfast.steps.Interventions;
 import dev.holdfast.steps.Journal;
 import dev.holdfast.steps.StepLoop;
+import dev.holdfast.steps.StepMetrics;
 import dev.holdfast.steps.TestCodec;
+import dev.holdfast.worker.artifact.FileTrees;
 import dev.holdfast.workspace.git.Git;
 import dev.holdfast.workspace.git.StaleGitLocks;
 import dev.holdfast.workspace.git.Workspace;
@@ -59,7 +62,7 @@ class WorkspaceRunTest {
       new Budgets(3, Duration.ofMinutes(1), Duration.ofMinutes(1), 2, 1);
 
   @TempDir Path folder;
-  private final Map<String, Journal.Line> rows = new LinkedHashMap<>();
+  private final Map<String, Report.Step> rows = new LinkedHashMap<>();
   private final Map<String, Patch> patches = new HashMap<>();
   private final List<String> events = new CopyOnWriteArrayList<>();
   private final Map<String, Json> failures = new HashMap<>();
@@ -90,27 +93,29 @@ class WorkspaceRunTest {
     assertThat(made.waitFor()).isZero();
   }
 
-  private final class Memory implements Journal {
-    @Override
-    public void write(Line line) {
-      rows.put(line.stepId(), line);
-      if (line.patch() != null) {
-        patches.put(line.stepId(), line.patch());
-      }
-      for (Event event : line.events()) {
-        events.add(event.type());
-        if (event.type().equals(EventType.STEP_FAILED)) {
-          failures.put(line.stepId(), TestCodec.CODEC.encode(event.data()));
+  private void write(Report report) {
+    switch (report) {
+      case Report.Step step -> {
+        rows.put(step.stepId(), step);
+        if (step.patch() != null) {
+          patches.put(step.stepId(), step.patch());
+        }
+        for (Report.Entry event : step.events()) {
+          events.add(event.type());
+          if (event.type().equals(EventType.STEP_FAILED)) {
+            failures.put(step.stepId(), event.data());
+          }
         }
       }
+      case Report.Event event -> {
+        events.add(event.type());
+        acknowledged.add(map(TestCodec.CODEC.decode(event.data(), Map.class)));
+      }
+      default -> throw new AssertionError(report);
     }
+  }
 
-    @Override
-    public void tell(Event event) {
-      events.add(event.type());
-      acknowledged.add(event.data());
-    }
-
+  private final class Counted implements StepMetrics {
     @Override
     public void count(String metric, Map<String, String> tags) {
       counted.add(metric);
@@ -148,25 +153,28 @@ class WorkspaceRunTest {
                     failures.get(id))));
     Path place = folder.resolve(name);
     Scrubber scrubber = Scrubber.knowing(secrets);
-    loop = new StepLoop(Duration.ofSeconds(5), 0, new Memory(), interventions, scrubber::scrub);
+    Journal journal =
+        new Journal(new Lease(JobId.next(), 1), TestCodec.CODEC, this::write, new Counted());
+    loop = new StepLoop(Duration.ofSeconds(5), 0, journal, interventions, scrubber::scrub);
     return new WorkspaceRun(
-            job,
-            new WorkspaceRun.Site(
-                place,
-                folder.resolve("cache"),
-                Git.installed(folder.resolve("home"), gitSees),
-                Map.of(
-                    "edit",
-                    new RuntimeCommand(
-                        List.of("/bin/sh", "-ec", script), Map.of("MARKS", folder.toString()))),
-                Map.of("PATH", "/usr/bin:/bin"),
-                Duration.ofSeconds(1),
-                Workspace.PATCH_BYTES),
-            TestCodec.CODEC,
-            scrubber,
-            loop,
-            interventions,
-            new Host())
+            new WorkspaceRun.Scope(
+                job,
+                new WorkspaceRun.Site(
+                    place,
+                    folder.resolve("cache"),
+                    Git.installed(folder.resolve("home"), gitSees),
+                    Map.of(
+                        "edit",
+                        new RuntimeCommand(
+                            List.of("/bin/sh", "-ec", script), Map.of("MARKS", folder.toString()))),
+                    Map.of("PATH", "/usr/bin:/bin"),
+                    Duration.ofSeconds(1),
+                    Workspace.PATCH_BYTES),
+                TestCodec.CODEC,
+                scrubber,
+                interventions,
+                new Host()),
+            loop)
         .run(known, budgets);
   }
 
@@ -279,7 +287,7 @@ class WorkspaceRunTest {
     beforeThirdStep =
         () -> {
           try {
-            Trees.delete(folder.resolve("one/workspace-1"));
+            FileTrees.delete(folder.resolve("one/workspace-1"));
           } catch (IOException impossible) {
             throw new UncheckedIOException(impossible);
           }
@@ -564,7 +572,7 @@ class WorkspaceRunTest {
   @Test
   void what_was_accepted_and_is_gone_is_done_by_the_program_in_a_new_workspace() throws Exception {
     TakenOver taken = new TakenOver("mine");
-    Trees.delete(taken.work);
+    FileTrees.delete(taken.work);
     interventions.heard(accepted());
     taken.end();
     assertThat(events).containsOnlyOnce(EventType.HEAL_ESCALATED);

@@ -176,7 +176,7 @@ public final class FolderStore implements ArtifactStore {
       } catch (NoSuchFileException already) {
         continue;
       }
-      Trees.delete(gone);
+      FileTrees.deleteQuietly(gone);
     }
   }
 
@@ -240,13 +240,13 @@ public final class FolderStore implements ArtifactStore {
 
   @Override
   public void tidy(JobId job) throws IOException {
-    Trees.delete(results.resolve(STAGED).resolve(job.toString()));
+    FileTrees.deleteQuietly(results.resolve(STAGED).resolve(job.toString()));
   }
 
   @Override
   public void delete(JobId job) throws IOException {
     tidy(job);
-    Trees.delete(results.resolve(job.toString()));
+    FileTrees.deleteQuietly(results.resolve(job.toString()));
   }
 
   private static MessageDigest sha256() {

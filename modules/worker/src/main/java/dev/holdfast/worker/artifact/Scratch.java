@@ -92,7 +92,7 @@ public final class Scratch {
     }
     Path job = root.resolve(lease.job().toString());
     try {
-      Trees.delete(job);
+      FileTrees.deleteQuietly(job);
     } catch (IOException trouble) {
       log.warn("scratch {} could not be deleted: {}", job, trouble.toString());
     }
@@ -101,7 +101,8 @@ public final class Scratch {
   public void failed(Lease lease) {
     Path folder = folder(lease);
     try {
-      log.info("scratch {} is kept: {}", folder, Plural.of(Trees.extent(folder).bytes(), "byte"));
+      log.info(
+          "scratch {} is kept: {}", folder, Plural.of(FileTrees.extent(folder).bytes(), "byte"));
     } catch (IOException trouble) {
       log.warn("scratch {} could not be measured: {}", folder, trouble.toString());
     }
@@ -111,7 +112,7 @@ public final class Scratch {
   public void dropped(Lease lease) {
     Path folder = folder(lease);
     try {
-      Trees.delete(folder);
+      FileTrees.deleteQuietly(folder);
       deleteIfEmpty(root.resolve(lease.job().toString()));
     } catch (IOException trouble) {
       log.warn("scratch {} could not be deleted: {}", folder, trouble.toString());
@@ -139,7 +140,7 @@ public final class Scratch {
         for (Path attempt : folders(job)) {
           Lease lease = leaseOf(job, attempt);
           if (lease != null) {
-            Trees.Extent extent = Trees.extent(attempt);
+            FileTrees.Extent extent = FileTrees.extent(attempt);
             kept.add(
                 new Kept(lease, attempt, extent.bytes(), extent.changedAt(), isInUse(attempt)));
           }
@@ -155,7 +156,7 @@ public final class Scratch {
     if (isInUse(kept.folder())) {
       return false;
     }
-    Trees.delete(kept.folder());
+    FileTrees.deleteQuietly(kept.folder());
     deleteIfEmpty(root.resolve(kept.lease().job().toString()));
     return true;
   }

@@ -5,8 +5,6 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Text;
-import dev.holdfast.redaction.Scrubber;
-import dev.holdfast.redaction.ScrubbingStream;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -16,11 +14,12 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 
 /**
- * What the programs of one attempt print, on its way to whoever looks on. About once a second what
- * came in is told, in pieces; nothing when nothing came. A line costs no more than being scrubbed
- * and put aside: whoever prints faster than it can be told loses the middle, and waits for nobody.
+ * The log of one attempt. About once a second the lines that came in are reported, in pieces. A
+ * line costs no more than being redacted and kept: when lines come faster than they can be written,
+ * the oldest unwritten pieces are dropped and the caller does not wait.
  */
 final class JobLog {
   /** From one time it is told to the next. */
@@ -30,11 +29,11 @@ final class JobLog {
   private static final Duration GATHER = Duration.ofMillis(100);
 
   private final Lease lease;
+  private final UnaryOperator<String> redact;
   private final Function<Report, CompletableFuture<Ack>> outbox;
   private final Runnable lost;
   private final Function<Duration, Executor> after;
   private final LongSupplier nanos;
-  private final ScrubbingStream scrubbed;
   private final Deque<Piece> untold = new ArrayDeque<>();
   private Piece last = new Piece(1);
   private long toldAt;
@@ -55,10 +54,10 @@ final class JobLog {
    */
   JobLog(
       Lease lease,
-      Scrubber scrubber,
+      UnaryOperator<String> redact,
       Function<Report, CompletableFuture<Ack>> outbox,
       Runnable lost) {
-    this(lease, scrubber, outbox, lost, JobLog::later, System::nanoTime);
+    this(lease, redact, outbox, lost, JobLog::later, System::nanoTime);
   }
 
   /**
@@ -66,18 +65,18 @@ final class JobLog {
    */
   JobLog(
       Lease lease,
-      Scrubber scrubber,
+      UnaryOperator<String> redact,
       Function<Report, CompletableFuture<Ack>> outbox,
       Runnable lost,
       Function<Duration, Executor> after,
       LongSupplier nanos) {
     this.lease = lease;
+    this.redact = redact;
     this.outbox = outbox;
     this.lost = lost;
     this.after = after;
     this.nanos = nanos;
     this.toldAt = nanos.getAsLong() - INTERVAL.toNanos();
-    this.scrubbed = scrubber.stream(this::take);
   }
 
   private static Executor later(Duration delay) {
@@ -86,16 +85,17 @@ final class JobLog {
   }
 
   synchronized void line(String text) {
-    if (!ended) {
-      // More than is kept in the end, or half a secret at its end would not be known for one.
-      scrubbed.write(text.substring(0, Math.min(text.length(), 4 * Limits.LOG_LINE_CHARS)) + "\n");
+    if (ended) {
+      return;
     }
-  }
-
-  /** Whole lines, several perhaps. */
-  private void take(String text) {
-    text.lines().map(line -> Text.excerpt(line, Limits.LOG_LINE_CHARS) + "\n").forEach(this::keep);
-    if (!untold.isEmpty() && !waiting && !ended) {
+    // More than is kept: a secret that is cut at the end of the line would not be recognised.
+    String redacted =
+        redact.apply(text.substring(0, Math.min(text.length(), 4 * Limits.LOG_LINE_CHARS)));
+    (redacted + "\n")
+        .lines()
+        .map(line -> Text.excerpt(line, Limits.LOG_LINE_CHARS) + "\n")
+        .forEach(this::keep);
+    if (!untold.isEmpty() && !waiting) {
       waitThenTell();
     }
   }
@@ -165,7 +165,6 @@ final class JobLog {
    */
   synchronized void end(boolean tell) {
     if (!ended) {
-      scrubbed.close();
       if (tell) {
         List<CompletableFuture<Ack>> unused = told();
       }

@@ -1,8 +1,14 @@
 package dev.holdfast.worker.attempt;
 
+import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.worker.handler.SnoozeException;
 import java.time.Duration;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** How a handler left. */
@@ -16,6 +22,36 @@ sealed interface Outcome {
 
   record Snoozed(Duration delay) implements Outcome {}
 
-  /** It did not leave: the grace period passed and the thread is given up. */
+  /** It did not leave: the grace period has passed and its thread is left behind. */
   record Abandoned() implements Outcome {}
+
+  static Outcome failed(FailureCategory category, String code, String message) {
+    return new Failed(Failure.of(category, code, message), null);
+  }
+
+  static Outcome thrown(Throwable thrown) {
+    return switch (thrown) {
+      case SnoozeException snooze -> new Snoozed(snooze.delay());
+      case FailedException failed -> new Failed(Failure.from(failed), failed.retryAfter());
+      // Only the report about the work was wrong: the work itself may succeed the next time.
+      case RefusedException wrong
+          when wrong.refusal() == Refusal.BAD_PROGRESS || wrong.refusal() == Refusal.BAD_DELAY ->
+          new Failed(notStorable(wrong).withRetryable(true), null);
+      case RefusedException refused -> new Failed(notStorable(refused), null);
+      case OutOfMemoryError memory ->
+          failed(FailureCategory.INFRASTRUCTURE, "OUT_OF_MEMORY", String.valueOf(memory));
+      default -> new Failed(Failure.from(thrown), null);
+    };
+  }
+
+  static Failure notStorable(RefusedException refused) {
+    return Failure.from(refused).withCode(refused.refusal().name());
+  }
+
+  /** An exception, or the last lines of a program, may hold a secret. */
+  default Outcome redacted(UnaryOperator<String> redact) {
+    return this instanceof Failed(var failure, var after)
+        ? new Failed(failure.scrubbed(redact), after)
+        : this;
+  }
 }

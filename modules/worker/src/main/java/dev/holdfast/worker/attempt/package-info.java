@@ -1,4 +1,8 @@
-/** One attempt: started, run, judged, settled, cleaned up. */
+/**
+ * One attempt: started, run, judged, settled, cleaned up. {@link
+ * dev.holdfast.worker.attempt.AttemptExecutor} is the pipeline; of what a handler can do through
+ * its context, each concern is one class: stopping, reports, files, steps.
+ */
 @NullMarked
 package dev.holdfast.worker.attempt;
 

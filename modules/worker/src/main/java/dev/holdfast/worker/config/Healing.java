@@ -1,14 +1,12 @@
 package dev.holdfast.worker.config;
 
-import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.steps.Budgets;
-import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * How a worker heals steps.
  *
- * @param scrubber hides secrets in all that is kept of a failure
+ * @param redact hides secrets in what is kept of failures and in lines of the job's log; the worker
+ *     itself knows no secrets, so whoever assembles it says how
  */
-public record Healing(Budgets budgets, Scrubber scrubber) {
-  public static final Healing DEFAULT = new Healing(Budgets.DEFAULT, Scrubber.knowing(List.of()));
-}
+public record Healing(Budgets budgets, UnaryOperator<String> redact) {}

@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** What a handler knows about its attempt, and how it talks back. Safe to use from any thread. */
@@ -70,12 +69,32 @@ public interface JobContext {
   }
 
   /**
-   * Runs a program in the scratch folder and returns its exit code. When the handler should stop,
-   * the program is asked to end with all it has started, and killed after the grace period; then,
-   * and whenever it ends, nothing it started is left behind. It sees of the worker's environment
-   * only what is harmless, such as PATH and LANG.
+   * Adds a line to the log of the job, which operators can follow while it runs. Cheap: lines are
+   * written about once a second, and of too many the oldest are dropped. Secrets are redacted in
+   * each line by itself; one that goes over several lines is for the caller to redact.
    */
-  int run(List<String> command, Consumer<String> out, Consumer<String> err);
+  void log(String line);
+
+  /**
+   * Attaches something that must end with this attempt. When the handler should stop, it is {@link
+   * Attachment#terminate terminated}; when the lease is lost or the {@link #grace} period is over,
+   * it is {@link Attachment#kill killed}, both on a thread of their own. If the handler should have
+   * stopped already, it is killed before this returns.
+   *
+   * <p>The module {@code holdfast-programs} runs programs this way.
+   *
+   * @return closed by the handler once it has ended
+   */
+  Attached attach(Attachment external);
+
+  /** Attached until it is closed. */
+  interface Attached extends AutoCloseable {
+    @Override
+    void close();
+  }
+
+  /** How long a handler may take to stop before its attempt is settled without it. */
+  Duration grace();
 
   /**
    * Runs a step of the job, and once it is done never again: a later attempt, on whatever worker,
@@ -121,8 +140,11 @@ public interface JobContext {
     void run() throws Exception;
   }
 
-  /** A sign of life of the step under way: cheap, and good to give wherever it makes headway. */
+  /** A sign of life of the running step: cheap, and good to give wherever it makes headway. */
   void alive();
+
+  /** For handlers with steps of their own making. */
+  JobSteps steps();
 
   /** {@code throw context.snooze(…)}: come back later, without using budget. */
   default SnoozeException snooze(Duration delay) {

@@ -1,5 +1,6 @@
 package dev.holdfast.worker.source;
 
+import dev.holdfast.steps.StepMetrics;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
@@ -9,7 +10,7 @@ import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /** Counts what happens, by the names operators know. Read as one flat map. */
-public final class Metrics {
+public final class Metrics implements StepMetrics {
   public static final String INFLIGHT = "worker.inflight_jobs";
   public static final String PAUSES = "worker.pauses_total";
   public static final String HEARTBEATS = "worker.heartbeats_total";
@@ -59,6 +60,11 @@ public final class Metrics {
     count(tagged(name, tags), more);
   }
 
+  @Override
+  public void count(String name, Map<String, String> tags) {
+    count(name, tags, 1);
+  }
+
   private static String tagged(String name, String tag, String value) {
     return tagged(name, Map.of(tag, value));
   }
@@ -72,6 +78,7 @@ public final class Metrics {
   }
 
   /** The tags follow the name's ending. */
+  @Override
   public void time(String name, Map<String, String> tags, Duration took) {
     count(tagged(name + "_count", tags), 1);
     nanos.computeIfAbsent(tagged(name + "_sum", tags), n -> new LongAdder()).add(took.toNanos());

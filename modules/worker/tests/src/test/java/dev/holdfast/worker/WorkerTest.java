@@ -17,7 +17,6 @@ import dev.holdfast.model.value.Json;
 import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.worker.attempt.Samples;
 import dev.holdfast.worker.config.Backpressure;
-import dev.holdfast.worker.config.Healing;
 import dev.holdfast.worker.config.WorkerOptions;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.JobContext;
@@ -200,7 +199,7 @@ class WorkerTest {
                 Backpressure.Settings.OFF,
                 Samples.SCRATCH,
                 Samples.STORE,
-                Healing.DEFAULT,
+                Samples.HEALING,
                 Duration.ZERO),
             Samples.CODEC,
             List.of(Kind.of(Samples.KIND, Json.class, (payload, context) -> null)),
@@ -604,7 +603,7 @@ class WorkerTest {
   void a_failed_attempt_is_logged_with_job_worker_and_code() {
     LeasedJob job = Samples.job();
     source.with(job);
-    try (CapturedLog log = CapturedLog.of(Worker.class)) {
+    try (CapturedLog log = CapturedLog.of(AttemptLog.class)) {
       Worker worker =
           worker(
                   (payload, context) -> {

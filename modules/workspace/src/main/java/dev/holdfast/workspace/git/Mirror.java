@@ -1,6 +1,6 @@
 package dev.holdfast.workspace.git;
 
-import dev.holdfast.process.Trees;
+import dev.holdfast.worker.artifact.FileTrees;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -68,7 +68,7 @@ final class Mirror {
             return false;
           }
           log.warn("The mirror of {} is damaged and is made anew", repository.address());
-          Trees.delete(gitDir);
+          FileTrees.delete(gitDir);
           return true;
         });
   }
@@ -154,7 +154,7 @@ final class Mirror {
 
   private void make() throws IOException {
     Path fresh = cache.resolve(name + ".new");
-    Trees.delete(fresh);
+    FileTrees.delete(fresh);
     git.run(
         remote(Git.Place.of(cache)),
         "clone",

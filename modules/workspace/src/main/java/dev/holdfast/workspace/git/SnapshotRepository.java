@@ -1,6 +1,6 @@
 package dev.holdfast.workspace.git;
 
-import dev.holdfast.process.Trees;
+import dev.holdfast.worker.artifact.FileTrees;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -181,7 +181,7 @@ final class SnapshotRepository {
     for (String link : links) {
       String printed = link.substring(link.indexOf('\t') + 1);
       Path folder = inWork(printed);
-      if (Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS) && !Trees.isEmpty(folder)) {
+      if (Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS) && !FileTrees.isEmpty(folder)) {
         if (Files.exists(folder.resolve(".git"), LinkOption.NOFOLLOW_LINKS)) {
           excluded.add(FileNames.around(":(exclude,top,literal)", printed, "") + "\n");
         } else {

@@ -2,8 +2,8 @@ package dev.holdfast.workspace.git;
 
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.process.Trees;
 import dev.holdfast.steps.FailureClass;
+import dev.holdfast.worker.artifact.FileTrees;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
@@ -101,7 +101,7 @@ public final class Workspace {
   private static Workspace build(
       Path folder, Repository repository, Mirror mirror, @Nullable String recorded, Git git)
       throws IOException {
-    Trees.delete(folder);
+    FileTrees.delete(folder);
     Files.createDirectories(folder);
     Workspace made = new Workspace(folder, git, new State("", "", 0));
     String commit = mirror.cloneTo(made.work, folder.resolve("shadow.git"), recorded);
@@ -257,6 +257,6 @@ public final class Workspace {
   public synchronized void delete() throws IOException {
     // The state first: a folder that is half gone is no workspace.
     Synced.delete(folder.resolve(State.FILE));
-    Trees.delete(folder);
+    FileTrees.delete(folder);
   }
 }

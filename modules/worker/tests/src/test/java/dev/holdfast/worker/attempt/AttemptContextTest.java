@@ -9,14 +9,19 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.worker.ManualNanos;
+import dev.holdfast.worker.handler.Attachment;
 import dev.holdfast.worker.handler.CancelledException;
+import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.LeaseLostException;
 import dev.holdfast.worker.source.MemorySource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -28,15 +33,20 @@ class AttemptContextTest {
   private final Outbox outbox = new Outbox(source);
   private final LeasedJob job = source.hold(Samples.job());
   private final AtomicInteger lost = new AtomicInteger();
+  private final StopSignal signal = new StopSignal(job.lease());
   private final AttemptContext context =
       new AttemptContext(
-          job,
-          Samples.CODEC,
-          outbox,
-          Samples.workplace(job.lease(), source),
-          nanos,
-          lost::incrementAndGet,
-          Samples.healer(source, () -> job));
+          job, Samples.services(source, outbox), signal, nanos, lost::incrementAndGet);
+
+  private void stop(StopReason reason) {
+    signal.set(reason);
+    signal.fire();
+  }
+
+  private void end() {
+    signal.end();
+    context.reports().end();
+  }
 
   @AfterEach
   void close() {
@@ -99,16 +109,16 @@ class AttemptContextTest {
   void the_last_progress_is_written_before_the_attempt_is_settled() {
     context.progress(1);
     context.progress(100, "done");
-    context.end();
+    end();
     outbox.runOnce();
     assertThat(percents()).containsExactly(1, 100);
   }
 
   @Test
   void progress_after_the_end_or_after_a_stop_is_passed_over() {
-    context.stop(new StopReason.Cancelled("wanted"));
+    stop(new StopReason.Cancelled("wanted"));
     context.progress(1);
-    context.end();
+    end();
     context.progress(2);
     outbox.runOnce();
     assertThat(source.calls).isEmpty();
@@ -172,7 +182,7 @@ class AttemptContextTest {
 
   @Test
   void an_event_after_the_end_is_refused_without_asking() {
-    context.end();
+    end();
     assertThatThrownBy(() -> context.event("late", "")).isInstanceOf(LeaseLostException.class);
     assertThat(source.calls).isEmpty();
   }
@@ -238,7 +248,7 @@ class AttemptContextTest {
     assertThatThrownBy(() -> context.event("late", ""))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("events come before");
-    context.end();
+    end();
     outbox.runOnce();
     assertThat(source.calls).isEmpty();
   }
@@ -249,7 +259,7 @@ class AttemptContextTest {
   void a_check_leaves_the_handler_once_it_is_told_to_stop() {
     context.checkCancelled();
     assertThat(context.isCancelled()).isFalse();
-    context.stop(new StopReason.Cancelled("not needed"));
+    stop(new StopReason.Cancelled("not needed"));
     assertThat(context.isCancelled()).isTrue();
     assertThatThrownBy(context::checkCancelled)
         .isInstanceOf(CancelledException.class)
@@ -266,14 +276,14 @@ class AttemptContextTest {
           throw new AssertionError("a bad callback");
         });
     context.onCancel(last::countDown);
-    context.stop(new StopReason.TimedOut());
+    stop(new StopReason.TimedOut());
     assertThat(last.await(120, TimeUnit.SECONDS)).isTrue();
     assertThat(calls).hasValue(1);
   }
 
   @Test
   void a_callback_that_comes_late_runs_at_once() {
-    context.stop(new StopReason.TimedOut());
+    stop(new StopReason.TimedOut());
     AtomicInteger calls = new AtomicInteger();
     context.onCancel(calls::incrementAndGet);
     assertThat(calls).hasValue(1);
@@ -299,10 +309,138 @@ class AttemptContextTest {
                   }));
     }
     assertThat(burning.await(120, TimeUnit.SECONDS)).isTrue();
-    context.stop(new StopReason.Cancelled("wanted"));
+    stop(new StopReason.Cancelled("wanted"));
     assertThat(called.await(120, TimeUnit.SECONDS)).isTrue();
     for (Thread burner : burners) {
       burner.join();
+    }
+  }
+
+  @Test
+  void a_reason_that_outranks_the_first_is_what_counts_in_the_end() {
+    assertThat(signal.set(new StopReason.Cancelled("wanted"))).isTrue();
+    assertThat(signal.set(new StopReason.LeaseLost())).isFalse();
+    assertThat(signal.set(new StopReason.TimedOut())).isFalse();
+    assertThat(signal.reason()).isEqualTo(new StopReason.LeaseLost());
+  }
+
+  // ---- attached
+
+  private final Queue<String> calls = new ConcurrentLinkedQueue<>();
+
+  private Attachment attachment(String name) {
+    return new Attachment() {
+      @Override
+      public void terminate() {
+        calls.add("terminate " + name);
+      }
+
+      @Override
+      public void kill() {
+        calls.add("kill " + name);
+      }
+    };
+  }
+
+  @Test
+  void what_is_attached_is_asked_to_end_when_the_handler_should_stop() {
+    context.attach(attachment("one"));
+    stop(new StopReason.Cancelled("wanted"));
+    until(() -> !calls.isEmpty());
+    assertThat(calls).containsExactly("terminate one");
+  }
+
+  @Test
+  void what_is_attached_is_killed_at_once_when_the_lease_is_lost() {
+    context.attach(attachment("one"));
+    stop(new StopReason.LeaseRanOut());
+    until(() -> !calls.isEmpty());
+    assertThat(calls).containsExactly("kill one");
+  }
+
+  @Test
+  void what_is_attached_after_the_handler_should_have_stopped_is_killed_before_it_returns() {
+    stop(new StopReason.Cancelled("wanted"));
+    context.attach(attachment("late"));
+    assertThat(calls).containsExactly("kill late");
+  }
+
+  @Test
+  void nothing_stays_attached_to_an_attempt_that_has_ended() {
+    context.attach(attachment("left"));
+    end();
+    until(() -> !calls.isEmpty());
+    context.attach(attachment("late"));
+    assertThat(calls).containsExactly("kill left", "kill late");
+  }
+
+  @Test
+  void what_was_closed_is_left_alone() {
+    context.attach(attachment("one")).close();
+    Attachment same = attachment("two");
+    JobContext.Attached first = context.attach(same);
+    context.attach(same);
+    first.close();
+    stop(new StopReason.Cancelled("wanted"));
+    until(() -> !calls.isEmpty());
+    assertThat(calls).containsExactly("terminate two");
+  }
+
+  @Test
+  void one_that_cannot_be_killed_keeps_neither_others_nor_the_attempt_from_ending() {
+    context.attach(
+        new Attachment() {
+          @Override
+          public void terminate() {}
+
+          @Override
+          public void kill() {
+            throw new AssertionError("a bad attachment");
+          }
+        });
+    context.attach(attachment("good"));
+    signal.killThen(() -> calls.add("settled"));
+    until(() -> calls.contains("settled"));
+    assertThat(calls).containsExactly("kill good", "settled");
+  }
+
+  @Test
+  void whoever_attaches_while_the_attempt_is_stopped_is_told_by_one_of_the_two() throws Exception {
+    for (int i = 0; i < 500; i++) {
+      StopSignal raced = new StopSignal(job.lease());
+      AtomicInteger told = new AtomicInteger();
+      CyclicBarrier barrier = new CyclicBarrier(2);
+      Thread stopper =
+          Thread.ofVirtual()
+              .start(
+                  () -> {
+                    meet(barrier);
+                    raced.set(new StopReason.Cancelled("wanted"));
+                    raced.fire();
+                  });
+      meet(barrier);
+      raced.attach(
+          new Attachment() {
+            @Override
+            public void terminate() {
+              told.incrementAndGet();
+            }
+
+            @Override
+            public void kill() {
+              told.incrementAndGet();
+            }
+          });
+      stopper.join();
+      until(() -> told.get() > 0);
+    }
+  }
+
+  private static void meet(CyclicBarrier barrier) {
+    try {
+      barrier.await();
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
     }
   }
 }

@@ -13,6 +13,7 @@ import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.worker.handler.Attachment;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.handler.LeaseLostException;
@@ -22,6 +23,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -415,6 +417,77 @@ class AttemptExecutorTest {
       until(() -> host.ends.size() == expected);
     }
     assertThat(host.ends).hasSize(300);
+  }
+
+  @Test
+  void what_is_attached_is_killed_before_an_abandoned_attempt_is_settled() {
+    Attached program = new Attached();
+    AttemptExecutor run = attaching(program);
+    run.stop(new StopReason.Cancelled("wanted"));
+    until(() -> program.terminated.get());
+    assertThat(program.settledWhenKilled).isNull();
+    run.abandon();
+    assertThat(end().settlement()).isInstanceOf(Settlement.Fail.class);
+    assertThat(program.settledWhenKilled).isFalse();
+    program.left.countDown();
+  }
+
+  @Test
+  void what_is_attached_is_killed_when_the_lease_is_lost_after_a_cancel() {
+    Attached program = new Attached();
+    AttemptExecutor run = attaching(program);
+    run.stop(new StopReason.Cancelled("wanted"));
+    until(() -> program.terminated.get());
+    run.lost();
+    until(() -> program.settledWhenKilled != null);
+    program.left.countDown();
+    assertThat(end().ack()).isEqualTo(Ack.LEASE_LOST);
+  }
+
+  private final class Attached implements Attachment {
+    final CountDownLatch begun = new CountDownLatch(1);
+    final CountDownLatch left = new CountDownLatch(1);
+    final AtomicBoolean terminated = new AtomicBoolean();
+    volatile @Nullable Boolean settledWhenKilled;
+
+    @Override
+    public void terminate() {
+      terminated.set(true);
+    }
+
+    @Override
+    public void kill() {
+      if (settledWhenKilled == null) {
+        settledWhenKilled = !host.ends.isEmpty();
+      }
+    }
+  }
+
+  private AttemptExecutor attaching(Attached program) {
+    AttemptExecutor run =
+        host.run(
+            job,
+            (payload, context) -> {
+              context.attach(program);
+              program.begun.countDown();
+              awaitIgnoringInterrupts(program.left);
+              return null;
+            });
+    Thread.ofVirtual().start(run::run);
+    until(() -> program.begun.getCount() == 0);
+    return run;
+  }
+
+  @Test
+  void secrets_are_redacted_in_the_texts_of_failures_and_in_log_lines() {
+    Failure failure =
+        failureOf(
+            (payload, context) -> {
+              context.log("the key is " + Samples.SECRET);
+              throw new IllegalStateException("the key was " + Samples.SECRET);
+            });
+    assertThat(failure.toString()).contains("the key was ***").doesNotContain(Samples.SECRET);
+    assertThat(source.allReported()).contains(new Report.Log(job.lease(), 1, "the key is ***\n"));
   }
 
   // ---- settling in the handler's own transaction

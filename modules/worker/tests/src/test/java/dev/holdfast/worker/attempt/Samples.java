@@ -1,12 +1,7 @@
 package dev.holdfast.worker.attempt;
 
-import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
-import dev.holdfast.model.attempt.Patch;
-import dev.holdfast.model.attempt.Publication;
-import dev.holdfast.model.attempt.PublishedArtifact;
-import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.job.JobAttributes;
 import dev.holdfast.model.job.JobId;
@@ -14,7 +9,7 @@ import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.steps.Interventions;
+import dev.holdfast.steps.Budgets;
 import dev.holdfast.worker.artifact.FolderStore;
 import dev.holdfast.worker.artifact.Publisher;
 import dev.holdfast.worker.artifact.Scratch;
@@ -23,12 +18,12 @@ import dev.holdfast.worker.config.Healing;
 import dev.holdfast.worker.config.WorkerOptions;
 import dev.holdfast.worker.source.MemorySource;
 import dev.holdfast.worker.source.Metrics;
+import dev.holdfast.worker.source.RetryingSource;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
-import java.util.function.Supplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Jobs and settings as tests need them. */
@@ -43,6 +38,12 @@ public final class Samples {
   public static final Timings TIMINGS =
       new Timings(
           Duration.ofMillis(100), Duration.ofMillis(500), Duration.ZERO, Duration.ofMillis(200));
+
+  /** The worker knows no secrets; this one is the test's. */
+  public static final String SECRET = "correct horse";
+
+  public static final Healing HEALING =
+      new Healing(Budgets.DEFAULT, text -> text.replace(SECRET, "***"));
 
   /** Takes {@link Json} as it is, and everything else as a string. */
   public static final Codec CODEC =
@@ -108,27 +109,6 @@ public final class Samples {
         job.attributes());
   }
 
-  /** An attempt's place on this machine. */
-  static AttemptResources workplace(Lease lease, MemorySource source) {
-    return new AttemptResources(lease, SCRATCH, publisher(source), TIMINGS.cancelGrace());
-  }
-
-  static Publisher publisher(MemorySource source) {
-    return new Publisher(
-        STORE,
-        new Publisher.Source() {
-          @Override
-          public Ack publish(Publication publication) {
-            return source.publish(publication);
-          }
-
-          @Override
-          public List<PublishedArtifact> artifacts(Lease lease) {
-            return source.artifacts(lease);
-          }
-        });
-  }
-
   public static WorkerOptions options(int concurrency) {
     return options(concurrency, TIMINGS);
   }
@@ -144,38 +124,23 @@ public final class Samples {
         Backpressure.Settings.OFF,
         SCRATCH,
         STORE,
-        Healing.DEFAULT,
+        HEALING,
         Duration.ZERO);
   }
 
-  static AttemptContext.Healer healer(MemorySource source, Supplier<LeasedJob> job) {
-    return new AttemptContext.Healer() {
-      private final Metrics metrics = new Metrics();
+  public static AttemptServices services(MemorySource source, Outbox outbox) {
+    return services(source, outbox, job -> false);
+  }
 
-      @Override
-      public Healing healing() {
-        return Healing.DEFAULT;
-      }
-
-      @Override
-      public Duration grace() {
-        return TIMINGS.cancelGrace();
-      }
-
-      @Override
-      public Metrics metrics() {
-        return metrics;
-      }
-
-      @Override
-      public Optional<Patch> patch(String step) {
-        return source.patch(job.get().lease(), step);
-      }
-
-      @Override
-      public List<StepStatus> steps(Interventions interventions) {
-        return source.steps(job.get().lease());
-      }
-    };
+  static AttemptServices services(
+      MemorySource source, Outbox outbox, Predicate<LeasedJob> knownElsewhere) {
+    return new AttemptServices(
+        options(1),
+        CODEC,
+        outbox,
+        new Publisher(STORE, new RetryingSource(source)),
+        new RetryingSource(source),
+        new Metrics(),
+        knownElsewhere);
   }
 }

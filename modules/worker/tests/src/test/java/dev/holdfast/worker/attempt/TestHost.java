@@ -1,25 +1,21 @@
 package dev.holdfast.worker.attempt;
 
 import dev.holdfast.model.attempt.Ack;
-import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
-import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.worker.artifact.Publisher;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.source.MemorySource;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Stands where the worker stands, and remembers how attempts ended. */
-public final class TestHost implements AttemptExecutor.Host {
+/** Runs attempts as a worker does, and remembers how they ended. */
+public final class TestHost implements AttemptListener {
   public record End(AttemptExecutor run, @Nullable Settlement settlement, Ack ack) {}
 
   final MemorySource source;
@@ -40,7 +36,9 @@ public final class TestHost implements AttemptExecutor.Host {
   }
 
   public AttemptExecutor run(LeasedJob job, @Nullable Kind<?> kind) {
-    return new AttemptExecutor(source.hold(job), kind, System.nanoTime(), this);
+    AttemptServices services =
+        Samples.services(source, outbox, asked -> knownElsewhere.test(asked));
+    return new AttemptExecutor(source.hold(job), kind, System.nanoTime(), services, this);
   }
 
   /** The only end there was. */
@@ -49,42 +47,6 @@ public final class TestHost implements AttemptExecutor.Host {
       throw new AssertionError("ended " + ends.size() + " times");
     }
     return ends.getFirst();
-  }
-
-  @Override
-  public Codec codec() {
-    return Samples.CODEC;
-  }
-
-  @Override
-  public Outbox outbox() {
-    return outbox;
-  }
-
-  @Override
-  public AttemptResources workplace(Lease lease) {
-    return Samples.workplace(lease, source);
-  }
-
-  @Override
-  public Optional<Publisher.Finished> finished(
-      Lease lease, List<String> artifacts, Consumer<String> damaged) {
-    return Samples.publisher(source).finished(lease, artifacts, damaged);
-  }
-
-  @Override
-  public boolean mayBeKnown(LeasedJob job) {
-    return knownElsewhere.test(job);
-  }
-
-  @Override
-  public boolean succeeded(Lease lease) {
-    return source.succeeded(lease);
-  }
-
-  @Override
-  public AttemptContext.Healer healer(AttemptExecutor run) {
-    return Samples.healer(source, run::job);
   }
 
   @Override

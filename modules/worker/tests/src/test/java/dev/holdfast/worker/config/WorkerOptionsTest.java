@@ -22,7 +22,7 @@ class WorkerOptionsTest {
         Backpressure.Settings.OFF,
         Samples.SCRATCH,
         Samples.STORE,
-        Healing.DEFAULT,
+        Samples.HEALING,
         Duration.ZERO);
   }
 

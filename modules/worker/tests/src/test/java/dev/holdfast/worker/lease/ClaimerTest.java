@@ -11,7 +11,6 @@ import dev.holdfast.worker.attempt.AttemptExecutor;
 import dev.holdfast.worker.attempt.Samples;
 import dev.holdfast.worker.attempt.TestHost;
 import dev.holdfast.worker.config.Backpressure;
-import dev.holdfast.worker.config.Healing;
 import dev.holdfast.worker.config.WorkerOptions;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.source.MemorySource;
@@ -234,7 +233,7 @@ class ClaimerTest {
             new Backpressure.Settings(0L, 0.5, Duration.ofSeconds(5), () -> 1.0),
             Samples.SCRATCH,
             Samples.STORE,
-            Healing.DEFAULT,
+            Samples.HEALING,
             Duration.ZERO);
     Claimer careful = new Claimer(source, busy, slots, metrics, (job, claimedAt) -> start(job));
     source.depth = 10;
@@ -264,7 +263,9 @@ class ClaimerTest {
   void while_an_attempt_waits_for_a_thread_nothing_more_is_claimed() {
     long longAgo = System.nanoTime() - Duration.ofSeconds(6).toNanos();
     Kind<Json> kind = Kind.of(Samples.KIND, Json.class, (payload, context) -> null);
-    AttemptExecutor waiting = new AttemptExecutor(source.hold(Samples.job()), kind, longAgo, host);
+    AttemptExecutor waiting =
+        new AttemptExecutor(
+            source.hold(Samples.job()), kind, longAgo, Samples.services(source, host.outbox), host);
     slots.add(waiting);
     source.with(Samples.job());
     assertThat(claimer.runOnce()).isEqualTo(options.poll());
@@ -285,7 +286,7 @@ class ClaimerTest {
         Backpressure.Settings.OFF,
         Samples.SCRATCH,
         Samples.STORE,
-        Healing.DEFAULT,
+        Samples.HEALING,
         Duration.ZERO);
   }
 

@@ -1,4 +1,4 @@
-package dev.holdfast.process;
+package dev.holdfast.worker.artifact;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -9,7 +9,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class TreesTest {
+class FileTreesTest {
   @TempDir Path folder;
 
   @Test
@@ -20,9 +20,9 @@ class TreesTest {
     Files.writeString(tree.resolve("file"), "x");
     Files.createSymbolicLink(tree.resolve("link"), elsewhere);
     Files.setPosixFilePermissions(tree, PosixFilePermissions.fromString("---------"));
-    Trees.delete(folder.resolve("tree"));
+    FileTrees.delete(folder.resolve("tree"));
     assertThat(folder.resolve("tree")).doesNotExist();
     assertThat(elsewhere.resolve("kept")).exists();
-    assertThatCode(() -> Trees.delete(folder.resolve("tree"))).doesNotThrowAnyException();
+    assertThatCode(() -> FileTrees.delete(folder.resolve("tree"))).doesNotThrowAnyException();
   }
 }

@@ -1,10 +1,12 @@
-package dev.holdfast.worker.attempt;
+package dev.holdfast.process;
 
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** What of a worker's environment any program may see: how to find things, and how to speak. */
+/**
+ * The part of a process environment that any program may see: how to find things, and its locale.
+ */
 public final class SafeEnvironment {
   private static final Set<String> NAMES =
       Set.of("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR");

@@ -1,0 +1,185 @@
+package dev.holdfast.steps;
+
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.command.PendingCommand.Recovery;
+import dev.holdfast.model.value.Text;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One step, attempt after attempt: run with timers, save on success, otherwise redact, sign,
+ * classify and decide. {@link Decision} says what comes next; this carries it out. Cancellation
+ * interrupts it at any point; pauses and takeovers are honoured before an attempt begins.
+ */
+final class StepCourse<T extends @Nullable Object> {
+  private final StepLoop loop;
+  private final Step<T> step;
+  private final Budgets budgets;
+  private final StepRecord record;
+  private final List<FailedAttempt> failed = new ArrayList<>();
+  private Step.@Nullable Failed last;
+  private Step.@Nullable Failed before;
+  private Step.Operators operators = Step.Operators.NONE;
+  private int attempt;
+
+  StepCourse(StepLoop loop, Step<T> step, Budgets budgets) {
+    this.loop = loop;
+    this.step = step;
+    this.budgets = budgets;
+    this.record = new StepRecord(loop.journal, step);
+    this.attempt = step.begun();
+    // A reset may have begun the step anew; then this is the failure to be healed.
+    this.last = loop.lastFailures.get(step.id());
+    this.before = step.before();
+  }
+
+  T run() throws InterruptedException {
+    while (true) {
+      Callable<T> body = begin(released());
+      Instant from = Instant.now();
+      long begun = System.nanoTime();
+      StepAttempt<T> trial =
+          StepAttempt.start("step-" + step.id() + "-" + attempt, body, budgets, step::lastChange);
+      StepAttempt.End<T> end = await(trial, begun);
+      Duration took = Duration.ofNanos(System.nanoTime() - begun);
+      switch (end) {
+        case StepAttempt.End.Done<T>(var result) -> {
+          Step.Saved saved = step.save(result, attempt);
+          record.done(attempt, saved, from, took, loop.lastFailures.remove(step.id()));
+          return result;
+        }
+        case StepAttempt.End.Stopped<T>(var why) when why == StepAttempt.Stop.OPERATOR ->
+            record.stopped(attempt, took);
+        case StepAttempt.End.Stopped<T>(var why) -> {
+          boolean wall = why == StepAttempt.Stop.WALL_TIMEOUT;
+          record.timedOut(wall);
+          failed(StepFailure.timedOut(wall, trial.isLeftBehind(), budgets), took);
+        }
+        case StepAttempt.End.Threw<T>(var thrown) when thrown instanceof HeldUpException ->
+            record.stopped(attempt, took);
+        case StepAttempt.End.Threw<T>(var thrown) -> failed(StepFailure.thrown(thrown), took);
+      }
+    }
+  }
+
+  // ---- before an attempt
+
+  /** Waits while an operator holds the job, and acknowledges that nothing runs any more. */
+  private PendingCommand released() throws InterruptedException {
+    CommandAction acknowledged = null;
+    Optional<String> untouched = Optional.empty();
+    while (true) {
+      CommandAction known = acknowledged;
+      PendingCommand asked =
+          loop.interventions.await(
+              now -> opening(now) != Decision.Opening.WAIT || now.hold() != known);
+      acknowledged = asked.hold();
+      if (acknowledged == null) {
+        untouched.map(step::changedSince).ifPresent(files -> operators = operators.changing(files));
+        return asked;
+      }
+      Path workspace = null;
+      if (acknowledged == CommandAction.TAKEOVER) {
+        // Before the operator is told where it lies: every change from here on is the operator's.
+        untouched = untouched.or(step::snapshot);
+        step.handedOver();
+        workspace = step.place().orElse(null);
+      }
+      record.held(attempt, acknowledged, workspace);
+    }
+  }
+
+  private Decision.Opening opening(PendingCommand asked) {
+    return Decision.before(asked, step.id(), step::comesAfter);
+  }
+
+  /** Honours what an operator has asked; the answer is what the attempt that begins does. */
+  private Callable<T> begin(PendingCommand asked) throws InterruptedException {
+    Decision.Opening opening = opening(asked);
+    Recovery recovery = opening == Decision.Opening.BEGIN ? null : asked.recovery();
+    boolean reset = opening == Decision.Opening.RESET;
+    if (recovery != null) {
+      if (opening == Decision.Opening.ELSEWHERE) {
+        throw new RedirectException(recovery);
+      }
+      failed.clear();
+      if (reset) {
+        step.hardReset();
+        last = null;
+        before = null;
+        operators = operators.inNewWorkspace();
+        loop.lastFailures.remove(step.id());
+      }
+      loop.interventions.honour(recovery);
+    }
+    operators = operators.asking(loop.interventions.said());
+    attempt++;
+    record.began(attempt, recovery, reset);
+    if (recovery != null && opening == Decision.Opening.ACCEPT) {
+      return () -> step.accept(recovery);
+    }
+    Step.Retry retry = new Step.Retry(attempt, last == null ? before : last, operators);
+    return () -> step.attempt(retry);
+  }
+
+  // ---- during an attempt
+
+  private StepAttempt.End<T> await(StepAttempt<T> trial, long begun) throws InterruptedException {
+    loop.running(trial);
+    Runnable forget = loop.interventions.whenUrgent(this::concerns, trial::stopForOperator);
+    try {
+      return trial.await(loop.grace.toNanos());
+    } catch (InterruptedException stopped) {
+      record.interrupted(attempt, Duration.ofNanos(System.nanoTime() - begun));
+      throw stopped;
+    } finally {
+      forget.run();
+      loop.running(null);
+    }
+  }
+
+  /** What is asked of a later step is for later. */
+  private boolean concerns(Recovery recovery) {
+    return recovery.stepId().equals(step.id()) || step.comesAfter(recovery.stepId());
+  }
+
+  // ---- after a failed attempt
+
+  private void failed(StepFailure how, Duration took) throws InterruptedException {
+    Step.Left left = step.left();
+    FailedAttempt failure =
+        new FailedAttempt(
+            attempt, how.failureClass(), Signature.of(how.text(), loop.redact), left.diffHash());
+    failed.add(failure);
+    Decision decision =
+        step.isWorkspaceLost()
+            ? Decision.withoutWorkspace(failure, loop.resets(), budgets)
+            : Decision.after(failed, loop.resets(), budgets);
+    String message = loop.redact.apply(how.message());
+    String lastLines = loop.redact.apply(how.lastLines());
+    String summary = Summary.of(message, lastLines);
+    step.failed(failure, summary, decision.strategy());
+    record.failed(failure, decision, message, summary, took, last);
+    last = new Step.Failed(failure, summary, left.changedFiles(), decision.strategy());
+    loop.lastFailures.put(step.id(), last);
+    switch (decision.strategy()) {
+      case SOFT_RESET -> {}
+      case HARD_RESET -> {
+        loop.countReset();
+        failed.clear();
+        operators = operators.inNewWorkspace();
+        step.hardReset();
+      }
+      case QUEUE_RETRY, FAIL ->
+          throw Exhausted.of(
+              step.id(), decision, Text.excerpt(message, Summary.MOST_MESSAGE), lastLines);
+    }
+  }
+}

@@ -1,0 +1,139 @@
+package dev.holdfast.worker.attempt;
+
+import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Patch;
+import dev.holdfast.model.attempt.StepState;
+import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.command.PendingCommand.Recovery;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.steps.Budgets;
+import dev.holdfast.steps.Interventions;
+import dev.holdfast.steps.Journal;
+import dev.holdfast.steps.StepLoop;
+import dev.holdfast.worker.handler.JobSteps;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The steps of one attempt: what is known of them, and the loop that runs them. */
+final class AttemptSteps implements JobSteps {
+  private static final Map<String, String> CUT_OFF =
+      Map.of("class", "transient_runtime", "strategy", "queue_retry", "outcome", "interrupted");
+
+  private final Lease lease;
+  private final AttemptServices services;
+  private final Journal journal;
+  private final Interventions interventions = new Interventions();
+  private final Map<String, StepStatus> known = new LinkedHashMap<>();
+  private volatile @Nullable StepLoop loop;
+
+  AttemptSteps(Lease lease, AttemptServices services, Journal journal) {
+    this.lease = lease;
+    this.services = services;
+    this.journal = journal;
+  }
+
+  @Override
+  public synchronized Opened open() {
+    load();
+    return new Opened(loop(), List.copyOf(known.values()));
+  }
+
+  @Override
+  public Interventions interventions() {
+    return interventions;
+  }
+
+  @Override
+  public Optional<Patch> patch(String step) {
+    return services.source().ask(it -> it.patch(lease, step));
+  }
+
+  @Override
+  public Budgets budgets() {
+    return services.options().healing().budgets();
+  }
+
+  void alive() {
+    StepLoop running = loop;
+    if (running != null) {
+      running.alive();
+    }
+  }
+
+  StepLoop loop() {
+    StepLoop made = loop;
+    if (made == null) {
+      throw new IllegalStateException(lease + " has no steps yet");
+    }
+    return made;
+  }
+
+  /** Where the step stands; a step that was not begun before gets the next index. */
+  synchronized StepStatus status(String id) {
+    if (loop == null) {
+      load();
+    }
+    return known.computeIfAbsent(id, this::first);
+  }
+
+  private StepStatus first(String id) {
+    int last = known.values().stream().mapToInt(StepStatus::index).max().orElse(0);
+    if (last >= Limits.STEPS) {
+      throw new IllegalStateException("a job has at most %,d steps".formatted(Limits.STEPS));
+    }
+    return new StepStatus(
+        id, last + 1, StepState.FAILED, 0, 0, null, null, Instant.EPOCH, null, null);
+  }
+
+  synchronized boolean isBefore(String id, StepStatus step) {
+    StepStatus other = known.get(id);
+    return other != null && other.index() < step.index();
+  }
+
+  /** Whether an operator wants this step or one before it done again. */
+  boolean isAskedFor(StepStatus step) {
+    return interventions
+        .pending()
+        .map(Recovery::stepId)
+        .map(id -> id.equals(step.id()) || isBefore(id, step))
+        .orElse(false);
+  }
+
+  /** Whether an operator wants a step done again, so that artifacts of the job do not count. */
+  boolean isSentBack() {
+    if (lease.attempt() > 1) {
+      load();
+    }
+    return interventions.pending().isPresent();
+  }
+
+  synchronized void load() {
+    // What operators asked before the attempt began must hold up its first step, too.
+    Duration time = services.options().timings().lease();
+    for (HeartbeatResult pulse : services.source().ask(it -> it.heartbeat(List.of(lease), time))) {
+      interventions.heard(pulse.control());
+    }
+    known.clear();
+    services.source().ask(it -> it.steps(lease)).forEach(step -> known.put(step.id(), step));
+    if (loop == null) {
+      // The worker that ran these has died and did not count them.
+      known.values().stream()
+          .filter(step -> step.state() == StepState.INTERRUPTED)
+          .forEach(step -> journal.metrics().count(StepLoop.ATTEMPTS, CUT_OFF));
+      int resets = known.values().stream().mapToInt(StepStatus::resets).sum();
+      loop =
+          new StepLoop(
+              services.options().timings().cancelGrace(),
+              resets,
+              journal,
+              interventions,
+              services.options().healing().redact());
+    }
+  }
+}

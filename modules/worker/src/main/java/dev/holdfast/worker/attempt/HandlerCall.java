@@ -1,0 +1,169 @@
+package dev.holdfast.worker.attempt;
+
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.worker.artifact.Publisher;
+import dev.holdfast.worker.handler.Handler;
+import dev.holdfast.worker.handler.Kind;
+import dev.holdfast.worker.handler.UnknownKind;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Calls the handler of one attempt; the answer says how it left. */
+final class HandlerCall {
+  private static final Logger log = LoggerFactory.getLogger(HandlerCall.class);
+
+  private final AttemptContext context;
+  private final AttemptServices services;
+  private final StopSignal stop;
+  private final HandlerThread thread;
+  private final Runnable beginning;
+
+  /**
+   * @param beginning called right before the handler
+   */
+  HandlerCall(
+      AttemptContext context,
+      AttemptServices services,
+      StopSignal stop,
+      HandlerThread thread,
+      Runnable beginning) {
+    this.context = context;
+    this.services = services;
+    this.stop = stop;
+    this.thread = thread;
+    this.beginning = beginning;
+  }
+
+  private LeasedJob job() {
+    return context.job();
+  }
+
+  private Lease lease() {
+    return context.lease();
+  }
+
+  Outcome outcome(@Nullable Kind<?> kind) {
+    try {
+      if (kind == null) {
+        return withoutHandler();
+      }
+      thread.enter(stop);
+      return handled(kind);
+    } catch (Throwable thrown) {
+      // Whatever a handler throws, even an Error, fails its own job and no other.
+      thread.leave();
+      return thrown(thrown);
+    } finally {
+      thread.leave();
+    }
+  }
+
+  private Outcome withoutHandler() {
+    String noHandler = "no handler for kind '" + job().kind() + "' on ";
+    if (services.knownElsewhere().test(job())) {
+      log.info("{} {} is left for a worker that has a handler for it", job().kind(), lease());
+      context.event("kind:unknown", Map.of("message", noHandler + "this worker: left for others"));
+      return new Outcome.Snoozed(UnknownKind.delay(lease().attempt()));
+    }
+    return Outcome.failed(
+        FailureCategory.CONFIGURATION, Failure.NO_HANDLER, noHandler + "any live worker");
+  }
+
+  private <T> Outcome handled(Kind<T> kind) throws Exception {
+    Optional<Publisher.Finished> finished = finishedBefore(kind);
+    if (finished.isPresent()) {
+      log.info("{} {} finds its artifacts whole and does not run again", job().kind(), lease());
+      return new Outcome.Succeeded(resultOf(finished.get()));
+    }
+    T payload;
+    try {
+      payload = services.codec().decode(job().payload(), kind.payload());
+    } catch (RefusedException mismatch) {
+      return Outcome.failed(
+          FailureCategory.DATA_QUALITY, Failure.VALIDATION, String.valueOf(mismatch.getMessage()));
+    }
+    beginning.run();
+    context.checkCancelled();
+    Object result = called(kind.handler(), payload);
+    if (context.reports().isSettling()) {
+      thread.leave();
+      return settledItself();
+    }
+    return new Outcome.Succeeded(result == null ? null : encoded(result));
+  }
+
+  private Optional<Publisher.Finished> finishedBefore(Kind<?> kind) {
+    return kind.artifacts().isEmpty() || context.steps().isSentBack()
+        ? Optional.empty()
+        : context
+            .files()
+            .finished(
+                kind.artifacts(), name -> context.event("artifact:damaged", Map.of("name", name)));
+  }
+
+  /** From its first line, and again from there after a hard reset of one of its steps. */
+  private <T> @Nullable Object called(Handler<T> handler, T payload) throws Exception {
+    while (true) {
+      try {
+        Object result = handler.handle(payload, context);
+        if (!context.beginsAgain()) {
+          return result;
+        }
+      } catch (Throwable thrown) {
+        if (!context.beginsAgain()) {
+          throw thrown;
+        }
+      }
+      log.info("{} {} begins anew", job().kind(), lease());
+    }
+  }
+
+  private Outcome settledItself() {
+    return services.hasSucceeded(lease())
+        ? new Outcome.SettledItself()
+        : Outcome.failed(
+            FailureCategory.USER_CODE,
+            Failure.HANDLER_FAILED,
+            "the handler settled in a transaction that it did not commit");
+  }
+
+  private Json resultOf(Publisher.Finished finished) {
+    return finished.result() == null
+        ? encoded(Map.of("artifacts", finished.artifacts()))
+        : finished.result();
+  }
+
+  private Json encoded(Object result) {
+    try {
+      return Limits.result(services.codec().encode(result));
+    } catch (RefusedException refused) {
+      // A codec does not know what the value is for.
+      throw refused.refusal() == Refusal.PAYLOAD_NOT_JSON
+          ? new RefusedException(Refusal.RESULT_NOT_JSON, String.valueOf(refused.getMessage()))
+          : refused;
+    }
+  }
+
+  private Outcome thrown(Throwable thrown) {
+    try {
+      // A commit whose answer was lost throws, and has settled the job all the same.
+      if (context.reports().isSettling() && services.hasSucceeded(lease())) {
+        return new Outcome.SettledItself();
+      }
+    } catch (RuntimeException unknown) {
+      // The fence decides: this failure matches no row if the transaction has committed.
+      log.warn("{}: whether it has settled itself could not be asked", lease(), unknown);
+    }
+    return Outcome.thrown(thrown);
+  }
+}

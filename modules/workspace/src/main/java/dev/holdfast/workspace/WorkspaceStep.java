@@ -1,0 +1,246 @@
+package dev.holdfast.workspace;
+
+import dev.holdfast.model.attempt.Patch;
+import dev.holdfast.model.command.PendingCommand.Recovery;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Text;
+import dev.holdfast.steps.FailedAttempt;
+import dev.holdfast.steps.FailureClass;
+import dev.holdfast.steps.Step;
+import dev.holdfast.steps.StepAttempt;
+import dev.holdfast.steps.StepException;
+import dev.holdfast.steps.Strategy;
+import dev.holdfast.workspace.git.Changes;
+import dev.holdfast.workspace.git.GitException;
+import dev.holdfast.workspace.git.PatchTooLargeException;
+import dev.holdfast.workspace.git.Workspace;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One step of a workspace job: a program that runs in the job's workspace. */
+final class WorkspaceStep implements Step<WorkspaceStep.Outcome> {
+  private static final Logger log = LoggerFactory.getLogger(WorkspaceStep.class);
+
+  /** What an attempt has made. */
+  record Outcome(Changes changes, String summary, Instant startedAt) {}
+
+  private final WorkspaceRun.Scope scope;
+  private final WorkspaceJob.Task task;
+  private final int index;
+  private final StepHistory history;
+  private final JobWorkspace workspace;
+  private final Patches patches;
+
+  WorkspaceStep(WorkspaceRun.Scope scope, int index, StepHistory history, JobWorkspace workspace) {
+    this.scope = scope;
+    this.task = scope.job().steps().get(index - 1);
+    this.index = index;
+    this.history = history;
+    this.workspace = workspace;
+    this.patches = new Patches(scope.site().folder(), scope.codec());
+  }
+
+  void showProgress() {
+    scope.host().progress(percent(), task.shown());
+  }
+
+  private void showProgress(String line) {
+    scope
+        .host()
+        .progress(
+            percent(), Text.excerpt(task.shown() + ": " + line, Limits.PROGRESS_MESSAGE_CHARS));
+  }
+
+  private int percent() {
+    return 100 * (index - 1) / scope.job().steps().size();
+  }
+
+  @Override
+  public String id() {
+    return task.id();
+  }
+
+  @Override
+  public int index() {
+    return index;
+  }
+
+  @Override
+  public int begun() {
+    return history.begun(task.id());
+  }
+
+  @Override
+  public boolean comesAfter(String other) {
+    return scope.job().indexOf(other) < index;
+  }
+
+  @Override
+  public Outcome attempt(Retry retry) throws IOException, InterruptedException {
+    history.began(task.id(), retry.attempt());
+    StepRuntime runtime = new StepRuntime(scope, task, index);
+    Workspace open = StepAttempt.withoutClocks(() -> workspace.ready(index, this::showProgress));
+    Instant startedAt = Instant.now();
+    String summary = runtime.run(open.work(), retry);
+    return new Outcome(StepAttempt.withoutClocks(this::changes), summary, startedAt);
+  }
+
+  @Override
+  public Outcome accept(Recovery by) throws IOException, InterruptedException {
+    history.began(task.id(), begun() + 1);
+    if (!workspace.isHandedOver()) {
+      // The folder is gone with its worker: an empty patch would pass for the operator's work.
+      throw new StepException(
+          FailureClass.TRANSIENT_RUNTIME,
+          "what was accepted is not here: it lies where the job was taken over");
+    }
+    Instant startedAt = Instant.now();
+    Changes changes = StepAttempt.withoutClocks(this::changes);
+    String summary = "accepted by %s: %s".formatted(by.requestedBy(), by.reason());
+    scope.host().log("── step %s, %s".formatted(task.id(), scope.scrubber().scrub(summary)));
+    return new Outcome(changes, scope.scrubber().scrub(summary), startedAt);
+  }
+
+  private Changes changes() throws IOException {
+    Workspace open =
+        workspace
+            .current()
+            .orElseThrow(
+                () ->
+                    new StepException(
+                        FailureClass.TRANSIENT_RUNTIME,
+                        "the workspace was deleted by whoever worked in it"));
+    try {
+      Changes changes = open.changes(scope.site().patchBytes());
+      if (scope.scrubber().findsIn(changes.patch())) {
+        // Changes cannot be scrubbed and stay what they are.
+        throw new StepException(
+            FailureClass.DETERMINISTIC_POLICY,
+            "the changes hold a secret of this worker: take it out of the files");
+      }
+      return changes;
+    } catch (PatchTooLargeException tooLarge) {
+      throw new StepException(
+          FailureClass.DETERMINISTIC_CONTRACT, String.valueOf(tooLarge.getMessage()), tooLarge);
+    } catch (GitException trouble) {
+      throw trouble.asStepFailure();
+    }
+  }
+
+  @Override
+  public Saved save(Outcome outcome, int attempt) {
+    Changes changes = outcome.changes();
+    Checkpoint checkpoint =
+        new Checkpoint(
+            task.id(),
+            index,
+            attempt,
+            changes.diffHash(),
+            changes.changedFiles(),
+            outcome.summary(),
+            outcome.startedAt(),
+            Instant.now(),
+            workspace.baseline(),
+            changes.tree());
+    try {
+      Patch patch = Patch.of(Files.readAllBytes(changes.patch()));
+      patches.write(checkpoint, changes.patch());
+      patches.dropFrom(index + 1);
+      workspace.accept(changes);
+      history.finished(checkpoint);
+      return new Saved(
+          scope.codec().encode(checkpoint),
+          patch,
+          new Left(changes.diffHash(), changes.changedFiles()));
+    } catch (IOException trouble) {
+      throw new StepException(
+          FailureClass.TRANSIENT_RUNTIME, "the checkpoint could not be written", trouble);
+    }
+  }
+
+  @Override
+  public Optional<Instant> lastChange() {
+    return place().flatMap(LastChange::in);
+  }
+
+  @Override
+  public boolean isWorkspaceLost() {
+    return workspace.isLost();
+  }
+
+  @Override
+  public void handedOver() {
+    workspace.handOver();
+  }
+
+  @Override
+  public @Nullable Failed before() {
+    return history.failed(task.id());
+  }
+
+  @Override
+  public Optional<String> snapshot() {
+    Optional<Workspace> open = workspace.current();
+    try {
+      return open.isEmpty() ? Optional.empty() : Optional.of(open.get().tree());
+    } catch (IOException | CancellationException unknown) {
+      log.info("step {}: how it stands is unknown: {}", task.id(), said(unknown));
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  public List<String> changedSince(String snapshot) {
+    Optional<Workspace> open = workspace.current();
+    try {
+      return open.isEmpty() ? List.of() : open.get().changedSince(snapshot);
+    } catch (IOException | CancellationException unknown) {
+      log.info("step {}: what was changed is unknown: {}", task.id(), said(unknown));
+      return List.of();
+    }
+  }
+
+  private String said(Exception trouble) {
+    return scope.scrubber().scrub(trouble.toString());
+  }
+
+  @Override
+  public Left left() {
+    Optional<Workspace> open = workspace.current();
+    if (open.isEmpty()) {
+      return new Left(null, List.of());
+    }
+    try {
+      Changes changes = open.get().changes(scope.site().patchBytes());
+      workspace.isLeftWith(changes.tree());
+      return new Left(changes.diffHash(), changes.changedFiles());
+    } catch (IOException | CancellationException unknown) {
+      log.info("step {}: what it changed is unknown: {}", task.id(), said(unknown));
+      return new Left(null, List.of());
+    }
+  }
+
+  @Override
+  public void failed(FailedAttempt failure, String summary, Strategy next) {
+    new FailureFile(scope.site().folder(), scope.codec())
+        .write(task.id(), index, failure, summary, next);
+  }
+
+  @Override
+  public Optional<Path> place() {
+    return workspace.place();
+  }
+
+  @Override
+  public void hardReset() {
+    workspace.abandon();
+  }
+}
