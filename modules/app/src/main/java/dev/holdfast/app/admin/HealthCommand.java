@@ -1,6 +1,9 @@
 package dev.holdfast.app.admin;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.jspecify.annotations.Nullable;
+import java.util.List;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import dev.holdfast.contract.resource.WorkerResource;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.WorkersTable;
@@ -8,7 +11,6 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
 import java.time.Instant;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -48,21 +50,21 @@ public final class HealthCommand implements Callable<Integer> {
   }
 
   private static void print(Operator.Health health) {
-    ObjectNode node =
-        Shown.object().put("healthy", health.problems().isEmpty()).put("about", health.about());
-    Instant paused = health.workers().pausedSince();
-    node.put("workersPaused", paused == null ? null : paused.toString());
-    node.putArray("workers")
-        .addAll(health.workers().workers().stream().map(Shape::worker).toList());
-    node.putArray("problems")
-        .addAll(health.problems().stream().map(HealthCommand::problem).toList());
-    Shown.print(node);
+    Shown.print(
+        new Report(
+            health.problems().isEmpty(),
+            health.about(),
+            health.workers().pausedSince(),
+            health.workers().workers().stream().map(WorkerResource::of).toList(),
+            health.problems()));
   }
 
-  private static ObjectNode problem(Operator.Health.Trouble trouble) {
-    return Shown.object()
-        .put("code", trouble.code())
-        .put("what", trouble.what())
-        .put("doNext", trouble.doNext());
-  }
+  /** What --json prints. */
+  @JsonInclude(JsonInclude.Include.ALWAYS)
+  record Report(
+      boolean healthy,
+      String about,
+      @Nullable Instant workersPaused,
+      List<WorkerResource> workers,
+      List<Operator.Health.Trouble> problems) {}
 }

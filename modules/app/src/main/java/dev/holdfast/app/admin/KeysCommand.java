@@ -1,5 +1,6 @@
 package dev.holdfast.app.admin;
 
+import dev.holdfast.contract.resource.KeyResource;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JsonOption;
@@ -11,7 +12,6 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import java.time.Duration;
@@ -105,7 +105,7 @@ public final class KeysCommand {
       try (Operator control = reach.open()) {
         List<ApiKey> keys = control.keys();
         if (output.json) {
-          Shown.print(keys.stream().map(Shape::key).toList());
+          Shown.print(keys.stream().map(KeyResource::of).toList());
           return ExitCode.OK;
         }
         Table table = new Table("ID", "NAME", "ROLE", "TENANT", "CREATED", "EXPIRES", "STATE");

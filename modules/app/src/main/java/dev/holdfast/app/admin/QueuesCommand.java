@@ -1,5 +1,6 @@
 package dev.holdfast.app.admin;
 
+import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
@@ -11,7 +12,6 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.operate.KnownQueues;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.value.Plural;
 import java.util.List;
@@ -47,7 +47,7 @@ public final class QueuesCommand {
       try (Operator control = reach.open()) {
         List<QueueStatus> queues = control.queues();
         if (output.json) {
-          Shown.print(queues.stream().map(Shape::queue).toList());
+          Shown.print(queues.stream().map(QueueResource::of).toList());
         } else {
           print(queues);
         }

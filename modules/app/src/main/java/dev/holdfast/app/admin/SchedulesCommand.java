@@ -1,5 +1,6 @@
 package dev.holdfast.app.admin;
 
+import dev.holdfast.contract.resource.ScheduleResource;
 import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JobOptions;
 import dev.holdfast.app.cli.JsonOption;
@@ -11,7 +12,6 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
@@ -54,7 +54,7 @@ public final class SchedulesCommand {
       try (Operator control = reach.open()) {
         List<ScheduleStatus> schedules = control.schedules();
         if (output.json) {
-          Shown.print(schedules.stream().map(Shape::schedule).toList());
+          Shown.print(schedules.stream().map(ScheduleResource::of).toList());
           return ExitCode.OK;
         }
         Table table = new Table("NAME", "CRON", "ZONE", "KIND", "QUEUE", "NEXT", "LAST", "STATE");

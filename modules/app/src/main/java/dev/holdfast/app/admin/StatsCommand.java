@@ -1,12 +1,12 @@
 package dev.holdfast.app.admin;
 
+import dev.holdfast.contract.resource.StatisticsResource;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Statistics;
 import java.util.EnumMap;
@@ -27,7 +27,7 @@ public final class StatsCommand implements Callable<Integer> {
     try (Operator control = reach.open()) {
       Statistics statistics = control.statistics();
       if (output.json) {
-        Shown.print(Shape.statistics(statistics));
+        Shown.print(StatisticsResource.of(statistics));
       } else {
         print(statistics);
       }

@@ -1,10 +1,11 @@
 package dev.holdfast.app.cli;
 
+import dev.holdfast.contract.resource.JobResource;
+import dev.holdfast.contract.resource.EventResource;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -75,7 +76,7 @@ public final class Watch {
         seen = event.number();
         boolean onTheBar = terminal && event.type().equals("progress");
         if (json) {
-          Shown.printLine(Shape.event(event));
+          Shown.printLine(EventResource.of(event));
         } else if (!onTheBar) {
           wipe();
           System.out.println(line(event));
@@ -119,7 +120,7 @@ public final class Watch {
   private int end(JobStatus job) {
     wipe();
     if (json) {
-      Shown.printLine(Shape.job(job));
+      Shown.printLine(JobResource.of(job));
     } else {
       System.out.println(job.id() + " " + job.state() + summary(job));
     }

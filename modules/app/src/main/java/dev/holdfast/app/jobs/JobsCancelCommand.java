@@ -1,11 +1,11 @@
 package dev.holdfast.app.jobs;
 
+import dev.holdfast.contract.resource.CancellationResource;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.JobId;
 import java.util.ArrayList;
@@ -67,7 +67,7 @@ final class JobsCancelCommand implements Callable<Integer> {
 
   private void print(List<Cancellation> all, List<JobId> unknown) {
     if (output.json) {
-      Shown.print(all.stream().map(Shape::cancellation).toList());
+      Shown.print(all.stream().map(CancellationResource::of).toList());
     } else {
       all.forEach(c -> System.out.println(c.job() + "  " + text(c)));
     }

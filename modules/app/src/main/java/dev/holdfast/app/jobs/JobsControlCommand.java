@@ -1,5 +1,6 @@
 package dev.holdfast.app.jobs;
 
+import dev.holdfast.contract.resource.PendingCommandResource;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
@@ -9,7 +10,6 @@ import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.json.Wire;
-import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.command.PendingCommand;
@@ -92,7 +92,7 @@ final class JobsControlCommand implements Callable<Integer> {
               ? drops(control.timeline(job), command.action())
               : List.of();
       if (output.json) {
-        Shown.print(Shape.control(now, drops));
+        Shown.print(PendingCommandResource.of(now, drops));
       } else {
         System.out.println(job + "  " + String.join("; ", lines(now)));
         if (!drops.isEmpty()) {

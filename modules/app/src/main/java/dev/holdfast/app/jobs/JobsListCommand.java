@@ -1,5 +1,6 @@
 package dev.holdfast.app.jobs;
 
+import dev.holdfast.contract.resource.JobResource;
 import dev.holdfast.app.cli.JobSelection;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
@@ -9,7 +10,6 @@ import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -53,7 +53,7 @@ final class JobsListCommand implements Callable<Integer> {
     try (Operator control = reach.open()) {
       List<JobStatus> jobs = control.list(filter);
       if (output.json) {
-        Shown.print(jobs.stream().map(Shape::job).toList());
+        Shown.print(jobs.stream().map(JobResource::of).toList());
       } else {
         print(jobs);
       }

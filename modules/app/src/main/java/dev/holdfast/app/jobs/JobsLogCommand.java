@@ -1,11 +1,11 @@
 package dev.holdfast.app.jobs;
 
+import dev.holdfast.contract.resource.LogResource;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
 import dev.holdfast.model.job.JobId;
@@ -57,7 +57,7 @@ final class JobsLogCommand implements Callable<Integer> {
   private void print(LogTail tail) {
     if (output.json) {
       if (!follow || !tail.parts().isEmpty()) {
-        Shown.printLine(Shape.log(tail));
+        Shown.printLine(LogResource.of(tail));
       }
       return;
     }

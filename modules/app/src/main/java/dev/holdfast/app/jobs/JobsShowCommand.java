@@ -1,6 +1,11 @@
 package dev.holdfast.app.jobs;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import dev.holdfast.contract.resource.ArtifactResource;
+import dev.holdfast.contract.resource.AttemptResource;
+import dev.holdfast.contract.resource.EventResource;
+import dev.holdfast.contract.resource.PendingCommandResource;
+import dev.holdfast.contract.resource.JobResource;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
@@ -9,7 +14,6 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.PublishedArtifact;
@@ -50,20 +54,27 @@ final class JobsShowCommand implements Callable<Integer> {
       PendingCommand asked =
           job.state().isTerminal() ? PendingCommand.NONE : control.control(wanted);
       if (output.json) {
-        ObjectNode node = Shape.job(job);
-        if (!asked.equals(PendingCommand.NONE)) {
-          node.set("liveControl", Shape.control(asked));
-        }
-        node.putArray("attempts").addAll(attempts.stream().map(Shape::attempt).toList());
-        node.putArray("artifacts").addAll(artifacts.stream().map(Shape::artifact).toList());
-        node.putArray("timeline").addAll(timeline.stream().map(Shape::event).toList());
-        Shown.print(node);
+        Shown.print(
+            new Report(
+                JobResource.of(job),
+                asked.equals(PendingCommand.NONE) ? null : PendingCommandResource.of(asked),
+                attempts.stream().map(AttemptResource::of).toList(),
+                artifacts.stream().map(ArtifactResource::of).toList(),
+                timeline.stream().map(EventResource::of).toList()));
       } else {
         print(job, asked, attempts, artifacts, timeline);
       }
       return ExitCode.OK;
     }
   }
+
+  /** What --json prints. */
+  record Report(
+      @JsonUnwrapped JobResource job,
+      @Nullable PendingCommandResource liveControl,
+      List<AttemptResource> attempts,
+      List<ArtifactResource> artifacts,
+      List<EventResource> timeline) {}
 
   private static void print(
       JobStatus job,

@@ -1,5 +1,6 @@
 package dev.holdfast.app.jobs;
 
+import dev.holdfast.contract.resource.StepResource;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
@@ -10,7 +11,6 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.json.Wire;
-import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
@@ -46,7 +46,7 @@ final class JobsStepsCommand implements Callable<Integer> {
       if (step != null) {
         show(control, job, Limits.stepId(step));
       } else if (output.json) {
-        Shown.print(control.steps(job).stream().map(Shape::listed).toList());
+        Shown.print(control.steps(job).stream().map(StepResource::brief).toList());
       } else {
         print(control.steps(job));
       }
@@ -63,7 +63,7 @@ final class JobsStepsCommand implements Callable<Integer> {
                     new CommandException(
                         ExitCode.NOT_FOUND, "step '%s' has not begun".formatted(wanted)));
     if (output.json) {
-      Shown.print(Shape.step(found));
+      Shown.print(StepResource.of(found));
     } else {
       print(List.of(found));
       JsonNode left = Wire.tree(found.checkpoint());

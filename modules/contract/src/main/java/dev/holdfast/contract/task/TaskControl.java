@@ -35,17 +35,10 @@ public record TaskControl(
       return new Recovery(
           asked.action().text(),
           asked.stepId(),
-          strategy(asked.action()),
+          TaskControl.strategy(asked.action()),
           asked.requestedBy(),
           asked.reason(),
           asked.updatedAt());
-    }
-
-    private static @Nullable String strategy(CommandAction action) {
-      if (action.dropsCheckpoints()) {
-        return "hard_reset";
-      }
-      return action == CommandAction.RETRY_STEP ? "soft_reset" : null;
     }
 
     /** A server may be newer than its workers: what they cannot do, they leave alone. */
@@ -56,6 +49,14 @@ public record TaskControl(
           .findFirst()
           .orElse(null);
     }
+  }
+
+  /** How a step is done again; null where an operator did it by hand. */
+  public static @Nullable String strategy(CommandAction action) {
+    if (action.dropsCheckpoints()) {
+      return "hard_reset";
+    }
+    return action == CommandAction.RETRY_STEP ? "soft_reset" : null;
   }
 
   public static TaskControl of(PendingCommand control) {

@@ -1,7 +1,8 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.contract.resource.PendingCommandResource;
+import dev.holdfast.contract.resource.StepResource;
 import dev.holdfast.contract.json.Wire;
-import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobCommand;
@@ -53,7 +54,7 @@ public final class CommandsApi {
     String step = Limits.stepId(call.value("stepId"));
     JobId job = JobsApi.job(queue, call).id();
     return Answer.ok(
-        Shape.step(
+        StepResource.of(
             queue
                 .step(job, step)
                 .orElseThrow(() -> Problem.notFound("step '" + step + "' has not begun"))));
@@ -126,6 +127,6 @@ public final class CommandsApi {
               "step_without_workspace",
               step + " is code: what it leaves is its result, which nobody else can make");
     }
-    return Answer.ok(Shape.control(queue.control(id), queue.drops(id)));
+    return Answer.ok(PendingCommandResource.of(queue.control(id), queue.drops(id)));
   }
 }

@@ -1,10 +1,9 @@
 package dev.holdfast.server.api;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.json.WireException;
 import dev.holdfast.contract.resource.JobRequest;
-import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -68,11 +67,10 @@ public final class EnqueueApi {
         many ? Wire.read(body, Jobs.class).jobs() : List.of(Wire.read(body, JobRequest.class));
     List<Enqueued> enqueued = enqueue(call, many, requests);
     if (!many) {
-      return Answer.json(201, Shape.enqueued(enqueued.getFirst()));
+      return Answer.json(201, EnqueuedResource.of(enqueued.getFirst()));
     }
-    ObjectNode node = Wire.object();
-    node.putArray("jobs").addAll(enqueued.stream().map(Shape::enqueued).toList());
-    return Answer.json(201, node);
+    return Answer.json(
+        201, new EnqueuedResource.Batch(enqueued.stream().map(EnqueuedResource::of).toList()));
   }
 
   private List<Enqueued> enqueue(Call call, boolean many, List<JobRequest> requests) {

@@ -1,9 +1,8 @@
 package dev.holdfast.server.api;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.contract.resource.KeyResource;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.json.WireException;
-import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.contract.token.TokenLifetime;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
@@ -104,9 +103,7 @@ public final class KeysApi {
 
   private Answer list(Call call) {
     forAll(call);
-    ObjectNode node = Wire.object();
-    node.putArray("keys").addAll(queue.keys().stream().map(Shape::key).toList());
-    return Answer.ok(node);
+    return Answer.ok(new KeyResource.Keys(queue.keys().stream().map(KeyResource::of).toList()));
   }
 
   private Answer create(Call call) {
@@ -150,9 +147,8 @@ public final class KeysApi {
     ApiKey key = new ApiKey(parts.id(), name, role, tenant, clock.instant(), null, null);
     queue.createKey(key, parts.digest(), lifetime);
     gate.forget();
-    ObjectNode node = Wire.object().put("id", parts.id()).put("key", parts.text());
-    node.put("name", name).put("role", role.word()).put("tenant", tenant);
-    return Answer.json(201, node);
+    return Answer.json(
+        201, new KeyResource.Created(parts.id(), parts.text(), name, role.word(), tenant));
   }
 
   private Answer revoke(Call call) {

@@ -1,9 +1,9 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.contract.resource.CancellationResource;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.json.WireException;
-import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
@@ -176,9 +176,9 @@ public final class OperateApi {
       throw new Problem(409, "job_already_terminal", "the job has already ended: " + own.was())
           .with("state", own.was().name());
     }
-    ObjectNode node = Wire.object();
-    node.putArray("jobs").addAll(all.stream().map(Shape::cancellation).toList());
-    return Answer.ok(node);
+    return Answer.ok(
+        new CancellationResource.Cancellations(
+            all.stream().map(CancellationResource::of).toList()));
   }
 
   private Answer cancelMany(Call call) {

@@ -1,8 +1,7 @@
 package dev.holdfast.server.api;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.contract.resource.ScheduleResource;
 import dev.holdfast.contract.json.Wire;
-import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.schedule.Cron;
 import dev.holdfast.model.schedule.Schedule;
@@ -92,7 +91,7 @@ public final class SchedulesApi {
 
   private Answer shown(String name) {
     return Answer.ok(
-        Shape.schedule(
+        ScheduleResource.of(
             find(name).orElseThrow(() -> Problem.notFound("there is no schedule of that name"))));
   }
 
@@ -103,9 +102,9 @@ public final class SchedulesApi {
 
   private Answer list(Call call) {
     call.caller().mustSeeEveryTenant("a schedule");
-    ObjectNode node = Wire.object();
-    node.putArray("schedules").addAll(queue.schedules().stream().map(Shape::schedule).toList());
-    return Answer.ok(node);
+    return Answer.ok(
+        new ScheduleResource.Schedules(
+            queue.schedules().stream().map(ScheduleResource::of).toList()));
   }
 
   private Answer set(Call call) {

@@ -1,8 +1,8 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.contract.resource.StatisticsResource;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
-import dev.holdfast.contract.resource.Shape;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.model.ops.Finding;
@@ -66,7 +66,7 @@ public final class StatusApi {
   }
 
   private Answer statistics(Call call) {
-    return Answer.ok(Shape.statistics(queue.statistics(call.caller().onlyTenant())));
+    return Answer.ok(StatisticsResource.of(queue.statistics(call.caller().onlyTenant())));
   }
 
   private Answer info(Call call) {
