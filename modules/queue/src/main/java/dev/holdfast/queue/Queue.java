@@ -58,6 +58,7 @@ import dev.holdfast.queue.admin.KnownKey;
 import dev.holdfast.queue.admin.KnownKinds;
 import dev.holdfast.queue.admin.Queues;
 import dev.holdfast.queue.admin.Retention;
+import dev.holdfast.queue.admin.RotateKey;
 import dev.holdfast.queue.admin.TokenKey;
 import dev.holdfast.queue.admin.TokenKeys;
 import dev.holdfast.queue.claim.Claim;
@@ -656,6 +657,9 @@ public final class Queue implements AutoCloseable {
   }
 
   public void createKey(ApiKey key, String digest, @Nullable Duration lifetime) {
+    ApiKey.checkedName(key.name());
+    ApiKey.checkedTenant(key.tenant());
+    ApiKey.checkedLifetime(lifetime);
     boolean created =
         database.transact(
             "key",
@@ -670,6 +674,20 @@ public final class Queue implements AutoCloseable {
   /** False when there is no such key, or it opens nothing any more. */
   public boolean revokeKey(String id, Duration after) {
     return database.run("key", connection -> ApiKeys.revoke(connection, id, after));
+  }
+
+  /**
+   * Replaces a key by one with the same rights and the same end, which is valid besides the old one
+   * as long as the overlap lasts.
+   *
+   * @param id of the new key
+   * @param digest of the new key's secret
+   * @return empty when there is no such key, or it is not valid any more
+   */
+  public Optional<ApiKey> rotateKey(String old, String id, String digest, Duration overlap) {
+    ApiKey.checkedOverlap(overlap);
+    return database.run(
+        "key", connection -> RotateKey.rotate(connection, old, id, digest, overlap));
   }
 
   public List<ApiKey> keys() {

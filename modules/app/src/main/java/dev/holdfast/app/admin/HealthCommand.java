@@ -1,9 +1,6 @@
 package dev.holdfast.app.admin;
 
-import org.jspecify.annotations.Nullable;
-import java.util.List;
 import com.fasterxml.jackson.annotation.JsonInclude;
-import dev.holdfast.contract.resource.WorkerResource;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.WorkersTable;
@@ -11,8 +8,11 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.resource.WorkerResource;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -30,8 +30,8 @@ public final class HealthCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    try (Operator control = reach.open()) {
-      Operator.Health health = control.health();
+    try (Operator operator = reach.open()) {
+      Operator.Health health = operator.health();
       if (output.json) {
         print(health);
       } else {

@@ -1,12 +1,12 @@
 package dev.holdfast.app.admin;
 
-import dev.holdfast.contract.resource.StatisticsResource;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.resource.StatisticsResource;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Statistics;
 import java.util.EnumMap;
@@ -24,8 +24,8 @@ public final class StatsCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    try (Operator control = reach.open()) {
-      Statistics statistics = control.statistics();
+    try (Operator operator = reach.open()) {
+      Statistics statistics = operator.statistics();
       if (output.json) {
         Shown.print(StatisticsResource.of(statistics));
       } else {

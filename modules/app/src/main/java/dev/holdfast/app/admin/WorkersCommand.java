@@ -1,7 +1,5 @@
 package dev.holdfast.app.admin;
 
-import dev.holdfast.contract.resource.WorkerCommandResource;
-import dev.holdfast.contract.resource.WorkerResource;
 import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
@@ -12,6 +10,8 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.resource.WorkerCommandResource;
+import dev.holdfast.contract.resource.WorkerResource;
 import dev.holdfast.model.command.WorkerCommand;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -45,8 +45,8 @@ public final class WorkersCommand {
 
     @Override
     public Integer call() {
-      try (Operator control = reach.open()) {
-        Operator.Workers workers = control.workers();
+      try (Operator operator = reach.open()) {
+        Operator.Workers workers = operator.workers();
         if (output.json) {
           Shown.print(workers.workers().stream().map(WorkerResource::of).toList());
         } else {
@@ -115,26 +115,27 @@ public final class WorkersCommand {
             ExitCode.USAGE, "--all is for every supervisor: leave --supervisor out");
       }
       String asker = System.getProperty("user.name", "unknown");
-      try (Operator control = reach.open()) {
-        WorkerCommandWatch watch = new WorkerCommandWatch(control, Input.duration("--wait", wait));
+      try (Operator operator = reach.open()) {
+        WorkerCommandWatch watch = new WorkerCommandWatch(operator, Input.duration("--wait", wait));
         if (component == null) {
-          all(control, watch, asker);
+          all(operator, watch, asker);
         } else {
           List<WorkerCommand> commands =
-              control.command(new WorkerCommand.Draft(component, supervisor, action, asker, reason));
+              operator.command(
+                  new WorkerCommand.Draft(component, supervisor, action, asker, reason));
           tell(watch.await(commands), null);
         }
         return ExitCode.OK;
       }
     }
 
-    private void all(Operator control, WorkerCommandWatch watch, String asker)
+    private void all(Operator operator, WorkerCommandWatch watch, String asker)
         throws InterruptedException {
       if (action == WorkerCommand.Action.PAUSE) {
-        control.pauseAll(reason);
+        operator.pauseAll(reason);
         tell(watch.await(List.of()), "all workers are paused; jobs that run are finished");
       } else {
-        Operator.Resumed resumed = control.resumeAll(asker, reason);
+        Operator.Resumed resumed = operator.resumeAll(asker, reason);
         tell(
             watch.await(resumed.commands()),
             resumed.wasPaused() ? "all workers are resumed" : "the workers were not all paused");

@@ -1,7 +1,7 @@
 package dev.holdfast.app.cli;
 
-import dev.holdfast.contract.json.Wire;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.contract.json.Wire;
 import java.util.Locale;
 
 /** Prints what programs get with --json. */

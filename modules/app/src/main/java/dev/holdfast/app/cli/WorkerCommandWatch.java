@@ -15,15 +15,15 @@ import org.jspecify.annotations.Nullable;
 public final class WorkerCommandWatch {
   private static final Duration LOOK = Duration.ofMillis(200);
 
-  private final Operator control;
+  private final Operator operator;
   private final Duration patience;
   private final Map<String, Long> pids = new HashMap<>();
 
   /** Made before the commands are given, to know one process from the next. */
-  public WorkerCommandWatch(Operator control, Duration patience) {
-    this.control = control;
+  public WorkerCommandWatch(Operator operator, Duration patience) {
+    this.operator = operator;
     this.patience = patience;
-    control
+    operator
         .workers()
         .workers()
         .forEach(
@@ -42,7 +42,7 @@ public final class WorkerCommandWatch {
   public Outcome await(List<WorkerCommand> commands) throws InterruptedException {
     long until = System.nanoTime() + patience.toNanos();
     while (true) {
-      Operator.Workers now = control.workers();
+      Operator.Workers now = operator.workers();
       boolean done = commands.stream().allMatch(command -> isDone(command, now));
       if (done || System.nanoTime() - until >= 0) {
         return new Outcome(commands, done, lines(commands, now));
@@ -61,7 +61,9 @@ public final class WorkerCommandWatch {
       case RESUME -> !worker.paused() && !worker.stopped() && worker.status().isAlive();
       case STOP -> worker.stopped();
       case RESTART ->
-          worker.status().isAlive() && worker.pid() != null && !worker.pid().equals(before(command));
+          worker.status().isAlive()
+              && worker.pid() != null
+              && !worker.pid().equals(before(command));
     };
   }
 

@@ -1,6 +1,5 @@
 package dev.holdfast.app.jobs;
 
-import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JobOptions;
 import dev.holdfast.app.cli.Shown;
@@ -10,6 +9,7 @@ import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -144,10 +144,10 @@ public final class EnqueueCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     Settings settings = reach.settings();
     List<Job> jobs = payloads().stream().map(this::job).toList();
-    try (Operator control = reach.open(settings)) {
-      List<Enqueued> enqueued = control.enqueue(jobs);
+    try (Operator operator = reach.open(settings)) {
+      List<Enqueued> enqueued = operator.enqueue(jobs);
       print(enqueued);
-      return watch ? new Watch(control, json).follow(enqueued.getLast().id()) : ExitCode.OK;
+      return watch ? new Watch(operator, json).follow(enqueued.getLast().id()) : ExitCode.OK;
     }
   }
 

@@ -1,6 +1,5 @@
 package dev.holdfast.app.jobs;
 
-import dev.holdfast.contract.resource.PendingCommandResource;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
@@ -10,6 +9,7 @@ import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.resource.PendingCommandResource;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.command.PendingCommand;
@@ -81,15 +81,15 @@ final class JobsControlCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     JobId job = JobId.parse(id);
     JobCommand command = command();
-    try (Operator control = reach.open()) {
-      JobCommand.Answer answer = control.control(job, command);
+    try (Operator operator = reach.open()) {
+      JobCommand.Answer answer = operator.command(job, command);
       if (answer != JobCommand.Answer.ACCEPTED) {
-        throw refused(control, job, answer);
+        throw refused(operator, job, answer);
       }
-      PendingCommand now = control.control(job);
+      PendingCommand now = operator.pending(job);
       List<String> drops =
           command.action().dropsCheckpoints()
-              ? drops(control.timeline(job), command.action())
+              ? drops(operator.timeline(job), command.action())
               : List.of();
       if (output.json) {
         Shown.print(PendingCommandResource.of(now, drops));
@@ -99,9 +99,9 @@ final class JobsControlCommand implements Callable<Integer> {
           System.out.println("these are done, and will be done again: " + String.join(", ", drops));
         }
         if (command.action() == CommandAction.TAKEOVER) {
-          System.out.println(handedOver(control, job));
+          System.out.println(handedOver(operator, job));
         }
-        if ((now.paused() || now.takeover()) && !inSteps(control, job)) {
+        if ((now.paused() || now.takeover()) && !inSteps(operator, job)) {
           System.out.println(
               "no step of it has begun: a job that does not run in steps goes on all the same");
         }
@@ -111,9 +111,9 @@ final class JobsControlCommand implements Callable<Integer> {
   }
 
   /** Whether it is known to: of a handler's steps nobody knows before they begin. */
-  private static boolean inSteps(Operator control, JobId job) {
-    return JobsCommand.existing(control, job).kind().equals(WorkspaceJob.KIND)
-        || !control.steps(job).isEmpty();
+  private static boolean inSteps(Operator operator, JobId job) {
+    return JobsCommand.existing(operator, job).kind().equals(WorkspaceJob.KIND)
+        || !operator.steps(job).isEmpty();
   }
 
   /** What the request that was just made will drop. */
@@ -148,9 +148,9 @@ final class JobsControlCommand implements Callable<Integer> {
   }
 
   /** Workers hear within a second; one that cannot answer is not waited for much longer. */
-  private static String handedOver(Operator control, JobId job) throws InterruptedException {
+  private static String handedOver(Operator operator, JobId job) throws InterruptedException {
     for (int looks = 0; looks < LOOKS; looks++) {
-      JsonNode answer = answer(control.timeline(job));
+      JsonNode answer = answer(operator.timeline(job));
       if (answer != null) {
         return place(answer).orElse("nothing runs any more");
       }
@@ -189,14 +189,14 @@ final class JobsControlCommand implements Callable<Integer> {
     return null;
   }
 
-  private CommandException refused(Operator control, JobId job, JobCommand.Answer answer) {
+  private CommandException refused(Operator operator, JobId job, JobCommand.Answer answer) {
     return switch (answer) {
       case ACCEPTED -> throw new IllegalArgumentException("accepted");
       case NO_SUCH_JOB -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + job);
       case ALREADY_TERMINAL ->
           new CommandException(
               ExitCode.REFUSED,
-              JobsCommand.existing(control, job).state() == JobState.SUCCEEDED
+              JobsCommand.existing(operator, job).state() == JobState.SUCCEEDED
                   ? "the job has ended well: resume_from_step sends it back to one of its steps"
                   : "the job has already ended: put it back with 'holdfast jobs retry %s', or send it back to one of its steps with resume_from_step"
                       .formatted(job));
@@ -233,14 +233,14 @@ final class JobsControlCommand implements Callable<Integer> {
   }
 
   /** What is asked of a job, for people. */
-  static List<String> lines(PendingCommand control) {
+  static List<String> lines(PendingCommand pending) {
     List<String> lines = new ArrayList<>();
-    if (control.takeover()) {
+    if (pending.takeover()) {
       lines.add("taken over: its worker leaves it alone until resume");
-    } else if (control.paused()) {
+    } else if (pending.paused()) {
       lines.add("paused: no further attempt of a step begins until resume");
     }
-    PendingCommand.Recovery recovery = control.recovery();
+    PendingCommand.Recovery recovery = pending.recovery();
     if (recovery != null) {
       lines.add(
           "%s of '%s' is asked for by %s: %s"

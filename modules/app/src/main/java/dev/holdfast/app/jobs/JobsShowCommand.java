@@ -1,11 +1,6 @@
 package dev.holdfast.app.jobs;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
-import dev.holdfast.contract.resource.ArtifactResource;
-import dev.holdfast.contract.resource.AttemptResource;
-import dev.holdfast.contract.resource.EventResource;
-import dev.holdfast.contract.resource.PendingCommandResource;
-import dev.holdfast.contract.resource.JobResource;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
@@ -14,6 +9,11 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.resource.ArtifactResource;
+import dev.holdfast.contract.resource.AttemptResource;
+import dev.holdfast.contract.resource.EventResource;
+import dev.holdfast.contract.resource.JobResource;
+import dev.holdfast.contract.resource.PendingCommandResource;
 import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.PublishedArtifact;
@@ -46,13 +46,13 @@ final class JobsShowCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     JobId wanted = JobId.parse(id);
-    try (Operator control = reach.open()) {
-      JobStatus job = JobsCommand.existing(control, wanted);
-      List<JobEvent> timeline = control.timeline(wanted);
-      List<Attempt> attempts = control.attempts(wanted);
-      List<PublishedArtifact> artifacts = control.artifacts(wanted);
+    try (Operator operator = reach.open()) {
+      JobStatus job = JobsCommand.existing(operator, wanted);
+      List<JobEvent> timeline = operator.timeline(wanted);
+      List<Attempt> attempts = operator.attempts(wanted);
+      List<PublishedArtifact> artifacts = operator.artifacts(wanted);
       PendingCommand asked =
-          job.state().isTerminal() ? PendingCommand.NONE : control.control(wanted);
+          job.state().isTerminal() ? PendingCommand.NONE : operator.pending(wanted);
       if (output.json) {
         Shown.print(
             new Report(

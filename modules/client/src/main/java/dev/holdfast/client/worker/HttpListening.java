@@ -3,7 +3,6 @@ package dev.holdfast.client.worker;
 import dev.holdfast.client.http.ServerConnection;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.lease.QueueWait;
-import dev.holdfast.model.value.Refusal;
 import dev.holdfast.worker.source.SourceUnavailableException;
 import java.time.Duration;
 import java.util.List;
@@ -16,20 +15,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Waits at the server for work, again and again. What comes while it is not waiting is not lost: it
- * wakes its worker each time it can wait again, and the worker polls underneath.
+ * Long polls of a worker for new jobs. A wake-up that comes between two polls is not lost: the
+ * worker is woken each time that polling resumes, and it looks for jobs by itself as well.
  */
 final class HttpListening implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(HttpListening.class);
 
-  /** Short enough for whatever stands between us and the server. */
+  /** Shorter than the idle timeout of common proxies. */
   private static final Duration WAIT = Duration.ofSeconds(25);
 
   private static final Duration SLACK = Duration.ofSeconds(10);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
 
-  private final ServerConnection server;
+  private final WorkerCalls server;
   private final List<String> queues;
   private final Consumer<String> wake;
   private final byte[] waitForRing;
@@ -37,13 +36,13 @@ final class HttpListening implements AutoCloseable {
   private final Thread thread;
   private final Object lock = new Object();
   private volatile boolean closed;
-  private ServerConnection.@Nullable Call<QueueWait.Answer> waiting;
+  private ServerConnection.@Nullable Call waiting;
 
-  HttpListening(ServerConnection server, List<String> queues, Consumer<String> wake) {
+  HttpListening(WorkerCalls server, List<String> queues, Consumer<String> wake) {
     this.server = server;
     this.queues = queues;
     this.wake = wake;
-    // Not the worker's own name, which is not known here; it tells one waiter from another.
+    // The worker's own name is not known here; this one only tells one waiter from another.
     String name = "listener-" + UUID.randomUUID();
     this.waitForRing = Wire.write(new QueueWait(name, queues, WAIT.toMillis()));
     this.look = Wire.write(new QueueWait(name, queues, 0));
@@ -56,7 +55,7 @@ final class HttpListening implements AutoCloseable {
     while (!closed) {
       try {
         List<String> rung = ask(missed ? look : waitForRing);
-        // Whatever was rung before somebody listened, nobody has heard.
+        // After a gap, wake-ups may have been missed: every queue counts as rung.
         (missed ? queues : rung).forEach(this::tell);
         missed = false;
         pause = FIRST_PAUSE;
@@ -82,21 +81,15 @@ final class HttpListening implements AutoCloseable {
   }
 
   private List<String> ask(byte[] question) {
-    ServerConnection.Call<QueueWait.Answer> call;
+    ServerConnection.Call call;
     synchronized (lock) {
       if (closed) {
         return List.of();
       }
-      call =
-          server.posting(
-              "/v1/queues/wait",
-              question,
-              WAIT.plus(SLACK),
-              Refusal.BAD_NAME,
-              QueueWait.Answer.class);
+      call = server.begin("/v1/queues/wait", question, WAIT.plus(SLACK));
       waiting = call;
     }
-    return server.answer(call).queues();
+    return server.await(call, QueueWait.Answer.class).queues();
   }
 
   private void tell(String queue) {

@@ -1,9 +1,7 @@
 package dev.holdfast.contract.resource;
 
 import dev.holdfast.contract.json.Wire;
-import dev.holdfast.model.ops.Finding;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What a client reads of a server's description of itself.
@@ -21,15 +19,9 @@ public record InfoResource(String version, Database database, List<Problem> prob
   }
 
   /**
-   * One problem and what to do about it.
+   * One problem.
    *
-   * @param doNext over HTTP
-   * @param doNextCommand on the command line
+   * @param doNextCommand what to do about it, on the command line
    */
-  public record Problem(String code, String what, @Nullable String doNext, String doNextCommand) {
-    public static Problem of(Finding finding) {
-      return new Problem(
-          finding.code(), finding.what(), finding.doNextOverHttp(), finding.doNext());
-    }
-  }
+  public record Problem(String code, String what, String doNextCommand) {}
 }

@@ -80,7 +80,7 @@ public final class ApiKeys {
     return Rows.list(connection, row -> row.getBoolean("found"), ANY).getFirst();
   }
 
-  private static ApiKey read(ResultSet row) throws SQLException {
+  static ApiKey read(ResultSet row) throws SQLException {
     return new ApiKey(
         row.getString("id"),
         row.getString("name"),

@@ -1,10 +1,13 @@
 package dev.holdfast.queue.command;
 
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Rows;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,11 +68,14 @@ public final class Retry {
       SELECT id, queue FROM moved
       """;
 
-  private static final String ENDED_BADLY = SQL.formatted("'FAILED', 'CANCELLED'", SUSPECT_KEY);
-  private static final String ENDED =
-      SQL.formatted("'FAILED', 'CANCELLED', 'SUCCEEDED'", SUSPECT_KEY);
+  private static final String ENDED_BADLY = SQL.formatted(quoted(JobState.RETRYABLE), SUSPECT_KEY);
+  private static final String ENDED = SQL.formatted(quoted(JobState.TERMINAL), SUSPECT_KEY);
 
   private Retry() {}
+
+  private static String quoted(Set<JobState> states) {
+    return states.stream().map(state -> "'" + state + "'").collect(Collectors.joining(", "));
+  }
 
   /** One that was put back, and where. */
   public record Retried(JobId job, String queue) {}

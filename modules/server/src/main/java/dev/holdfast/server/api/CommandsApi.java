@@ -1,8 +1,8 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.resource.PendingCommandResource;
 import dev.holdfast.contract.resource.StepResource;
-import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobCommand;

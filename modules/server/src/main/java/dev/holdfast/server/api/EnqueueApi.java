@@ -1,9 +1,10 @@
 package dev.holdfast.server.api;
 
-import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.json.WireException;
+import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.contract.resource.JobRequest;
+import dev.holdfast.contract.token.Secrets;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -14,7 +15,6 @@ import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.server.auth.Caller;
-import dev.holdfast.server.auth.Secrets;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;

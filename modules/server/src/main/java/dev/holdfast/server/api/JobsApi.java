@@ -1,13 +1,13 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.resource.ArtifactResource;
-import dev.holdfast.contract.resource.StepResource;
 import dev.holdfast.contract.resource.AttemptResource;
 import dev.holdfast.contract.resource.EventResource;
+import dev.holdfast.contract.resource.JobResource;
 import dev.holdfast.contract.resource.LogResource;
 import dev.holdfast.contract.resource.PendingCommandResource;
-import dev.holdfast.contract.resource.JobResource;
-import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.resource.StepResource;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.ReportedCompletion;
 import dev.holdfast.model.command.PendingCommand;
@@ -76,9 +76,11 @@ public final class JobsApi {
         Route.get("/v1/jobs/{id}", Guard.READ, this::show).queries("with"),
         Route.get("/v1/jobs/{id}/timeline", Guard.READ, call -> only(call, EVENTS, this::events)),
         Route.get("/v1/jobs/{id}/log", Guard.READ, this::log).queries("after"),
-        Route.get("/v1/jobs/{id}/attempts", Guard.READ, call -> only(call, ATTEMPTS, this::attempts)),
+        Route.get(
+            "/v1/jobs/{id}/attempts", Guard.READ, call -> only(call, ATTEMPTS, this::attempts)),
         Route.get("/v1/jobs/{id}/steps", Guard.READ, call -> only(call, STEPS, this::steps)),
-        Route.get("/v1/jobs/{id}/artifacts", Guard.READ, call -> only(call, ARTIFACTS, this::artifacts)),
+        Route.get(
+            "/v1/jobs/{id}/artifacts", Guard.READ, call -> only(call, ARTIFACTS, this::artifacts)),
         Route.get("/v1/jobs/{id}/result", Guard.READ, this::result));
   }
 

@@ -1,9 +1,9 @@
 package dev.holdfast.server.api;
 
-import dev.holdfast.contract.resource.CancellationResource;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.json.WireException;
+import dev.holdfast.contract.resource.CancellationResource;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
@@ -30,7 +30,6 @@ import org.jspecify.annotations.Nullable;
 /** Cancels jobs and puts them back, one or many. */
 public final class OperateApi {
   private static final String REASON = "requested over HTTP";
-  private static final Set<JobState> DEAD = EnumSet.of(JobState.FAILED, JobState.CANCELLED);
 
   private final Queue queue;
   private final Duration grace;
@@ -227,7 +226,7 @@ public final class OperateApi {
     if (many.reason() != null || many.cascade() != null) {
       throw new Problem(422, "invalid_value", "a retry has no 'reason' and no 'cascade'");
     }
-    Page page = page(call, many, EnumSet.of(JobState.FAILED), DEAD);
+    Page page = page(call, many, EnumSet.of(JobState.FAILED), JobState.RETRYABLE);
     Set<JobId> retried = queue.retry(page.ids(), call.caller().onlyTenant());
     List<JobId> others = page.ids().stream().filter(id -> !retried.contains(id)).toList();
     long refused =

@@ -1,8 +1,8 @@
 package dev.holdfast.server.api;
 
-import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.json.WireException;
+import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.value.Limits;
@@ -121,8 +121,7 @@ public final class QueuesApi {
     URI url = dispatch.url();
     String port = url.getPort() < 0 ? "" : ":" + url.getPort();
     return new QueueResource.Dispatch(
-        url.getScheme() + "://" + url.getHost() + port + url.getRawPath(),
-        dispatch.maxInFlight());
+        url.getScheme() + "://" + url.getHost() + port + url.getRawPath(), dispatch.maxInFlight());
   }
 
   private String named(Call call) {

@@ -1,13 +1,8 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.contract.resource.ScheduleRequest;
 import dev.holdfast.contract.resource.ScheduleResource;
-import dev.holdfast.contract.json.Wire;
-import dev.holdfast.model.job.Job;
-import dev.holdfast.model.schedule.Cron;
-import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
-import dev.holdfast.model.schedule.WhenMissed;
-import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.server.http.Answer;
@@ -15,12 +10,8 @@ import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
-import java.time.DateTimeException;
-import java.time.Duration;
-import java.time.ZoneId;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** Schedules. They belong to no tenant, so they are for those who see all of them. */
 public final class SchedulesApi {
@@ -39,50 +30,6 @@ public final class SchedulesApi {
         Route.post("/v1/schedules/{name}/pause", Guard.OPERATE, this::pause).maxBody(Route.SMALL),
         Route.post("/v1/schedules/{name}/resume", Guard.OPERATE, this::resume)
             .maxBody(Route.SMALL));
-  }
-
-  /** When, and what. */
-  record ScheduleRequest(
-      String cron,
-      @Nullable String zone,
-      String kind,
-      @Nullable Json payload,
-      @Nullable String queue,
-      @Nullable Integer priority,
-      @Nullable Integer maxAttempts,
-      @Nullable Integer maxCrashes,
-      @Nullable Long timeoutMs,
-      @Nullable WhenMissed missed,
-      @Nullable Boolean overlap) {
-    ScheduleRequest {
-      Wire.present("cron", cron);
-      Wire.present("kind", kind);
-    }
-
-    Schedule schedule(String name) {
-      Job job = Job.of(kind, payload == null ? Json.EMPTY : payload);
-      job = queue == null ? job : job.queue(queue);
-      job = priority == null ? job : job.priority(priority);
-      job = maxAttempts == null ? job : job.maxAttempts(maxAttempts);
-      job = maxCrashes == null ? job : job.maxCrashes(maxCrashes);
-      job = timeoutMs == null ? job : job.timeout(Duration.ofMillis(timeoutMs));
-      return new Schedule(
-          name,
-          Cron.parse(cron),
-          zoneId(),
-          job,
-          missed == null ? WhenMissed.ONCE : missed,
-          overlap == null || overlap);
-    }
-
-    private ZoneId zoneId() {
-      try {
-        return ZoneId.of(zone == null ? "UTC" : zone);
-      } catch (DateTimeException unknown) {
-        throw new Problem(
-            422, "bad_schedule", "field 'zone' must be a time zone such as Europe/Berlin or UTC");
-      }
-    }
   }
 
   private Optional<ScheduleStatus> find(String name) {

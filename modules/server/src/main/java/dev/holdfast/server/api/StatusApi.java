@@ -1,8 +1,8 @@
 package dev.holdfast.server.api;
 
-import dev.holdfast.contract.resource.StatisticsResource;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.resource.StatisticsResource;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.model.ops.Finding;

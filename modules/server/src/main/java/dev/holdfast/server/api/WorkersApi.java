@@ -1,6 +1,5 @@
 package dev.holdfast.server.api;
 
-import java.time.Instant;
 import dev.holdfast.contract.resource.WorkerCommandResource;
 import dev.holdfast.contract.resource.WorkerResource;
 import dev.holdfast.model.command.AcceptedWorkerCommand;
@@ -11,6 +10,7 @@ import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

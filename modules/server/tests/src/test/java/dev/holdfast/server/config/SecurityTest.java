@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
+import dev.holdfast.contract.token.Secrets;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.ServerTest;
-import dev.holdfast.server.auth.Secrets;
 import dev.holdfast.server.http.Client;
 import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.testkit.FaultProxy;

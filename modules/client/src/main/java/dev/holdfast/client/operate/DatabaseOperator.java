@@ -1,8 +1,6 @@
-package dev.holdfast.app.operate;
+package dev.holdfast.client.operate;
 
-import dev.holdfast.app.config.Access;
-import dev.holdfast.client.operate.Operator;
-import dev.holdfast.client.operate.OperatorException;
+import dev.holdfast.contract.token.Secrets;
 import dev.holdfast.contract.token.TokenLifetime;
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.LogCursor;
@@ -29,7 +27,7 @@ import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.Queue;
-import dev.holdfast.server.auth.Secrets;
+import dev.holdfast.queue.admin.TokenKey;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -39,18 +37,21 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** On the database itself. */
-final class DatabaseOperator implements Operator {
-  /** So long a server may go on signing with the key it knows. */
-  private static final Duration UNTIL_ALL_KNOW = Duration.ofMinutes(1);
-
-  private final Access access;
+public final class DatabaseOperator implements Operator {
   private final Queue queue;
+  private final Runnable close;
+  private final String version;
   private final Duration cancelGrace;
   private final Duration reapGrace;
 
-  DatabaseOperator(Access access, Timings timings) {
-    this.access = access;
-    this.queue = access.holdfast().queue();
+  /**
+   * @param version of this program
+   * @param close closes the queue and its connections
+   */
+  public DatabaseOperator(Queue queue, Timings timings, String version, Runnable close) {
+    this.queue = queue;
+    this.version = version;
+    this.close = close;
     this.cancelGrace = timings.cancelGrace();
     this.reapGrace = timings.reapGrace();
   }
@@ -106,12 +107,12 @@ final class DatabaseOperator implements Operator {
   }
 
   @Override
-  public PendingCommand control(JobId job) {
+  public PendingCommand pending(JobId job) {
     return queue.control(job);
   }
 
   @Override
-  public JobCommand.Answer control(JobId job, JobCommand command) {
+  public JobCommand.Answer command(JobId job, JobCommand command) {
     return queue.control(job, command, null);
   }
 
@@ -192,12 +193,9 @@ final class DatabaseOperator implements Operator {
 
   @Override
   public NewKey createKey(String name, Role role, String tenant, @Nullable Duration lifetime) {
-    if (!tenant.equals(ApiKey.EVERY_TENANT)) {
-      Limits.word("tenant", tenant);
-    }
     Secrets.Parts parts = Secrets.next();
     queue.createKey(
-        new ApiKey(parts.id(), Limits.key("name", name), role, tenant, Instant.EPOCH, null, null),
+        new ApiKey(parts.id(), name, role, tenant, Instant.EPOCH, null, null),
         parts.digest(),
         lifetime);
     return new NewKey(parts.id(), parts.text());
@@ -210,23 +208,15 @@ final class DatabaseOperator implements Operator {
 
   @Override
   public Optional<NewKey> rotateKey(String id, Duration overlap) {
+    Secrets.Parts parts = Secrets.next();
     return queue
-        .validKey(id)
-        .map(
-            known -> {
-              ApiKey old = known.key();
-              // No longer than the old one would have lived.
-              Duration lifetime =
-                  old.expiresAt() == null ? null : Duration.between(queue.now(), old.expiresAt());
-              NewKey created = createKey(old.name(), old.role(), old.tenant(), lifetime);
-              queue.revokeKey(id, overlap);
-              return created;
-            });
+        .rotateKey(id, parts.id(), parts.digest(), overlap)
+        .map(key -> new NewKey(key.id(), parts.text()));
   }
 
   @Override
   public void rotateSigningKey() {
-    queue.rotateTokenKey(Secrets.tokenKey(), TokenLifetime.LONGEST.plus(UNTIL_ALL_KNOW));
+    queue.rotateTokenKey(TokenKey.next(), TokenLifetime.KEY_OVERLAP);
   }
 
   @Override
@@ -235,9 +225,9 @@ final class DatabaseOperator implements Operator {
   }
 
   @Override
-  public List<WorkerCommand> order(WorkerCommand.Draft draft) {
+  public List<WorkerCommand> command(WorkerCommand.Draft draft) {
     return switch (queue.health().ask(queue.crew(null), draft)) {
-      case AcceptedWorkerCommand.Given(var orders) -> orders;
+      case AcceptedWorkerCommand.Given(var commands) -> commands;
       case AcceptedWorkerCommand.Unknown(var message) ->
           throw new OperatorException(OperatorException.Reason.NOT_FOUND, message);
       case AcceptedWorkerCommand.Refused(var code, var message) ->
@@ -258,11 +248,11 @@ final class DatabaseOperator implements Operator {
 
   @Override
   public Health health() {
-    return HealthCheck.of(queue, reapGrace);
+    return HealthCheck.of(queue, reapGrace, version);
   }
 
   @Override
   public void close() {
-    access.close();
+    close.run();
   }
 }
