@@ -32,11 +32,11 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Asks something of a job that runs in steps. */
+/** Gives a command to a job that runs in steps. */
 @Command(
     name = "control",
     description = {
-      "Ask something of a job that runs in steps; its worker hears it with the next heartbeat.",
+      "Give a command to a job that runs in steps; its worker gets it with the next heartbeat.",
       "pause lets no further attempt of a step begin, takeover stops the work at once; both last"
           + " until resume. retry_step does a step again, hard_reset_step in a new workspace,"
           + " resume_from_step with all after it; these put a job that has ended back into its"
@@ -116,7 +116,7 @@ final class JobsControlCommand implements Callable<Integer> {
         || !operator.steps(job).isEmpty();
   }
 
-  /** What the request that was just made will drop. */
+  /** The steps that the command just given will drop. */
   private static List<String> drops(List<JobEvent> timeline, CommandAction action) {
     return timeline.reversed().stream()
         .filter(event -> event.type().equals(EventType.CONTROL + action.text()))
@@ -172,7 +172,7 @@ final class JobsControlCommand implements Callable<Integer> {
         : Optional.empty();
   }
 
-  /** What its worker has said to the takeover that lasts. */
+  /** What the worker answered to the takeover that is in force. */
   private static @Nullable JsonNode answer(List<JobEvent> timeline) {
     for (JobEvent event : timeline.reversed()) {
       if (event.type().equals(EventType.PROCESSING)
@@ -232,7 +232,7 @@ final class JobsControlCommand implements Callable<Integer> {
     };
   }
 
-  /** What is asked of a job, for people. */
+  /** The commands that are not executed yet, for people. */
   static List<String> lines(PendingCommand pending) {
     List<String> lines = new ArrayList<>();
     if (pending.takeover()) {

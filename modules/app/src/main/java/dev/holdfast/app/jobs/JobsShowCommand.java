@@ -51,18 +51,18 @@ final class JobsShowCommand implements Callable<Integer> {
       List<JobEvent> timeline = operator.timeline(wanted);
       List<Attempt> attempts = operator.attempts(wanted);
       List<PublishedArtifact> artifacts = operator.artifacts(wanted);
-      PendingCommand asked =
+      PendingCommand pending =
           job.state().isTerminal() ? PendingCommand.NONE : operator.pending(wanted);
       if (output.json) {
         Shown.print(
             new Report(
                 JobResource.of(job),
-                asked.equals(PendingCommand.NONE) ? null : PendingCommandResource.of(asked),
+                pending.equals(PendingCommand.NONE) ? null : PendingCommandResource.of(pending),
                 attempts.stream().map(AttemptResource::of).toList(),
                 artifacts.stream().map(ArtifactResource::of).toList(),
                 timeline.stream().map(EventResource::of).toList()));
       } else {
-        print(job, asked, attempts, artifacts, timeline);
+        print(job, pending, attempts, artifacts, timeline);
       }
       return ExitCode.OK;
     }
@@ -78,7 +78,7 @@ final class JobsShowCommand implements Callable<Integer> {
 
   private static void print(
       JobStatus job,
-      PendingCommand asked,
+      PendingCommand pending,
       List<Attempt> attempts,
       List<PublishedArtifact> artifacts,
       List<JobEvent> timeline) {
@@ -103,8 +103,8 @@ final class JobsShowCommand implements Callable<Integer> {
                 Plural.of(job.crashes(), "crash", "crashes"),
                 job.maxCrashes()));
     line("cancel", job.cancelReason());
-    if (!asked.equals(PendingCommand.NONE)) {
-      JobsControlCommand.lines(asked).forEach(each -> line("control", each));
+    if (!pending.equals(PendingCommand.NONE)) {
+      JobsControlCommand.lines(pending).forEach(each -> line("command", each));
       JobsControlCommand.place(timeline).ifPresent(place -> line("", place));
     }
     line("unique", job.uniqueKey());

@@ -131,20 +131,20 @@ public final class HttpSource implements JobSource, AutoCloseable {
 
   @Override
   public List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease) {
-    List<HeartbeatResult> pulses = new ArrayList<>();
+    List<HeartbeatResult> results = new ArrayList<>();
     List<HeldLease> held = new ArrayList<>();
     for (Lease each : leases) {
       holders
           .of(each)
           .ifPresentOrElse(
               worker -> held.add(HeldLease.of(each, worker)),
-              () -> pulses.add(new HeartbeatResult(each, Ack.LEASE_LOST, null)));
+              () -> results.add(new HeartbeatResult(each, Ack.LEASE_LOST, null)));
     }
     for (int from = 0; from < held.size(); from += LeaseHeartbeat.MOST) {
       List<HeldLease> some = held.subList(from, Math.min(held.size(), from + LeaseHeartbeat.MOST));
       LeaseHeartbeat beat = new LeaseHeartbeat(lease.toMillis(), some);
-      pulses.addAll(
-          pulses(
+      results.addAll(
+          results(
               server.post(
                   "/v1/leases/heartbeat",
                   Wire.write(beat),
@@ -152,20 +152,20 @@ public final class HttpSource implements JobSource, AutoCloseable {
                   Refusal.BAD_LIMIT,
                   LeaseHeartbeat.Answer.class)));
     }
-    return pulses;
+    return results;
   }
 
   @Override
   public List<HeartbeatResult> signals(String worker) {
-    return pulses(
+    return results(
         server.get(
             "/v1/leases/signals?worker=" + encoded(worker),
             HEARTBEAT_PATIENCE,
             LeaseHeartbeat.Answer.class));
   }
 
-  private static List<HeartbeatResult> pulses(LeaseHeartbeat.Answer answer) {
-    return answer.pulses().stream().map(LeaseHeartbeat.Beat::pulse).toList();
+  private static List<HeartbeatResult> results(LeaseHeartbeat.Answer answer) {
+    return answer.pulses().stream().map(LeaseHeartbeat.Beat::result).toList();
   }
 
   @Override

@@ -2,7 +2,7 @@ package dev.holdfast.contract.resource;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.holdfast.contract.json.Wire;
-import dev.holdfast.contract.task.TaskControl;
+import dev.holdfast.contract.task.TaskCommands;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
 import java.time.Instant;
@@ -47,7 +47,7 @@ public record PendingCommandResource(
       return new Recovery(
           asked.action().text(),
           asked.stepId(),
-          TaskControl.strategy(asked.action()),
+          TaskCommands.strategy(asked.action()),
           asked.requestedBy(),
           asked.reason(),
           asked.updatedAt());

@@ -19,7 +19,7 @@ import dev.holdfast.server.routing.Route;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The steps of jobs as operators see them, and what they ask of them. */
+/** The steps of jobs, and commands of operators to jobs. */
 public final class CommandsApi {
   private final Queue queue;
 
@@ -31,12 +31,12 @@ public final class CommandsApi {
     return List.of(
         Route.get("/v1/jobs/{id}/steps/{stepId}", Guard.READ, this::step),
         Route.get("/v1/jobs/{id}/steps/{stepId}/patch", Guard.READ, this::patch),
-        Route.post("/v1/jobs/{id}/control", Guard.OPERATE, this::control).maxBody(Route.SMALL));
+        Route.post("/v1/jobs/{id}/control", Guard.OPERATE, this::command).maxBody(Route.SMALL));
   }
 
-  /** What, of which step, and why. */
-  record ControlRequest(String action, @Nullable String stepId, @Nullable String reason) {
-    ControlRequest {
+  /** A command: the action, the step it is for, and why. */
+  record CommandRequest(String action, @Nullable String stepId, @Nullable String reason) {
+    CommandRequest {
       Wire.present("action", action);
       if (stepId != null) {
         Limits.stepId(stepId);
@@ -73,8 +73,8 @@ public final class CommandsApi {
         .header("Content-Disposition", "attachment; filename=\"" + name + "\"");
   }
 
-  private Answer control(Call call) {
-    ControlRequest request = call.body(ControlRequest.class);
+  private Answer command(Call call) {
+    CommandRequest request = call.body(CommandRequest.class);
     JobId id = call.id("id");
     JobCommand command = request.command(call.caller());
     JobCommand.Answer answer = queue.control(id, command, call.caller().onlyTenant());

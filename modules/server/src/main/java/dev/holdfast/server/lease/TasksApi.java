@@ -1,8 +1,8 @@
 package dev.holdfast.server.lease;
 
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.task.TaskCommands;
 import dev.holdfast.contract.task.TaskCompleted;
-import dev.holdfast.contract.task.TaskControl;
 import dev.holdfast.contract.task.TaskHeartbeat;
 import dev.holdfast.contract.task.TaskLog;
 import dev.holdfast.contract.task.TaskStarted;
@@ -111,7 +111,7 @@ public final class TasksApi {
             now,
             fresh == null ? null : fresh.text(),
             fresh == null ? null : fresh.expiresAt(),
-            TaskControl.ifAsked(pulse.control())));
+            TaskCommands.ifAsked(pulse.control())));
   }
 
   private Answer log(Call call) {

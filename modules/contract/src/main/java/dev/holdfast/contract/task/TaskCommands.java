@@ -7,22 +7,23 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What operators ask of a task at this moment.
+ * The commands of operators to a task that its worker has not executed yet; field {@code
+ * liveControl} of envelopes and heartbeats.
  *
- * @param paused no further attempt of a step is to begin
- * @param takeover work is to stop; the operator does it by hand
- * @param heldBy who asked for that, and why; null where a step was asked for since
+ * @param paused no further attempt of a step begins
+ * @param takeover the worker stops; the operator works by hand
+ * @param heldBy who gave the command to pause or to take over; null if a step was asked for since
  */
-public record TaskControl(
+public record TaskCommands(
     boolean paused,
     boolean takeover,
     @Nullable Recovery recovery,
     PendingCommand.@Nullable HeldBy heldBy) {
   /**
-   * A step to be done again, once.
+   * A command to do one step again.
    *
-   * @param strategy in the same workspace, or in a new one; null for one that was done by hand
-   * @param updatedAt names this very request: whoever has honoured it says so with this
+   * @param strategy in the same workspace, or in a new one; null for a step done by hand
+   * @param updatedAt identifies the command; the worker acknowledges it with this value
    */
   public record Recovery(
       String action,
@@ -35,13 +36,13 @@ public record TaskControl(
       return new Recovery(
           asked.action().text(),
           asked.stepId(),
-          TaskControl.strategy(asked.action()),
+          TaskCommands.strategy(asked.action()),
           asked.requestedBy(),
           asked.reason(),
           asked.updatedAt());
     }
 
-    /** A server may be newer than its workers: what they cannot do, they leave alone. */
+    /** Null for an action of a newer server that this worker does not know. */
     private PendingCommand.@Nullable Recovery known() {
       return Stream.of(CommandAction.values())
           .filter(each -> each.isRecovery() && each.text().equals(action))
@@ -59,27 +60,27 @@ public record TaskControl(
     return action == CommandAction.RETRY_STEP ? "soft_reset" : null;
   }
 
-  public static TaskControl of(PendingCommand control) {
-    PendingCommand.Recovery asked = control.recovery();
-    return new TaskControl(
-        control.paused(),
-        control.takeover(),
+  public static TaskCommands of(PendingCommand pending) {
+    PendingCommand.Recovery asked = pending.recovery();
+    return new TaskCommands(
+        pending.paused(),
+        pending.takeover(),
         asked == null ? null : Recovery.of(asked),
-        control.heldBy());
+        pending.heldBy());
   }
 
-  /** Nothing where nothing is asked. */
-  public static @Nullable TaskControl ifAsked(PendingCommand control) {
-    return control.equals(PendingCommand.NONE) ? null : of(control);
+  /** Null without any command. */
+  public static @Nullable TaskCommands ifAsked(PendingCommand pending) {
+    return pending.equals(PendingCommand.NONE) ? null : of(pending);
   }
 
-  public static PendingCommand control(@Nullable TaskControl asked) {
-    return asked == null
+  public static PendingCommand pending(@Nullable TaskCommands commands) {
+    return commands == null
         ? PendingCommand.NONE
         : new PendingCommand(
-            asked.paused(),
-            asked.takeover(),
-            asked.recovery() == null ? null : asked.recovery().known(),
-            asked.heldBy());
+            commands.paused(),
+            commands.takeover(),
+            commands.recovery() == null ? null : commands.recovery().known(),
+            commands.heldBy());
   }
 }
