@@ -3,6 +3,7 @@ package dev.holdfast.queue;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.queue.admin.ApiKeys;
 import dev.holdfast.queue.admin.KnownKey;
+import dev.holdfast.queue.admin.RotateKey;
 import dev.holdfast.queue.admin.TokenKey;
 import dev.holdfast.queue.admin.TokenKeys;
 import dev.holdfast.queue.jdbc.Database;
@@ -20,6 +21,9 @@ public final class Access {
   }
 
   public void createKey(ApiKey key, String digest, @Nullable Duration lifetime) {
+    ApiKey.checkedName(key.name());
+    ApiKey.checkedTenant(key.tenant());
+    ApiKey.checkedLifetime(lifetime);
     boolean created =
         database.transact(
             "key",
@@ -34,6 +38,20 @@ public final class Access {
   /** False when there is no such key, or it is no longer valid. */
   public boolean revokeKey(String id, Duration after) {
     return database.run("key", connection -> ApiKeys.revoke(connection, id, after));
+  }
+
+  /**
+   * Replaces a key by one with the same rights and the same end; the old one stays valid as long as
+   * the overlap lasts.
+   *
+   * @param id of the new key
+   * @param digest of the new key's secret
+   * @return empty when there is no such key, or it is not valid any more
+   */
+  public Optional<ApiKey> rotateKey(String old, String id, String digest, Duration overlap) {
+    ApiKey.checkedOverlap(overlap);
+    return database.run(
+        "key", connection -> RotateKey.rotate(connection, old, id, digest, overlap));
   }
 
   public List<ApiKey> keys() {

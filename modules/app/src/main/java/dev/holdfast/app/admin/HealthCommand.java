@@ -1,6 +1,6 @@
 package dev.holdfast.app.admin;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.WorkersTable;
@@ -8,9 +8,11 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.WorkerResource;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -28,8 +30,8 @@ public final class HealthCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    try (Operator control = reach.open()) {
-      Operator.Health health = control.health();
+    try (Operator operator = reach.open()) {
+      Operator.Health health = operator.health();
       if (output.json) {
         print(health);
       } else {
@@ -48,21 +50,21 @@ public final class HealthCommand implements Callable<Integer> {
   }
 
   private static void print(Operator.Health health) {
-    ObjectNode node =
-        Shown.object().put("healthy", health.problems().isEmpty()).put("about", health.about());
-    Instant paused = health.workers().pausedSince();
-    node.put("workersPaused", paused == null ? null : paused.toString());
-    node.putArray("workers")
-        .addAll(health.workers().workers().stream().map(Shape::worker).toList());
-    node.putArray("problems")
-        .addAll(health.problems().stream().map(HealthCommand::problem).toList());
-    Shown.print(node);
+    Shown.print(
+        new Report(
+            health.problems().isEmpty(),
+            health.about(),
+            health.workers().pausedSince(),
+            health.workers().workers().stream().map(WorkerResource::of).toList(),
+            health.problems()));
   }
 
-  private static ObjectNode problem(Operator.Health.Trouble trouble) {
-    return Shown.object()
-        .put("code", trouble.code())
-        .put("what", trouble.what())
-        .put("doNext", trouble.doNext());
-  }
+  /** What --json prints. */
+  @JsonInclude(JsonInclude.Include.ALWAYS)
+  record Report(
+      boolean healthy,
+      String about,
+      @Nullable Instant workersPaused,
+      List<WorkerResource> workers,
+      List<Operator.Health.Trouble> problems) {}
 }

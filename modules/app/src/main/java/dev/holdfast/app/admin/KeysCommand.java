@@ -11,7 +11,7 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.KeyResource;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import java.time.Duration;
@@ -37,9 +37,6 @@ import picocli.CommandLine.Parameters;
     },
     synopsisSubcommandLabel = "COMMAND")
 public final class KeysCommand {
-  private static final Duration LONGEST_LIFE = Duration.ofDays(3_650);
-  private static final Duration LONGEST_OVERLAP = Duration.ofDays(30);
-
   /** The only time a key is shown. */
   @Command(
       name = "create",
@@ -77,9 +74,9 @@ public final class KeysCommand {
     @Override
     public Integer call() {
       Duration lifetime = expiresIn == null ? null : lifetime(expiresIn);
-      try (Operator control = reach.open()) {
+      try (Operator operator = reach.open()) {
         show(
-            control.createKey(name == null ? role.word() : name, role, tenant, lifetime),
+            operator.createKey(name == null ? role.word() : name, role, tenant, lifetime),
             output.json);
         return ExitCode.OK;
       }
@@ -87,7 +84,9 @@ public final class KeysCommand {
 
     private static Duration lifetime(String text) {
       Duration lifetime = Input.duration("--expires-in", text);
-      if (lifetime.isNegative() || lifetime.isZero() || lifetime.compareTo(LONGEST_LIFE) > 0) {
+      if (lifetime.isNegative()
+          || lifetime.isZero()
+          || lifetime.compareTo(ApiKey.LONGEST_LIFE) > 0) {
         throw new CommandException(ExitCode.USAGE, "--expires-in must lie between 1ms and 3650d");
       }
       return lifetime;
@@ -102,10 +101,10 @@ public final class KeysCommand {
 
     @Override
     public Integer call() {
-      try (Operator control = reach.open()) {
-        List<ApiKey> keys = control.keys();
+      try (Operator operator = reach.open()) {
+        List<ApiKey> keys = operator.keys();
         if (output.json) {
-          Shown.print(keys.stream().map(Shape::key).toList());
+          Shown.print(keys.stream().map(KeyResource::of).toList());
           return ExitCode.OK;
         }
         Table table = new Table("ID", "NAME", "ROLE", "TENANT", "CREATED", "EXPIRES", "STATE");
@@ -145,8 +144,8 @@ public final class KeysCommand {
 
     @Override
     public Integer call() {
-      try (Operator control = reach.open()) {
-        if (!control.revokeKey(id)) {
+      try (Operator operator = reach.open()) {
+        if (!operator.revokeKey(id)) {
           throw unknown(id);
         }
         System.out.println(id + " is revoked; servers believe it for a few more seconds");
@@ -186,18 +185,18 @@ public final class KeysCommand {
       }
       Duration during =
           overlap == null ? Duration.ofHours(1) : Input.duration("--overlap", overlap);
-      if (during.isNegative() || during.compareTo(LONGEST_OVERLAP) > 0) {
+      if (during.isNegative() || during.compareTo(ApiKey.LONGEST_OVERLAP) > 0) {
         throw new CommandException(ExitCode.USAGE, "--overlap must lie between 0s and 30d");
       }
-      try (Operator control = reach.open()) {
+      try (Operator operator = reach.open()) {
         if (id == null) {
-          control.rotateSigningKey();
+          operator.rotateSigningKey();
           System.out.println(
               "task tokens are signed with a new key; those signed before stay good until they"
                   + " expire");
         } else {
           String old = id;
-          show(control.rotateKey(old, during).orElseThrow(() -> unknown(old)), output.json);
+          show(operator.rotateKey(old, during).orElseThrow(() -> unknown(old)), output.json);
           System.err.println(
               "holdfast: the old key, " + old + ", is good for " + Durations.text(during));
         }

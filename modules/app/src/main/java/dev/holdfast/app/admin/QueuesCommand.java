@@ -11,7 +11,7 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.operate.KnownQueues;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.value.Plural;
 import java.util.List;
@@ -44,10 +44,10 @@ public final class QueuesCommand {
 
     @Override
     public Integer call() {
-      try (Operator control = reach.open()) {
-        List<QueueStatus> queues = control.queues();
+      try (Operator operator = reach.open()) {
+        List<QueueStatus> queues = operator.queues();
         if (output.json) {
-          Shown.print(queues.stream().map(Shape::queue).toList());
+          Shown.print(queues.stream().map(QueueResource::of).toList());
         } else {
           print(queues);
         }
@@ -92,9 +92,9 @@ public final class QueuesCommand {
     @Option(names = "--new", description = "also if nobody has used the queue yet")
     boolean isNew;
 
-    void require(String queue, Operator control, Settings settings) {
+    void require(String queue, Operator operator, Settings settings) {
       if (!isNew) {
-        KnownQueues.require(queue, control, settings, " (--new if nobody has used it yet)");
+        KnownQueues.require(queue, operator, settings, " (--new if nobody has used it yet)");
       }
     }
   }
@@ -112,9 +112,9 @@ public final class QueuesCommand {
     @Override
     public Integer call() {
       Settings settings = reach.settings();
-      try (Operator control = reach.open(settings)) {
-        may.require(queue, control, settings);
-        control.pause(queue);
+      try (Operator operator = reach.open(settings)) {
+        may.require(queue, operator, settings);
+        operator.pause(queue);
         System.out.println(queue + " is paused");
         return ExitCode.OK;
       }
@@ -132,9 +132,9 @@ public final class QueuesCommand {
     @Override
     public Integer call() {
       Settings settings = reach.settings();
-      try (Operator control = reach.open(settings)) {
-        KnownQueues.require(queue, control, settings, "");
-        boolean resumed = control.resume(queue);
+      try (Operator operator = reach.open(settings)) {
+        KnownQueues.require(queue, operator, settings, "");
+        boolean resumed = operator.resume(queue);
         System.out.println(queue + (resumed ? " is open again" : " was not paused"));
         return ExitCode.OK;
       }
@@ -166,9 +166,9 @@ public final class QueuesCommand {
             ExitCode.USAGE, "a limit of " + limit + " would stop the queue: use 'queues pause'");
       }
       Settings settings = reach.settings();
-      try (Operator control = reach.open(settings)) {
-        may.require(queue, control, settings);
-        control.limit(queue, limit);
+      try (Operator operator = reach.open(settings)) {
+        may.require(queue, operator, settings);
+        operator.limit(queue, limit);
         System.out.println(
             queue
                 + (limit == null
@@ -208,12 +208,12 @@ public final class QueuesCommand {
             ExitCode.USAGE, "a rate of " + starts + " would stop the queue: use 'queues pause'");
       }
       Settings settings = reach.settings();
-      try (Operator control = reach.open(settings)) {
-        may.require(queue, control, settings);
+      try (Operator operator = reach.open(settings)) {
+        may.require(queue, operator, settings);
         if (starts == null) {
-          control.liftRate(queue);
+          operator.liftRate(queue);
         } else {
-          control.rate(queue, starts, Input.duration("--per", span));
+          operator.rate(queue, starts, Input.duration("--per", span));
         }
         System.out.println(
             queue

@@ -11,7 +11,7 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.ScheduleResource;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
@@ -51,10 +51,10 @@ public final class SchedulesCommand {
 
     @Override
     public Integer call() {
-      try (Operator control = reach.open()) {
-        List<ScheduleStatus> schedules = control.schedules();
+      try (Operator operator = reach.open()) {
+        List<ScheduleStatus> schedules = operator.schedules();
         if (output.json) {
-          Shown.print(schedules.stream().map(Shape::schedule).toList());
+          Shown.print(schedules.stream().map(ScheduleResource::of).toList());
           return ExitCode.OK;
         }
         Table table = new Table("NAME", "CRON", "ZONE", "KIND", "QUEUE", "NEXT", "LAST", "STATE");
@@ -132,9 +132,9 @@ public final class SchedulesCommand {
       Settings settings = reach.settings();
       Job job = shape.job(kind, payload == null ? Json.EMPTY : Input.json(payload));
       Schedule schedule = Schedule.of(name, cron, zone(), job).missed(missed);
-      try (Operator control = reach.open(settings)) {
-        control.schedule(noOverlap ? schedule.withoutOverlap() : schedule);
-        control.schedules().stream()
+      try (Operator operator = reach.open(settings)) {
+        operator.schedule(noOverlap ? schedule.withoutOverlap() : schedule);
+        operator.schedules().stream()
             .filter(each -> each.name().equals(name))
             .forEach(each -> System.out.println(name + " fires next at " + each.nextAt()));
         return ExitCode.OK;
@@ -159,12 +159,12 @@ public final class SchedulesCommand {
     String name = "";
 
     int change(BiPredicate<Operator, String> verb, String done, String notDone) {
-      try (Operator control = reach.open()) {
-        if (control.schedules().stream().noneMatch(each -> each.name().equals(name))) {
+      try (Operator operator = reach.open()) {
+        if (operator.schedules().stream().noneMatch(each -> each.name().equals(name))) {
           throw new CommandException(
               ExitCode.NOT_FOUND, "there is no schedule " + Failures.oneLine(name));
         }
-        System.out.println(name + (verb.test(control, name) ? done : notDone));
+        System.out.println(name + (verb.test(operator, name) ? done : notDone));
         return ExitCode.OK;
       }
     }

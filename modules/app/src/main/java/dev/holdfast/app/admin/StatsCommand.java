@@ -6,7 +6,7 @@ import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.StatisticsResource;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Statistics;
 import java.util.EnumMap;
@@ -24,10 +24,10 @@ public final class StatsCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    try (Operator control = reach.open()) {
-      Statistics statistics = control.statistics();
+    try (Operator operator = reach.open()) {
+      Statistics statistics = operator.statistics();
       if (output.json) {
-        Shown.print(Shape.statistics(statistics));
+        Shown.print(StatisticsResource.of(statistics));
       } else {
         print(statistics);
       }

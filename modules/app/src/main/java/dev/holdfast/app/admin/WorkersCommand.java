@@ -1,6 +1,5 @@
 package dev.holdfast.app.admin;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
@@ -11,7 +10,8 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.WorkerCommandResource;
+import dev.holdfast.contract.resource.WorkerResource;
 import dev.holdfast.model.command.WorkerCommand;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -45,10 +45,10 @@ public final class WorkersCommand {
 
     @Override
     public Integer call() {
-      try (Operator control = reach.open()) {
-        Operator.Workers workers = control.workers();
+      try (Operator operator = reach.open()) {
+        Operator.Workers workers = operator.workers();
         if (output.json) {
-          Shown.print(workers.workers().stream().map(Shape::worker).toList());
+          Shown.print(workers.workers().stream().map(WorkerResource::of).toList());
         } else {
           String table = WorkersTable.of(workers);
           System.out.print(table);
@@ -61,8 +61,11 @@ public final class WorkersCommand {
     }
   }
 
-  /** What all orders have in common. */
-  abstract static class OrderCommand implements Callable<Integer> {
+  /** What --json prints. */
+  record Report(boolean done, List<WorkerCommandResource> orders) {}
+
+  /** What all commands to workers have in common. */
+  abstract static class ActionCommand implements Callable<Integer> {
     private final WorkerCommand.Action action;
 
     @Mixin final ConnectionOptions reach = new ConnectionOptions();
@@ -77,7 +80,7 @@ public final class WorkersCommand {
     @Option(
         names = {"-r", "--reason"},
         paramLabel = "TEXT",
-        description = "kept with the order")
+        description = "kept with the command")
     String reason = "requested on the command line";
 
     @Option(
@@ -86,7 +89,7 @@ public final class WorkersCommand {
         description = "how long to wait until it is done; default: 5s")
     String wait = "5s";
 
-    OrderCommand(WorkerCommand.Action action) {
+    ActionCommand(WorkerCommand.Action action) {
       this.action = action;
     }
 
@@ -112,37 +115,39 @@ public final class WorkersCommand {
             ExitCode.USAGE, "--all is for every supervisor: leave --supervisor out");
       }
       String asker = System.getProperty("user.name", "unknown");
-      try (Operator control = reach.open()) {
-        WorkerCommandWatch watch = new WorkerCommandWatch(control, Input.duration("--wait", wait));
+      try (Operator operator = reach.open()) {
+        WorkerCommandWatch watch = new WorkerCommandWatch(operator, Input.duration("--wait", wait));
         if (component == null) {
-          all(control, watch, asker);
+          all(operator, watch, asker);
         } else {
-          List<WorkerCommand> orders =
-              control.order(new WorkerCommand.Draft(component, supervisor, action, asker, reason));
-          tell(watch.await(orders), null);
+          List<WorkerCommand> commands =
+              operator.command(
+                  new WorkerCommand.Draft(component, supervisor, action, asker, reason));
+          tell(watch.await(commands), null);
         }
         return ExitCode.OK;
       }
     }
 
-    private void all(Operator control, WorkerCommandWatch watch, String asker)
+    private void all(Operator operator, WorkerCommandWatch watch, String asker)
         throws InterruptedException {
       if (action == WorkerCommand.Action.PAUSE) {
-        control.pauseAll(reason);
+        operator.pauseAll(reason);
         tell(watch.await(List.of()), "all workers are paused; jobs that run are finished");
       } else {
-        Operator.Resumed resumed = control.resumeAll(asker, reason);
+        Operator.Resumed resumed = operator.resumeAll(asker, reason);
         tell(
-            watch.await(resumed.orders()),
+            watch.await(resumed.commands()),
             resumed.wasPaused() ? "all workers are resumed" : "the workers were not all paused");
       }
     }
 
     private void tell(WorkerCommandWatch.Outcome outcome, @Nullable String first) {
       if (output.json) {
-        ObjectNode node = Shown.object().put("done", outcome.isDone());
-        node.putArray("orders").addAll(outcome.orders().stream().map(Shape::order).toList());
-        Shown.print(node);
+        Shown.print(
+            new Report(
+                outcome.isDone(),
+                outcome.commands().stream().map(WorkerCommandResource::of).toList()));
         return;
       }
       if (first != null) {
@@ -153,7 +158,7 @@ public final class WorkersCommand {
   }
 
   /** One, for actions that are never for all. */
-  abstract static class OneCommand extends OrderCommand {
+  abstract static class OneCommand extends ActionCommand {
     @Parameters(paramLabel = "COMPONENT", description = "as in worker:default:0")
     String component = "";
 
@@ -168,7 +173,7 @@ public final class WorkersCommand {
   }
 
   /** One or all. */
-  abstract static class OneOrAllCommand extends OrderCommand {
+  abstract static class OneOrAllCommand extends ActionCommand {
     @Parameters(arity = "0..1", paramLabel = "COMPONENT", description = "as in worker:default:0")
     @Nullable String component;
 

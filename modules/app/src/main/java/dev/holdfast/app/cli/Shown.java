@@ -1,34 +1,24 @@
 package dev.holdfast.app.cli;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.contract.json.Wire;
 import java.util.Locale;
 
 /** Prints what programs get with --json. */
 public final class Shown {
-  private static final ObjectMapper MAPPER =
-      JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
-
   private Shown() {}
 
   public static void print(Object value) {
-    try {
-      System.out.println(MAPPER.writeValueAsString(value));
-    } catch (JsonProcessingException impossible) {
-      throw new IllegalStateException(impossible);
-    }
+    System.out.println(Wire.indented(value));
   }
 
   /** One object a line, for what goes on and on. */
-  public static void printLine(ObjectNode value) {
-    System.out.println(value);
+  public static void printLine(Object value) {
+    System.out.println(Wire.text(value));
   }
 
   public static ObjectNode object() {
-    return MAPPER.createObjectNode();
+    return Wire.object();
   }
 
   /** Short, for tables: 512 B, 3.4 kB, 1.2 GB. */

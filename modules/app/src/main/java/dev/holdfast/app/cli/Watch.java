@@ -4,7 +4,8 @@ import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.EventResource;
+import dev.holdfast.contract.resource.JobResource;
 import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -25,7 +26,7 @@ public final class Watch {
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("HH:mm:ss.SSS").withZone(ZoneId.systemDefault());
 
-  private final Operator control;
+  private final Operator operator;
   private final boolean json;
   // A bar is drawn over itself, which only a terminal can show. The launcher knows whether standard
   // output is one; what System.console() means differs between versions of Java.
@@ -34,15 +35,15 @@ public final class Watch {
   private int looks;
   private String drawn = "";
 
-  public Watch(Operator control, boolean json) {
-    this.control = control;
+  public Watch(Operator operator, boolean json) {
+    this.operator = operator;
     this.json = json;
   }
 
   public int follow(JobId id) throws InterruptedException {
     while (true) {
       JobStatus job =
-          control
+          operator
               .find(id)
               .orElseThrow(() -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + id));
       tell(id);
@@ -70,12 +71,12 @@ public final class Watch {
   }
 
   private void tell(JobId id) {
-    for (JobEvent event : control.timeline(id)) {
+    for (JobEvent event : operator.timeline(id)) {
       if (event.number() > seen) {
         seen = event.number();
         boolean onTheBar = terminal && event.type().equals("progress");
         if (json) {
-          Shown.printLine(Shape.event(event));
+          Shown.printLine(EventResource.of(event));
         } else if (!onTheBar) {
           wipe();
           System.out.println(line(event));
@@ -119,7 +120,7 @@ public final class Watch {
   private int end(JobStatus job) {
     wipe();
     if (json) {
-      Shown.printLine(Shape.job(job));
+      Shown.printLine(JobResource.of(job));
     } else {
       System.out.println(job.id() + " " + job.state() + summary(job));
     }

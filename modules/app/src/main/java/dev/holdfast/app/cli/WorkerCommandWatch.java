@@ -11,19 +11,19 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Waits until the orders that were given are seen to be done. */
+/** Waits until the commands that were given are seen to be done. */
 public final class WorkerCommandWatch {
   private static final Duration LOOK = Duration.ofMillis(200);
 
-  private final Operator control;
+  private final Operator operator;
   private final Duration patience;
   private final Map<String, Long> pids = new HashMap<>();
 
-  /** Made before the orders are given, to know one process from the next. */
-  public WorkerCommandWatch(Operator control, Duration patience) {
-    this.control = control;
+  /** Made before the commands are given, to know one process from the next. */
+  public WorkerCommandWatch(Operator operator, Duration patience) {
+    this.operator = operator;
     this.patience = patience;
-    control
+    operator
         .workers()
         .workers()
         .forEach(
@@ -35,59 +35,61 @@ public final class WorkerCommandWatch {
   }
 
   /**
-   * @param lines what became of each order
+   * @param lines what became of each command
    */
-  public record Outcome(List<WorkerCommand> orders, boolean isDone, List<String> lines) {}
+  public record Outcome(List<WorkerCommand> commands, boolean isDone, List<String> lines) {}
 
-  public Outcome await(List<WorkerCommand> orders) throws InterruptedException {
+  public Outcome await(List<WorkerCommand> commands) throws InterruptedException {
     long until = System.nanoTime() + patience.toNanos();
     while (true) {
-      Operator.Workers now = control.workers();
-      boolean done = orders.stream().allMatch(order -> isDone(order, now));
+      Operator.Workers now = operator.workers();
+      boolean done = commands.stream().allMatch(command -> isDone(command, now));
       if (done || System.nanoTime() - until >= 0) {
-        return new Outcome(orders, done, lines(orders, now));
+        return new Outcome(commands, done, lines(commands, now));
       }
       Thread.sleep(LOOK);
     }
   }
 
-  private boolean isDone(WorkerCommand order, Operator.Workers now) {
-    return find(order, now).map(worker -> isDone(order, worker)).orElse(false);
+  private boolean isDone(WorkerCommand command, Operator.Workers now) {
+    return find(command, now).map(worker -> isDone(command, worker)).orElse(false);
   }
 
-  private boolean isDone(WorkerCommand order, WorkerView worker) {
-    return switch (order.action()) {
+  private boolean isDone(WorkerCommand command, WorkerView worker) {
+    return switch (command.action()) {
       case PAUSE -> worker.paused();
       case RESUME -> !worker.paused() && !worker.stopped() && worker.status().isAlive();
       case STOP -> worker.stopped();
       case RESTART ->
-          worker.status().isAlive() && worker.pid() != null && !worker.pid().equals(before(order));
+          worker.status().isAlive()
+              && worker.pid() != null
+              && !worker.pid().equals(before(command));
     };
   }
 
-  private @Nullable Long before(WorkerCommand order) {
-    return pids.get(order.supervisor() + " " + order.component());
+  private @Nullable Long before(WorkerCommand command) {
+    return pids.get(command.supervisor() + " " + command.component());
   }
 
-  private static Optional<WorkerView> find(WorkerCommand order, Operator.Workers now) {
+  private static Optional<WorkerView> find(WorkerCommand command, Operator.Workers now) {
     return now.workers().stream()
-        .filter(worker -> worker.component().equals(order.component()))
-        .filter(worker -> order.supervisor().equals(worker.supervisor()))
+        .filter(worker -> worker.component().equals(command.component()))
+        .filter(worker -> command.supervisor().equals(worker.supervisor()))
         .findFirst();
   }
 
-  private List<String> lines(List<WorkerCommand> orders, Operator.Workers now) {
+  private List<String> lines(List<WorkerCommand> commands, Operator.Workers now) {
     List<String> lines = new ArrayList<>();
-    for (WorkerCommand order : orders) {
-      String who = order.component() + " of supervisor '" + order.supervisor() + "'";
+    for (WorkerCommand command : commands) {
+      String who = command.component() + " of supervisor '" + command.supervisor() + "'";
       lines.add(
-          find(order, now)
-              .filter(worker -> isDone(order, worker))
+          find(command, now)
+              .filter(worker -> isDone(command, worker))
               .map(worker -> who + " is " + worker.shown())
               .orElse(
-                  "the order to %s %s was given; it is not done yet: 'holdfast workers list' shows when"
-                      .formatted(order.action().text(), who)));
-      if (order.action() == WorkerCommand.Action.RESUME && now.pausedSince() != null) {
+                  "the command to %s %s was given; it is not done yet: 'holdfast workers list' shows when"
+                      .formatted(command.action().text(), who)));
+      if (command.action() == WorkerCommand.Action.RESUME && now.pausedSince() != null) {
         lines.add(
             "all workers are still paused: 'holdfast workers resume --all' lets them take jobs");
       }

@@ -2,6 +2,7 @@ package dev.holdfast.app.config;
 
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.client.http.ServerAddress;
 import dev.holdfast.contract.token.TokenLifetime;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.value.RefusedException;
@@ -137,12 +138,7 @@ public final class ServerSettings {
     String text = settings.text(setting).strip().replaceAll("/+$", "");
     try {
       URI url = URI.create(text);
-      String scheme = String.valueOf(url.getScheme()).toLowerCase(Locale.ROOT);
-      if ((scheme.equals("http") || scheme.equals("https"))
-          && url.getHost() != null
-          && url.getRawUserInfo() == null
-          && url.getRawQuery() == null
-          && url.getRawFragment() == null) {
+      if (ServerAddress.isAddress(url)) {
         return url;
       }
     } catch (IllegalArgumentException malformed) {

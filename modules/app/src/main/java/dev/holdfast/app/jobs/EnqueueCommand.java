@@ -1,6 +1,5 @@
 package dev.holdfast.app.jobs;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JobOptions;
 import dev.holdfast.app.cli.Shown;
@@ -10,7 +9,7 @@ import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -145,19 +144,19 @@ public final class EnqueueCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     Settings settings = reach.settings();
     List<Job> jobs = payloads().stream().map(this::job).toList();
-    try (Operator control = reach.open(settings)) {
-      List<Enqueued> enqueued = control.enqueue(jobs);
+    try (Operator operator = reach.open(settings)) {
+      List<Enqueued> enqueued = operator.enqueue(jobs);
       print(enqueued);
-      return watch ? new Watch(control, json).follow(enqueued.getLast().id()) : ExitCode.OK;
+      return watch ? new Watch(operator, json).follow(enqueued.getLast().id()) : ExitCode.OK;
     }
   }
 
   private void print(List<Enqueued> enqueued) {
-    List<ObjectNode> objects = enqueued.stream().map(Shape::enqueued).toList();
+    List<EnqueuedResource> answers = enqueued.stream().map(EnqueuedResource::of).toList();
     if (json && watch) {
-      objects.forEach(Shown::printLine);
+      answers.forEach(Shown::printLine);
     } else if (json) {
-      Shown.print(objects);
+      Shown.print(answers);
     } else {
       for (Enqueued each : enqueued) {
         System.out.println(each.id() + (each.duplicate() ? " (already there)" : ""));

@@ -5,7 +5,7 @@ import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.CancellationResource;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.JobId;
 import java.util.ArrayList;
@@ -45,9 +45,9 @@ final class JobsCancelCommand implements Callable<Integer> {
     List<JobId> jobs = ids.stream().map(JobId::parse).toList();
     List<Cancellation> all = new ArrayList<>();
     List<JobId> unknown = new ArrayList<>();
-    try (Operator control = reach.open()) {
+    try (Operator operator = reach.open()) {
       for (JobId job : jobs) {
-        List<Cancellation> cancelled = control.cancel(job, cascade, reason);
+        List<Cancellation> cancelled = operator.cancel(job, cascade, reason);
         all.addAll(cancelled);
         if (cancelled.isEmpty()) {
           unknown.add(job);
@@ -67,7 +67,7 @@ final class JobsCancelCommand implements Callable<Integer> {
 
   private void print(List<Cancellation> all, List<JobId> unknown) {
     if (output.json) {
-      Shown.print(all.stream().map(Shape::cancellation).toList());
+      Shown.print(all.stream().map(CancellationResource::of).toList());
     } else {
       all.forEach(c -> System.out.println(c.job() + "  " + text(c)));
     }

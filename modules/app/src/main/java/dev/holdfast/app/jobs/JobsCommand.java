@@ -30,8 +30,8 @@ import picocli.CommandLine.Parameters;
     },
     synopsisSubcommandLabel = "COMMAND")
 public final class JobsCommand {
-  static JobStatus existing(Operator control, JobId id) {
-    return control
+  static JobStatus existing(Operator operator, JobId id) {
+    return operator
         .find(id)
         .orElseThrow(() -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + id));
   }
@@ -50,8 +50,8 @@ public final class JobsCommand {
     @Override
     public Integer call() throws InterruptedException {
       JobId job = JobId.parse(id);
-      try (Operator control = reach.open()) {
-        return new Watch(control, output.json).follow(job);
+      try (Operator operator = reach.open()) {
+        return new Watch(operator, output.json).follow(job);
       }
     }
   }

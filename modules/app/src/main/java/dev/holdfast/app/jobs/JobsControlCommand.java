@@ -9,7 +9,7 @@ import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.json.Wire;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.PendingCommandResource;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.command.PendingCommand;
@@ -32,11 +32,11 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Asks something of a job that runs in steps. */
+/** Gives a command to a job that runs in steps. */
 @Command(
     name = "control",
     description = {
-      "Ask something of a job that runs in steps; its worker hears it with the next heartbeat.",
+      "Give a command to a job that runs in steps; its worker gets it with the next heartbeat.",
       "pause lets no further attempt of a step begin, takeover stops the work at once; both last"
           + " until resume. retry_step does a step again, hard_reset_step in a new workspace,"
           + " resume_from_step with all after it; these put a job that has ended back into its"
@@ -81,27 +81,27 @@ final class JobsControlCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     JobId job = JobId.parse(id);
     JobCommand command = command();
-    try (Operator control = reach.open()) {
-      JobCommand.Answer answer = control.control(job, command);
+    try (Operator operator = reach.open()) {
+      JobCommand.Answer answer = operator.command(job, command);
       if (answer != JobCommand.Answer.ACCEPTED) {
-        throw refused(control, job, answer);
+        throw refused(operator, job, answer);
       }
-      PendingCommand now = control.control(job);
+      PendingCommand now = operator.pending(job);
       List<String> drops =
           command.action().dropsCheckpoints()
-              ? drops(control.timeline(job), command.action())
+              ? drops(operator.timeline(job), command.action())
               : List.of();
       if (output.json) {
-        Shown.print(Shape.control(now, drops));
+        Shown.print(PendingCommandResource.of(now, drops));
       } else {
         System.out.println(job + "  " + String.join("; ", lines(now)));
         if (!drops.isEmpty()) {
           System.out.println("these are done, and will be done again: " + String.join(", ", drops));
         }
         if (command.action() == CommandAction.TAKEOVER) {
-          System.out.println(handedOver(control, job));
+          System.out.println(handedOver(operator, job));
         }
-        if ((now.paused() || now.takeover()) && !inSteps(control, job)) {
+        if ((now.paused() || now.takeover()) && !inSteps(operator, job)) {
           System.out.println(
               "no step of it has begun: a job that does not run in steps goes on all the same");
         }
@@ -111,12 +111,12 @@ final class JobsControlCommand implements Callable<Integer> {
   }
 
   /** Whether it is known to: of a handler's steps nobody knows before they begin. */
-  private static boolean inSteps(Operator control, JobId job) {
-    return JobsCommand.existing(control, job).kind().equals(WorkspaceJob.KIND)
-        || !control.steps(job).isEmpty();
+  private static boolean inSteps(Operator operator, JobId job) {
+    return JobsCommand.existing(operator, job).kind().equals(WorkspaceJob.KIND)
+        || !operator.steps(job).isEmpty();
   }
 
-  /** What the request that was just made will drop. */
+  /** The steps that the command just given will drop. */
   private static List<String> drops(List<JobEvent> timeline, CommandAction action) {
     return timeline.reversed().stream()
         .filter(event -> event.type().equals(EventType.CONTROL + action.text()))
@@ -148,9 +148,9 @@ final class JobsControlCommand implements Callable<Integer> {
   }
 
   /** Workers hear within a second; one that cannot answer is not waited for much longer. */
-  private static String handedOver(Operator control, JobId job) throws InterruptedException {
+  private static String handedOver(Operator operator, JobId job) throws InterruptedException {
     for (int looks = 0; looks < LOOKS; looks++) {
-      JsonNode answer = answer(control.timeline(job));
+      JsonNode answer = answer(operator.timeline(job));
       if (answer != null) {
         return place(answer).orElse("nothing runs any more");
       }
@@ -172,7 +172,7 @@ final class JobsControlCommand implements Callable<Integer> {
         : Optional.empty();
   }
 
-  /** What its worker has said to the takeover that lasts. */
+  /** What the worker answered to the takeover that is in force. */
   private static @Nullable JsonNode answer(List<JobEvent> timeline) {
     for (JobEvent event : timeline.reversed()) {
       if (event.type().equals(EventType.PROCESSING)
@@ -189,14 +189,14 @@ final class JobsControlCommand implements Callable<Integer> {
     return null;
   }
 
-  private CommandException refused(Operator control, JobId job, JobCommand.Answer answer) {
+  private CommandException refused(Operator operator, JobId job, JobCommand.Answer answer) {
     return switch (answer) {
       case ACCEPTED -> throw new IllegalArgumentException("accepted");
       case NO_SUCH_JOB -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + job);
       case ALREADY_TERMINAL ->
           new CommandException(
               ExitCode.REFUSED,
-              JobsCommand.existing(control, job).state() == JobState.SUCCEEDED
+              JobsCommand.existing(operator, job).state() == JobState.SUCCEEDED
                   ? "the job has ended well: resume_from_step sends it back to one of its steps"
                   : "the job has already ended: put it back with 'holdfast jobs retry %s', or send it back to one of its steps with resume_from_step"
                       .formatted(job));
@@ -232,15 +232,15 @@ final class JobsControlCommand implements Callable<Integer> {
     };
   }
 
-  /** What is asked of a job, for people. */
-  static List<String> lines(PendingCommand control) {
+  /** The commands that are not executed yet, for people. */
+  static List<String> lines(PendingCommand pending) {
     List<String> lines = new ArrayList<>();
-    if (control.takeover()) {
+    if (pending.takeover()) {
       lines.add("taken over: its worker leaves it alone until resume");
-    } else if (control.paused()) {
+    } else if (pending.paused()) {
       lines.add("paused: no further attempt of a step begins until resume");
     }
-    PendingCommand.Recovery recovery = control.recovery();
+    PendingCommand.Recovery recovery = pending.recovery();
     if (recovery != null) {
       lines.add(
           "%s of '%s' is asked for by %s: %s"

@@ -9,7 +9,7 @@ import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.JobResource;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -50,10 +50,10 @@ final class JobsListCommand implements Callable<Integer> {
     }
     JobFilter filter =
         selection.filter().limit(limit).before(before == null ? null : JobId.parse(before));
-    try (Operator control = reach.open()) {
-      List<JobStatus> jobs = control.list(filter);
+    try (Operator operator = reach.open()) {
+      List<JobStatus> jobs = operator.list(filter);
       if (output.json) {
-        Shown.print(jobs.stream().map(Shape::job).toList());
+        Shown.print(jobs.stream().map(JobResource::of).toList());
       } else {
         print(jobs);
       }

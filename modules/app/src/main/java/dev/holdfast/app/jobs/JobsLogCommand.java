@@ -5,7 +5,7 @@ import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.LogResource;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
 import dev.holdfast.model.job.JobId;
@@ -39,15 +39,15 @@ final class JobsLogCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     JobId job = JobId.parse(id);
-    try (Operator control = reach.open()) {
+    try (Operator operator = reach.open()) {
       // Asked before the log is read: what was printed before the end is there at the end.
-      boolean ended = JobsCommand.existing(control, job).state().isTerminal();
-      LogTail tail = control.log(job, LogCursor.START);
+      boolean ended = JobsCommand.existing(operator, job).state().isTerminal();
+      LogTail tail = operator.log(job, LogCursor.START);
       print(tail);
       while (follow && !ended) {
         Thread.sleep(LOOK);
-        ended = JobsCommand.existing(control, job).state().isTerminal();
-        tail = control.log(job, tail.next());
+        ended = JobsCommand.existing(operator, job).state().isTerminal();
+        tail = operator.log(job, tail.next());
         print(tail);
       }
       return ExitCode.OK;
@@ -57,7 +57,7 @@ final class JobsLogCommand implements Callable<Integer> {
   private void print(LogTail tail) {
     if (output.json) {
       if (!follow || !tail.parts().isEmpty()) {
-        Shown.printLine(Shape.log(tail));
+        Shown.printLine(LogResource.of(tail));
       }
       return;
     }

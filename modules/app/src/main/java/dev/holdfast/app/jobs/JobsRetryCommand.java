@@ -43,41 +43,40 @@ final class JobsRetryCommand implements Callable<Integer> {
           ExitCode.USAGE, "name jobs by id, or choose them by --state, --queue or --kind");
     }
     List<JobId> named = ids.stream().map(JobId::parse).toList();
-    try (Operator control = reach.open()) {
+    try (Operator operator = reach.open()) {
       if (named.isEmpty()) {
-        return report(retryChosen(control), List.of(), control);
+        return report(retryChosen(operator), List.of(), operator);
       }
-      named.forEach(id -> JobsCommand.existing(control, id));
-      Set<JobId> retried = control.retry(named);
+      named.forEach(id -> JobsCommand.existing(operator, id));
+      Set<JobId> retried = operator.retry(named);
       return report(
           List.copyOf(retried),
           named.stream().filter(id -> !retried.contains(id)).toList(),
-          control);
+          operator);
     }
   }
 
-  private List<JobId> retryChosen(Operator control) {
-    EnumSet<JobState> dead = EnumSet.of(JobState.FAILED, JobState.CANCELLED);
+  private List<JobId> retryChosen(Operator operator) {
     JobFilter filter = selection.filter();
     if (filter.states().isEmpty()) {
       filter = filter.states(EnumSet.of(JobState.FAILED));
-    } else if (!dead.containsAll(filter.states())) {
+    } else if (!JobState.RETRYABLE.containsAll(filter.states())) {
       throw new CommandException(ExitCode.USAGE, "only FAILED and CANCELLED jobs can be retried");
     }
     List<JobId> retried = new ArrayList<>();
     filter = filter.limit(JobFilter.MOST);
     List<JobStatus> page;
     do {
-      page = control.list(filter);
+      page = operator.list(filter);
       if (!page.isEmpty()) {
-        retried.addAll(control.retry(page.stream().map(JobStatus::id).toList()));
+        retried.addAll(operator.retry(page.stream().map(JobStatus::id).toList()));
         filter = filter.before(page.getLast().id());
       }
     } while (page.size() == JobFilter.MOST);
     return retried;
   }
 
-  private int report(List<JobId> retried, List<JobId> refused, Operator control) {
+  private int report(List<JobId> retried, List<JobId> refused, Operator operator) {
     if (output.json) {
       var answer = Shown.object();
       retried.forEach(id -> answer.withArray("retried").add(id.toString()));
@@ -91,7 +90,7 @@ final class JobsRetryCommand implements Callable<Integer> {
           "holdfast: "
               + id
               + " is "
-              + JobsCommand.existing(control, id).state()
+              + JobsCommand.existing(operator, id).state()
               + ": only FAILED and CANCELLED jobs can be retried");
     }
     return refused.isEmpty() ? ExitCode.OK : ExitCode.REFUSED;

@@ -1,6 +1,6 @@
 package dev.holdfast.app.jobs;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
@@ -9,7 +9,11 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.ArtifactResource;
+import dev.holdfast.contract.resource.AttemptResource;
+import dev.holdfast.contract.resource.EventResource;
+import dev.holdfast.contract.resource.JobResource;
+import dev.holdfast.contract.resource.PendingCommandResource;
 import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.PublishedArtifact;
@@ -42,32 +46,39 @@ final class JobsShowCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     JobId wanted = JobId.parse(id);
-    try (Operator control = reach.open()) {
-      JobStatus job = JobsCommand.existing(control, wanted);
-      List<JobEvent> timeline = control.timeline(wanted);
-      List<Attempt> attempts = control.attempts(wanted);
-      List<PublishedArtifact> artifacts = control.artifacts(wanted);
-      PendingCommand asked =
-          job.state().isTerminal() ? PendingCommand.NONE : control.control(wanted);
+    try (Operator operator = reach.open()) {
+      JobStatus job = JobsCommand.existing(operator, wanted);
+      List<JobEvent> timeline = operator.timeline(wanted);
+      List<Attempt> attempts = operator.attempts(wanted);
+      List<PublishedArtifact> artifacts = operator.artifacts(wanted);
+      PendingCommand pending =
+          job.state().isTerminal() ? PendingCommand.NONE : operator.pending(wanted);
       if (output.json) {
-        ObjectNode node = Shape.job(job);
-        if (!asked.equals(PendingCommand.NONE)) {
-          node.set("liveControl", Shape.control(asked));
-        }
-        node.putArray("attempts").addAll(attempts.stream().map(Shape::attempt).toList());
-        node.putArray("artifacts").addAll(artifacts.stream().map(Shape::artifact).toList());
-        node.putArray("timeline").addAll(timeline.stream().map(Shape::event).toList());
-        Shown.print(node);
+        Shown.print(
+            new Report(
+                JobResource.of(job),
+                pending.equals(PendingCommand.NONE) ? null : PendingCommandResource.of(pending),
+                attempts.stream().map(AttemptResource::of).toList(),
+                artifacts.stream().map(ArtifactResource::of).toList(),
+                timeline.stream().map(EventResource::of).toList()));
       } else {
-        print(job, asked, attempts, artifacts, timeline);
+        print(job, pending, attempts, artifacts, timeline);
       }
       return ExitCode.OK;
     }
   }
 
+  /** What --json prints. */
+  record Report(
+      @JsonUnwrapped JobResource job,
+      @Nullable PendingCommandResource liveControl,
+      List<AttemptResource> attempts,
+      List<ArtifactResource> artifacts,
+      List<EventResource> timeline) {}
+
   private static void print(
       JobStatus job,
-      PendingCommand asked,
+      PendingCommand pending,
       List<Attempt> attempts,
       List<PublishedArtifact> artifacts,
       List<JobEvent> timeline) {
@@ -92,8 +103,8 @@ final class JobsShowCommand implements Callable<Integer> {
                 Plural.of(job.crashes(), "crash", "crashes"),
                 job.maxCrashes()));
     line("cancel", job.cancelReason());
-    if (!asked.equals(PendingCommand.NONE)) {
-      JobsControlCommand.lines(asked).forEach(each -> line("control", each));
+    if (!pending.equals(PendingCommand.NONE)) {
+      JobsControlCommand.lines(pending).forEach(each -> line("command", each));
       JobsControlCommand.place(timeline).ifPresent(place -> line("", place));
     }
     line("unique", job.uniqueKey());

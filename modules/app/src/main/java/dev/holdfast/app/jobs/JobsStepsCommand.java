@@ -10,7 +10,7 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.json.Wire;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.StepResource;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
@@ -41,29 +41,29 @@ final class JobsStepsCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     JobId job = JobId.parse(id);
-    try (Operator control = reach.open()) {
-      JobsCommand.existing(control, job);
+    try (Operator operator = reach.open()) {
+      JobsCommand.existing(operator, job);
       if (step != null) {
-        show(control, job, Limits.stepId(step));
+        show(operator, job, Limits.stepId(step));
       } else if (output.json) {
-        Shown.print(control.steps(job).stream().map(Shape::listed).toList());
+        Shown.print(operator.steps(job).stream().map(StepResource::brief).toList());
       } else {
-        print(control.steps(job));
+        print(operator.steps(job));
       }
       return ExitCode.OK;
     }
   }
 
-  private void show(Operator control, JobId job, String wanted) {
+  private void show(Operator operator, JobId job, String wanted) {
     StepStatus found =
-        control
+        operator
             .step(job, wanted)
             .orElseThrow(
                 () ->
                     new CommandException(
                         ExitCode.NOT_FOUND, "step '%s' has not begun".formatted(wanted)));
     if (output.json) {
-      Shown.print(Shape.step(found));
+      Shown.print(StepResource.of(found));
     } else {
       print(List.of(found));
       JsonNode left = Wire.tree(found.checkpoint());

@@ -1,6 +1,7 @@
 package dev.holdfast.app.operate;
 
 import dev.holdfast.app.cli.CommonOptions;
+import dev.holdfast.app.cli.Version;
 import dev.holdfast.app.config.Access;
 import dev.holdfast.app.config.ServerSettings;
 import dev.holdfast.app.config.Setting;
@@ -8,6 +9,8 @@ import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.config.WorkerSettings;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.client.http.ServerAddress;
+import dev.holdfast.client.operate.DatabaseOperator;
 import dev.holdfast.client.operate.HttpOperator;
 import dev.holdfast.client.operate.Operator;
 import java.io.IOException;
@@ -51,7 +54,9 @@ public final class ConnectionOptions {
     if (isRemote(settings)) {
       return new HttpOperator(ServerSettings.url(settings, Setting.SERVER_URL), apiKey(settings));
     }
-    return new DatabaseOperator(Access.open(settings).checked(), WorkerSettings.timings(settings));
+    Access access = Access.open(settings).checked();
+    return new DatabaseOperator(
+        access.holdfast().queue(), WorkerSettings.timings(settings), Version.text(), access::close);
   }
 
   /** What an option says wins over the environment and the file. */
@@ -68,8 +73,7 @@ public final class ConnectionOptions {
     if (key.isEmpty()) {
       return null;
     }
-    // It becomes part of a header.
-    if (key.chars().anyMatch(c -> c <= ' ' || c > '~')) {
+    if (!ServerAddress.isKey(key)) {
       throw new CommandException(
           ExitCode.CONFIGURATION,
           (apiKeyFile == null ? Setting.API_KEY.variable() : apiKeyFile)

@@ -26,19 +26,19 @@ public final class KnownQueues {
    *
    * @param otherwise what else to do, for the message
    */
-  public static void require(String queue, Operator control, Settings settings, String otherwise) {
+  public static void require(String queue, Operator operator, Settings settings, String otherwise) {
     Limits.queue(queue);
     Set<String> known = new TreeSet<>(settings.list(Setting.QUEUES));
     known.add(Job.DEFAULT_QUEUE);
     settings.queues().forEach(each -> known.add(each.queue()));
-    control.queues().stream().map(QueueStatus::name).forEach(known::add);
+    operator.queues().stream().map(QueueStatus::name).forEach(known::add);
     if (known.contains(queue)) {
       return;
     }
-    control.workers().workers().forEach(worker -> known.addAll(worker.queues()));
-    control.schedules().forEach(each -> known.add(each.queue()));
+    operator.workers().workers().forEach(worker -> known.addAll(worker.queues()));
+    operator.schedules().forEach(each -> known.add(each.queue()));
     // Last, since it counts: jobs that have ended.
-    control.statistics().rows().stream().map(Statistics.Row::queue).forEach(known::add);
+    operator.statistics().rows().stream().map(Statistics.Row::queue).forEach(known::add);
     if (!known.contains(queue)) {
       Optional<String> near = Spelling.nearest(queue, known);
       throw new CommandException(

@@ -61,7 +61,7 @@ final class UnderSupervision implements AutoCloseable {
       Signals signals, WorkerProcesses.Place place, boolean paused, Settings settings) {
     UnderSupervision side = new UnderSupervision(signals, place, paused, settings);
     // Not virtual: reading from standard input blocks the thread underneath.
-    Thread.ofPlatform().daemon().name("supervisor-orders").start(side::listen);
+    Thread.ofPlatform().daemon().name("supervisor-commands").start(side::listen);
     return side;
   }
 
@@ -86,12 +86,12 @@ final class UnderSupervision implements AutoCloseable {
   }
 
   private void listen() {
-    try (BufferedReader orders =
+    try (BufferedReader commands =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
-      String order = orders.readLine();
-      while (order != null) {
-        obey(order);
-        order = orders.readLine();
+      String command = commands.readLine();
+      while (command != null) {
+        execute(command);
+        command = commands.readLine();
       }
       log.warn("the supervisor is gone; this worker ends");
     } catch (IOException broken) {
@@ -100,12 +100,12 @@ final class UnderSupervision implements AutoCloseable {
     end();
   }
 
-  private void obey(String order) {
-    switch (order) {
+  private void execute(String command) {
+    switch (command) {
       case "pause" -> pause(true);
       case "resume" -> pause(false);
       case "stop" -> end();
-      default -> log.warn("the supervisor said '{}', which nobody understands", order);
+      default -> log.warn("the supervisor sent command '{}', which is unknown", command);
     }
   }
 

@@ -54,7 +54,7 @@ class ArchitectureTest {
           entry("supervisor", "model", "process", "queue"),
           entry("holdfast", "model", "queue", "redaction", "worker", "steps"),
           entry("contract", "model"),
-          entry("client", "model", "contract", "worker"),
+          entry("client", "model", "contract", "queue", "worker"),
           entry("server", "model", "queue", "worker", "redaction", "contract", "holdfast"),
           entry(
               "app",

@@ -59,7 +59,12 @@ class BadSettingTest {
                     .env("HOLDFAST_TLS_CERT", "nowhere.pem")
                     .env("HOLDFAST_TLS_KEY", "nowhere.pem")),
         WrongCommand.of(
-            3, "cannot reach the server at", "jobs", "list", "--server", "http://127.0.0.1:1"),
+            3,
+            "server at http://127.0.0.1:1 does not answer",
+            "jobs",
+            "list",
+            "--server",
+            "http://127.0.0.1:1"),
         WrongCommand.of(
             3,
             "server at http://127.0.0.1:1 does not answer",

@@ -642,10 +642,10 @@ class CommandsTest {
   }
 
   @Test
-  void an_order_that_nobody_has_done_yet_was_given_all_the_same() throws IOException {
+  void a_command_that_nobody_has_executed_yet_was_given_all_the_same() throws IOException {
     startTag();
     assertThat(run("workers", "stop", TAG, "--wait", "0s")).isZero();
-    assertThat(said()).contains("order to stop " + TAG).contains("not done yet");
+    assertThat(said()).contains("command to stop " + TAG).contains("not done yet");
     assertThat(health().commands().open("here")).hasSize(1);
   }
 
@@ -661,7 +661,7 @@ class CommandsTest {
     assertThat(run("workers", "resume", TAG, "--wait", "0s")).isZero();
     assertThat(said()).contains("all workers are still paused");
     assertThat(run("workers", "resume", "--all", "--wait", "0s")).isZero();
-    assertThat(said()).contains("all workers are resumed").contains("order to resume " + TAG);
+    assertThat(said()).contains("all workers are resumed").contains("command to resume " + TAG);
     assertThat(holdfast.admin().allPausedSince()).isEmpty();
     assertThat(run("workers", "resume", "--all", "--wait", "0s")).isZero();
     assertThat(said()).contains("were not all paused");

@@ -119,7 +119,9 @@ class ServerCommandsTest extends CommandsTest {
     }
     assertThat(runWith("", "stats", "--server", "http://127.0.0.1:" + port))
         .isEqualTo(ExitCode.DATABASE_AWAY);
-    assertThat(complained()).contains("cannot reach the server at http://127.0.0.1:" + port);
+    assertThat(complained())
+        .contains("the server at http://127.0.0.1:%d does not answer".formatted(port))
+        .contains("is it running there?");
     assertThat(complained().lines()).hasSize(1);
     assertThat(runWith("", "health", "--server", "http://127.0.0.1:" + port))
         .isEqualTo(ExitCode.DATABASE_AWAY);

@@ -4,7 +4,7 @@ package dev.holdfast.client.http;
 public final class KeyRefusedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  KeyRefusedException(String message) {
-    super(message);
+  public KeyRefusedException(String message, Throwable cause) {
+    super(message, cause);
   }
 }

@@ -1,20 +1,6 @@
 package dev.holdfast.client.operate;
 
-import dev.holdfast.model.attempt.Attempt;
-import dev.holdfast.model.attempt.LogCursor;
-import dev.holdfast.model.attempt.LogTail;
-import dev.holdfast.model.attempt.PublishedArtifact;
-import dev.holdfast.model.attempt.StepStatus;
-import dev.holdfast.model.command.JobCommand;
-import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.command.WorkerCommand;
-import dev.holdfast.model.job.Cancellation;
-import dev.holdfast.model.job.Enqueued;
-import dev.holdfast.model.job.Job;
-import dev.holdfast.model.job.JobEvent;
-import dev.holdfast.model.job.JobFilter;
-import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Role;
@@ -26,49 +12,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that an operator can do, whether on the database itself or through a server. What cannot be
- * taken as it is throws {@link dev.holdfast.model.value.RefusedException}; a server that is not
- * there, or does not let us in, a {@link OperatorException}.
+ * All that an operator can do, on the database itself or through a server. A value that is not
+ * valid throws {@link dev.holdfast.model.value.RefusedException} or an {@link OperatorException}
+ * with reason REFUSED; everything else that a server does not do is an {@link OperatorException}.
  */
-public interface Operator extends AutoCloseable {
-  /** One answer per job, in their order. */
-  List<Enqueued> enqueue(List<Job> jobs);
-
-  Optional<JobStatus> find(JobId job);
-
-  List<JobStatus> list(JobFilter filter);
-
-  List<JobEvent> timeline(JobId job);
-
-  List<Attempt> attempts(JobId job);
-
-  List<PublishedArtifact> artifacts(JobId job);
-
-  /** What its programs printed last, from where a reader has come to. */
-  LogTail log(JobId job, LogCursor after);
-
-  /** In their order, without their checkpoints. */
-  List<StepStatus> steps(JobId job);
-
-  /** With its checkpoint. */
-  Optional<StepStatus> step(JobId job, String step);
-
-  /** What is asked of a job at this moment. */
-  PendingCommand control(JobId job);
-
-  /** Through a server, whose key it is has asked; the name in the command is for the database. */
-  JobCommand.Answer control(JobId job, JobCommand command);
-
-  /** Empty when there is no such job. */
-  List<Cancellation> cancel(JobId job, boolean cascade, String reason);
-
-  /** Those that were put back into their queues. */
-  Set<JobId> retry(List<JobId> jobs);
-
+public interface Operator extends JobOperator, AutoCloseable {
   List<QueueStatus> queues();
 
   void pause(String queue);
@@ -116,8 +67,8 @@ public interface Operator extends AutoCloseable {
 
   Workers workers();
 
-  /** Asks something of a worker process; through a server, whose key it is has asked. */
-  List<WorkerCommand> order(WorkerCommand.Draft draft);
+  /** Gives a command to worker processes; through a server, under the name of the API key. */
+  List<WorkerCommand> command(WorkerCommand.Draft draft);
 
   /** No worker takes a job of any queue; what runs goes on. */
   void pauseAll(String reason);
@@ -147,11 +98,11 @@ public interface Operator extends AutoCloseable {
 
   /**
    * @param wasPaused whether there was anything to end
-   * @param orders for those that had failed
+   * @param commands to those that had failed
    */
-  record Resumed(boolean wasPaused, List<WorkerCommand> orders) {
+  record Resumed(boolean wasPaused, List<WorkerCommand> commands) {
     public Resumed {
-      orders = List.copyOf(orders);
+      commands = List.copyOf(commands);
     }
   }
 

@@ -1,162 +1,131 @@
 package dev.holdfast.client.operate;
 
-import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.client.http.Reply;
+import dev.holdfast.client.http.ServerConnection;
+import dev.holdfast.client.http.ServerException;
 import dev.holdfast.contract.Reached;
 import dev.holdfast.contract.json.Wire;
-import dev.holdfast.model.value.Text;
-import java.io.IOException;
+import dev.holdfast.model.value.RefusedException;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Asks a server, and turns what it does not do into a sentence that says what to do. */
+/** The calls of an operator. What a server does not do becomes an {@link OperatorException}. */
 final class OperatorCalls implements AutoCloseable {
-  private static final Duration CONNECT = Duration.ofSeconds(5);
+  /** For thousands of jobs at once, which take longer to send and to write. */
+  private static final Duration BULK_PATIENCE = Duration.ofSeconds(60);
 
-  /** Longer than the server's own patience with its database, so that it can say what is wrong. */
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
-
-  private static final int MESSAGE_CHARS = 400;
-
-  private final HttpClient http =
-      HttpClient.newBuilder()
-          .version(HttpClient.Version.HTTP_1_1)
-          .connectTimeout(CONNECT)
-          .followRedirects(HttpClient.Redirect.NEVER)
-          .build();
-  private final String url;
-  private final @Nullable String key;
+  private final ServerConnection server;
 
   OperatorCalls(URI server, @Nullable String key) {
-    this.url = server.toString().replaceAll("/+$", "");
-    this.key = key;
+    this.server = new ServerConnection(server, key);
   }
 
-  JsonNode get(String path) {
-    return ok(send("GET", path, null));
+  <T> T get(String path, Class<T> type) {
+    return translated(() -> reply(server.get(path, ServerConnection.PATIENCE)).read(type));
   }
 
-  JsonNode post(String path, Object body) {
-    return ok(send("POST", path, body));
+  /** Empty when the server answers that there is no such thing. */
+  <T> Optional<T> find(String path, Class<T> type) {
+    return translated(
+        () -> {
+          Reply reply = reply(server.get(path, ServerConnection.PATIENCE));
+          return isNotFound(reply) ? Optional.empty() : Optional.of(reply.read(type));
+        });
   }
 
-  JsonNode put(String path, Object body) {
-    return ok(send("PUT", path, body));
+  <T> T post(String path, Object body, Class<T> type) {
+    return post(path, body, reply -> reply.read(type));
   }
 
-  /** False when there was nothing there. */
+  <T> T postBulk(String path, Object body, Class<T> type) {
+    byte[] json = Wire.write(body);
+    return translated(() -> reply(server.post(path, json, BULK_PATIENCE)).read(type));
+  }
+
+  void post(String path, Object body) {
+    post(path, body, Reply::ok);
+  }
+
+  /** For answers that are not errors to this caller; {@code read} sees them all. */
+  <T> T post(String path, Object body, Function<Reply, T> read) {
+    byte[] json = Wire.write(body);
+    return translated(() -> read.apply(reply(server.post(path, json, ServerConnection.PATIENCE))));
+  }
+
+  void put(String path, Object body) {
+    byte[] json = Wire.write(body);
+    translated(() -> reply(server.put(path, json, ServerConnection.PATIENCE)).ok());
+  }
+
+  /** False when the server answers that there was no such thing. */
   boolean delete(String path) {
-    Reply reply = send("DELETE", path, null);
-    return reply.status() != 404 && !ok(reply).isMissingNode();
+    return translated(
+        () -> {
+          Reply reply = reply(server.delete(path, ServerConnection.PATIENCE));
+          return !isNotFound(reply) && reply.ok().isOk();
+        });
   }
 
-  record Reply(int status, JsonNode body) {
-    String error() {
-      return body.path("error").asText();
-    }
+  /** Whether the server says so; the 404 of something else at the address is no answer. */
+  static boolean isNotFound(Reply reply) {
+    return reply.status() == 404 && !reply.error().isEmpty();
   }
 
-  /** Whatever it answers. */
-  Reply send(String method, String path, @Nullable Object body) {
-    HttpRequest.Builder request =
-        HttpRequest.newBuilder(URI.create(url + path))
-            .timeout(PATIENCE)
-            .header("Accept", "application/json")
-            .method(
-                method,
-                body == null
-                    ? BodyPublishers.noBody()
-                    : BodyPublishers.ofByteArray(Wire.write(body)));
-    if (body != null) {
-      request.header("Content-Type", "application/json");
-    }
-    if (key != null) {
-      request.header("Authorization", "Bearer " + key);
-    }
+  private Reply reply(ServerConnection.Call call) {
+    return server.await(call);
+  }
+
+  private static <T> T translated(Supplier<T> call) {
     try {
-      HttpResponse<byte[]> response = http.send(request.build(), BodyHandlers.ofByteArray());
-      return new Reply(response.statusCode(), tree(response));
-    } catch (IOException away) {
-      throw new OperatorException(
-          OperatorException.Reason.AWAY,
-          "cannot reach the server at %s: is it running there? (%s)"
-              .formatted(url, Reached.why(away)),
-          away);
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      throw new OperatorException(OperatorException.Reason.AWAY, "interrupted", interrupted);
+      return call.get();
+    } catch (ServerException failed) {
+      throw translated(failed);
     }
   }
 
-  public JsonNode ok(Reply reply) {
-    if (reply.status() / 100 == 2) {
-      return reply.body();
-    }
-    throw failed(reply);
-  }
-
-  private OperatorException failed(Reply reply) {
-    String message = Text.excerpt(reply.body().path("message").asText(), MESSAGE_CHARS);
-    return switch (reply.status()) {
-      case 401 ->
-          new OperatorException(
-              OperatorException.Reason.NOT_ALLOWED,
-              key == null
-                  ? "the server at %s wants an API key: put one into HOLDFAST_API_KEY, or name its file with --api-key-file"
-                      .formatted(url)
-                  : "the server at %s does not accept the API key: %s".formatted(url, message));
-      case 403 ->
-          new OperatorException(
-              OperatorException.Reason.NOT_ALLOWED,
-              "the server at %s does not permit this: %s".formatted(url, message));
-      case 404 -> new OperatorException(OperatorException.Reason.NOT_FOUND, message);
-      case 400, 409, 413, 415, 422 ->
-          new OperatorException(OperatorException.Reason.REFUSED, message);
-      case 429 ->
-          new OperatorException(
-              OperatorException.Reason.REFUSED,
-              "the server at %s takes no more requests just now: wait a moment".formatted(url));
-      case 502, 503, 504 ->
+  private static RuntimeException translated(ServerException failed) {
+    String message = String.valueOf(failed.getMessage());
+    return switch (failed.reason()) {
+      case UNREACHABLE ->
           new OperatorException(
               OperatorException.Reason.AWAY,
-              "the server at %s answers %d: %s".formatted(url, reply.status(), message));
-      default ->
+              Reached.by(failed) == Reached.REFUSED ? message + "; is it running there?" : message,
+              failed);
+      case UNAVAILABLE, BUSY ->
+          new OperatorException(OperatorException.Reason.AWAY, message, failed);
+      case KEY_REFUSED ->
           new OperatorException(
-              OperatorException.Reason.BROKEN,
-              "the server at %s answers %d: %s".formatted(url, reply.status(), message));
+              OperatorException.Reason.NOT_ALLOWED,
+              message + "; put one into HOLDFAST_API_KEY, or name its file with --api-key-file",
+              failed);
+      case NOT_PERMITTED ->
+          new OperatorException(OperatorException.Reason.NOT_ALLOWED, message, failed);
+      case NOT_FOUND -> new OperatorException(OperatorException.Reason.NOT_FOUND, message, failed);
+      // As on the database, which throws a refusal itself.
+      case REFUSED ->
+          failed
+              .refusal()
+              .<RuntimeException>map(refusal -> new RefusedException(refusal, message))
+              .orElseGet(
+                  () -> new OperatorException(OperatorException.Reason.REFUSED, message, failed));
+      case TOO_MANY_REQUESTS ->
+          new OperatorException(
+              OperatorException.Reason.REFUSED, message + ": wait a moment", failed);
+      case UNEXPECTED -> new OperatorException(OperatorException.Reason.BROKEN, message, failed);
     };
-  }
-
-  private JsonNode tree(HttpResponse<byte[]> response) {
-    try {
-      return response.body().length == 0
-          ? Wire.object()
-          : Wire.answer(response.body(), JsonNode.class);
-    } catch (IOException notOurs) {
-      if (response.statusCode() / 100 != 2) {
-        // What stands between us and the server answers in its own words.
-        return Wire.object().put("message", "no answer of a Holdfast server");
-      }
-      throw new OperatorException(
-          OperatorException.Reason.BROKEN,
-          "what answers at %s is not a Holdfast server".formatted(url),
-          notOurs);
-    }
   }
 
   @Override
   public void close() {
-    http.shutdownNow();
+    server.close();
   }
 
-  /** Without the key. */
   @Override
   public String toString() {
-    return "the server at " + url;
+    return server.toString();
   }
 }

@@ -1,6 +1,7 @@
 package dev.holdfast.client.worker;
 
-import dev.holdfast.client.http.ServerConnection;
+import static dev.holdfast.client.http.ServerAddress.encoded;
+
 import dev.holdfast.contract.Reached;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.lease.Batch;
@@ -31,8 +32,6 @@ import dev.holdfast.model.value.Subscription;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.SourceUnavailableException;
 import java.net.URI;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -46,27 +45,24 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Jobs from a server, for workers that have no business in the database.
+ * Jobs from a server, for workers without access to the database.
  *
- * <p>Nothing but the check is tried again here: a call whose answer was lost fails, and its worker
- * knows better when to make it again.
+ * <p>Only {@link #check} is repeated here. Every other call whose answer was lost fails, and the
+ * worker decides when to make it again.
  */
 public final class HttpSource implements JobSource, AutoCloseable {
-  /** Longer than the server's own patience with its database, so that it can say what is wrong. */
-  private static final Duration PATIENCE = Duration.ofSeconds(40);
-
   private static final Duration HEARTBEAT_PATIENCE = Duration.ofSeconds(15);
 
   private static final Duration START_PATIENCE = Duration.ofSeconds(15);
   private static final Duration START_PAUSE = Duration.ofMillis(250);
   private static final Duration REFUSED_PATIENCE = Duration.ofSeconds(5);
 
-  private final ServerConnection server;
+  private final WorkerCalls server;
   private final Duration startPatience;
   private final Duration refusedPatience;
   private final Holders holders = new Holders();
 
-  private HttpSource(ServerConnection server, Duration startPatience, Duration refusedPatience) {
+  private HttpSource(WorkerCalls server, Duration startPatience, Duration refusedPatience) {
     this.server = server;
     this.startPatience = startPatience;
     this.refusedPatience = refusedPatience;
@@ -85,13 +81,13 @@ public final class HttpSource implements JobSource, AutoCloseable {
    */
   static HttpSource to(
       URI server, @Nullable String apiKey, Duration startPatience, Duration refusedPatience) {
-    return new HttpSource(new ServerConnection(server, apiKey), startPatience, refusedPatience);
+    return new HttpSource(new WorkerCalls(server, apiKey), startPatience, refusedPatience);
   }
 
   /**
-   * A wrong address or key is found before anything runs. A server that is away for a moment is
-   * waited for, as a database is; less long where nobody listens, and not at all where the name
-   * leads nowhere: that is a mistake in the address, most likely.
+   * Finds a wrong address or key before any job runs. A server that does not answer is asked again
+   * for a while, for a shorter time if the connection is refused, and once only if the host name
+   * does not exist: then the address is most likely wrong.
    */
   @Override
   public void check(List<String> queues, boolean listens) {
@@ -125,8 +121,7 @@ public final class HttpSource implements JobSource, AutoCloseable {
     LeaseRequest.Answer answer =
         server.post(
             "/v1/queues/" + encoded(queue) + "/lease",
-            Wire.write(request),
-            PATIENCE,
+            request,
             Refusal.BAD_LIMIT,
             LeaseRequest.Answer.class);
     List<LeasedJob> jobs = answer.tasks().stream().map(Envelope::job).toList();
@@ -137,20 +132,20 @@ public final class HttpSource implements JobSource, AutoCloseable {
 
   @Override
   public List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease) {
-    List<HeartbeatResult> pulses = new ArrayList<>();
+    List<HeartbeatResult> results = new ArrayList<>();
     List<HeldLease> held = new ArrayList<>();
     for (Lease each : leases) {
       holders
           .of(each)
           .ifPresentOrElse(
               worker -> held.add(HeldLease.of(each, worker)),
-              () -> pulses.add(new HeartbeatResult(each, Ack.LEASE_LOST, null)));
+              () -> results.add(new HeartbeatResult(each, Ack.LEASE_LOST, null)));
     }
     for (int from = 0; from < held.size(); from += LeaseHeartbeat.MOST) {
       List<HeldLease> some = held.subList(from, Math.min(held.size(), from + LeaseHeartbeat.MOST));
       LeaseHeartbeat beat = new LeaseHeartbeat(lease.toMillis(), some);
-      pulses.addAll(
-          pulses(
+      results.addAll(
+          results(
               server.post(
                   "/v1/leases/heartbeat",
                   Wire.write(beat),
@@ -158,20 +153,20 @@ public final class HttpSource implements JobSource, AutoCloseable {
                   Refusal.BAD_LIMIT,
                   LeaseHeartbeat.Answer.class)));
     }
-    return pulses;
+    return results;
   }
 
   @Override
   public List<HeartbeatResult> signals(String worker) {
-    return pulses(
+    return results(
         server.get(
             "/v1/leases/signals?worker=" + encoded(worker),
             HEARTBEAT_PATIENCE,
             LeaseHeartbeat.Answer.class));
   }
 
-  private static List<HeartbeatResult> pulses(LeaseHeartbeat.Answer answer) {
-    return answer.pulses().stream().map(LeaseHeartbeat.Beat::pulse).toList();
+  private static List<HeartbeatResult> results(LeaseHeartbeat.Answer answer) {
+    return answer.pulses().stream().map(LeaseHeartbeat.Beat::result).toList();
   }
 
   @Override
@@ -197,7 +192,7 @@ public final class HttpSource implements JobSource, AutoCloseable {
     return inOrder(reports, Report::lease, known, acks);
   }
 
-  /** What was not taken here is not ours to speak for. */
+  /** Leases that were not claimed through this source are answered as lost. */
   private static <T> List<Ack> inOrder(
       List<T> all, Function<T, Lease> lease, Map<Lease, String> known, List<Ack> acks) {
     Iterator<Ack> next = acks.iterator();
@@ -216,7 +211,6 @@ public final class HttpSource implements JobSource, AutoCloseable {
                   .post(
                       "/v1/leases/report",
                       batch.json(),
-                      PATIENCE,
                       Refusal.EVENT_NOT_JSON,
                       LeaseReport.Answer.class)
                   .acks()));
@@ -225,18 +219,17 @@ public final class HttpSource implements JobSource, AutoCloseable {
   }
 
   /**
-   * What a step tells and the changes it made go in one request, and so into one transaction: none
-   * is ever done without its patch, and nothing lies about that belongs to no step. The changes
-   * follow the JSON as they are; in it they would be a third larger, and no text.
+   * The report of a step and its patch are one request and one transaction: no step is done without
+   * its patch, and no patch is stored without its step. The bytes of the patch follow the JSON;
+   * inside it, in base64, they would be a third larger.
    */
   private Ack tell(LeaseReport.Said step, Patch patch) {
     byte[] bytes = patch.bytes();
     LeaseReport.Answer answer =
         server.post(
             "/v1/leases/step?patchBytes=" + bytes.length,
-            Wire.write(step),
+            step,
             bytes,
-            PATIENCE,
             Refusal.RESULT_NOT_JSON,
             LeaseReport.Answer.class);
     return each(1, answer.acks()).getFirst();
@@ -245,14 +238,14 @@ public final class HttpSource implements JobSource, AutoCloseable {
   @Override
   public List<StepStatus> steps(Lease lease) {
     return held(lease)
-        .map(held -> server.get("/v1/leases/steps?" + held, PATIENCE, TaskSteps.class).steps())
+        .map(held -> server.get("/v1/leases/steps?" + held, TaskSteps.class).steps())
         .orElse(List.of())
         .stream()
         .map(TaskSteps.Entry::status)
         .toList();
   }
 
-  /** The lease as parameters of a question, if it was taken here. */
+  /** The lease as query parameters, if it was claimed through this source. */
   private Optional<String> held(Lease lease) {
     return holders
         .of(lease)
@@ -266,9 +259,7 @@ public final class HttpSource implements JobSource, AutoCloseable {
   public Optional<Patch> patch(Lease lease, String step) {
     return held(lease)
         .flatMap(
-            held ->
-                server.bytes(
-                    "/v1/leases/patch?" + held + "&step=" + encoded(step), PATIENCE, "no_patch"))
+            held -> server.bytes("/v1/leases/patch?" + held + "&step=" + encoded(step), "no_patch"))
         .map(Patch::of);
   }
 
@@ -281,8 +272,7 @@ public final class HttpSource implements JobSource, AutoCloseable {
                 server
                     .post(
                         "/v1/leases/publish",
-                        Wire.write(LeasePublish.of(publication, worker)),
-                        PATIENCE,
+                        LeasePublish.of(publication, worker),
                         Refusal.RESULT_NOT_JSON,
                         LeasePublish.Answer.class)
                     .ack())
@@ -295,7 +285,7 @@ public final class HttpSource implements JobSource, AutoCloseable {
         .map(
             held ->
                 server
-                    .get("/v1/leases/artifacts?" + held, PATIENCE, LeasePublish.Published.class)
+                    .get("/v1/leases/artifacts?" + held, LeasePublish.Published.class)
                     .artifacts())
         .orElse(List.of())
         .stream()
@@ -328,7 +318,6 @@ public final class HttpSource implements JobSource, AutoCloseable {
                   .post(
                       "/v1/leases/settle",
                       batch.json(),
-                      PATIENCE,
                       Refusal.RESULT_NOT_JSON,
                       LeaseSettle.Answer.class)
                   .acks()));
@@ -336,7 +325,7 @@ public final class HttpSource implements JobSource, AutoCloseable {
     return acks;
   }
 
-  /** Whoever is not answered must not take the answer of the next one for his own. */
+  /** With fewer answers than requests, it is not known which answer belongs to which. */
   private static List<Ack> each(int asked, List<Ack> acks) {
     if (acks.size() != asked) {
       throw new IllegalStateException("the server answered %d of %d".formatted(acks.size(), asked));
@@ -353,8 +342,7 @@ public final class HttpSource implements JobSource, AutoCloseable {
                 server
                     .post(
                         "/v1/leases/succeeded",
-                        Wire.write(HeldLease.of(lease, worker)),
-                        PATIENCE,
+                        HeldLease.of(lease, worker),
                         Refusal.BAD_ID,
                         HeldLease.Succeeded.class)
                     .succeeded())
@@ -364,10 +352,7 @@ public final class HttpSource implements JobSource, AutoCloseable {
   @Override
   public List<Lease> heldBy(String worker) {
     List<Lease> leases =
-        server
-            .get("/v1/leases?worker=" + encoded(worker), PATIENCE, HeldLease.Answer.class)
-            .leases()
-            .stream()
+        server.get("/v1/leases?worker=" + encoded(worker), HeldLease.Answer.class).leases().stream()
             .map(HeldLease::lease)
             .toList();
     holders.took(worker, leases);
@@ -379,14 +364,13 @@ public final class HttpSource implements JobSource, AutoCloseable {
     return server
         .post(
             "/v1/queues/depth",
-            Wire.write(QueueDepth.of(queues, most)),
-            PATIENCE,
+            QueueDepth.of(queues, most),
             Refusal.BAD_NAME,
             QueueDepth.Answer.class)
         .depth();
   }
 
-  /** The server keeps the queue in order. */
+  /** The server does this. */
   @Override
   public Map<String, Integer> sweep(Timings timings, boolean judge) {
     return Map.of();
@@ -397,11 +381,7 @@ public final class HttpSource implements JobSource, AutoCloseable {
     return new HttpSubscription(server, List.copyOf(queues), wake);
   }
 
-  private static String encoded(String text) {
-    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
-  }
-
-  /** Ends what is under way; after its workers, for they still have something to say. */
+  /** Aborts open calls. Workers are closed before, since they still report and settle. */
   @Override
   public void close() {
     server.close();

@@ -4,7 +4,6 @@ import dev.holdfast.client.http.ServerConnection;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.lease.QueueWait;
 import dev.holdfast.model.value.Jitter;
-import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.Subscription;
 import dev.holdfast.worker.source.SourceUnavailableException;
 import java.time.Duration;
@@ -27,7 +26,7 @@ final class HttpSubscription implements Subscription {
   private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
 
-  private final ServerConnection server;
+  private final WorkerCalls server;
   private final List<String> queues;
   private final Consumer<String> callback;
   private final byte[] longRequest;
@@ -35,9 +34,9 @@ final class HttpSubscription implements Subscription {
   private final Thread thread;
   private final Object lock = new Object();
   private volatile boolean closed;
-  private ServerConnection.@Nullable Call<QueueWait.Answer> waiting;
+  private ServerConnection.@Nullable Call waiting;
 
-  HttpSubscription(ServerConnection server, List<String> queues, Consumer<String> callback) {
+  HttpSubscription(WorkerCalls server, List<String> queues, Consumer<String> callback) {
     this.server = server;
     this.queues = queues;
     this.callback = callback;
@@ -79,21 +78,15 @@ final class HttpSubscription implements Subscription {
   }
 
   private List<String> ask(byte[] question) {
-    ServerConnection.Call<QueueWait.Answer> call;
+    ServerConnection.Call call;
     synchronized (lock) {
       if (closed) {
         return List.of();
       }
-      call =
-          server.posting(
-              "/v1/queues/wait",
-              question,
-              WAIT.plus(SLACK),
-              Refusal.BAD_NAME,
-              QueueWait.Answer.class);
+      call = server.begin("/v1/queues/wait", question, WAIT.plus(SLACK));
       waiting = call;
     }
-    return server.answer(call).queues();
+    return server.await(call, QueueWait.Answer.class).queues();
   }
 
   private void wake(String queue) {

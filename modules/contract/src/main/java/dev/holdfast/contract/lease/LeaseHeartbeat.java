@@ -1,7 +1,7 @@
 package dev.holdfast.contract.lease;
 
 import dev.holdfast.contract.json.Fields;
-import dev.holdfast.contract.task.TaskControl;
+import dev.holdfast.contract.task.TaskCommands;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
@@ -36,20 +36,20 @@ public record LeaseHeartbeat(long leaseMs, List<HeldLease> leases) {
       int attempt,
       Ack ack,
       @Nullable String cancelReason,
-      @Nullable TaskControl liveControl) {
-    public static Beat of(HeartbeatResult pulse) {
-      Lease lease = pulse.lease();
+      @Nullable TaskCommands liveControl) {
+    public static Beat of(HeartbeatResult result) {
+      Lease lease = result.lease();
       return new Beat(
           lease.job(),
           lease.attempt(),
-          pulse.ack(),
-          pulse.cancelReason(),
-          TaskControl.ifAsked(pulse.control()));
+          result.ack(),
+          result.cancelReason(),
+          TaskCommands.ifAsked(result.control()));
     }
 
-    public HeartbeatResult pulse() {
+    public HeartbeatResult result() {
       return new HeartbeatResult(
-          new Lease(taskId, attempt), ack, cancelReason, TaskControl.control(liveControl));
+          new Lease(taskId, attempt), ack, cancelReason, TaskCommands.pending(liveControl));
     }
   }
 }

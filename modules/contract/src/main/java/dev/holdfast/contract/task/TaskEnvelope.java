@@ -51,7 +51,7 @@ public record TaskEnvelope(
     long heartbeatTimeoutMs,
     long heartbeatTimeoutSec,
     long cancelGracePeriodMs,
-    @Nullable TaskControl liveControl,
+    @Nullable TaskCommands liveControl,
     @Nullable RetryContext retryContext,
     @Nullable Long timeoutMs,
     @Nullable Integer failures,

@@ -35,5 +35,5 @@ public record TaskHeartbeat(
       Instant serverTime,
       @Nullable String taskToken,
       @Nullable Instant tokenExpiresAt,
-      @Nullable TaskControl liveControl) {}
+      @Nullable TaskCommands liveControl) {}
 }

@@ -12,6 +12,13 @@ import org.jspecify.annotations.Nullable;
  */
 public record TokenLifetime(Duration ttl) {
   public static final Duration LONGEST = Duration.ofHours(2);
+
+  /**
+   * How long a signing key stays valid after its rotation: servers may use it for another minute
+   * before they read the new one, and tokens that it signed live for {@link #LONGEST}.
+   */
+  public static final Duration KEY_OVERLAP = LONGEST.plus(Duration.ofMinutes(1));
+
   public static final TokenLifetime DEFAULT = new TokenLifetime(Duration.ofHours(1));
 
   public TokenLifetime {

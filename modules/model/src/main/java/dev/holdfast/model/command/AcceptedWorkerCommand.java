@@ -5,9 +5,9 @@ import java.util.List;
 /** What became of a command to a worker. */
 public sealed interface AcceptedWorkerCommand {
   /** Its supervisors will do it. */
-  record Given(List<WorkerCommand> orders) implements AcceptedWorkerCommand {
+  record Given(List<WorkerCommand> commands) implements AcceptedWorkerCommand {
     public Given {
-      orders = List.copyOf(orders);
+      commands = List.copyOf(commands);
     }
   }
 

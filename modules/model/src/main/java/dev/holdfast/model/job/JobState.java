@@ -21,6 +21,10 @@ public enum JobState {
   public static final Set<JobState> ACTIVE =
       Collections.unmodifiableSet(EnumSet.complementOf(EnumSet.copyOf(TERMINAL)));
 
+  /** The states of jobs that an operator may retry. */
+  public static final Set<JobState> RETRYABLE =
+      Collections.unmodifiableSet(EnumSet.of(FAILED, CANCELLED));
+
   private static final Map<JobState, Set<JobState>> NEXT = new EnumMap<>(JobState.class);
 
   static {

@@ -19,7 +19,7 @@ public final class ApiKeys {
       SELECT id, name, role, tenant, digest, created_at, expires_at, revoked_at FROM holdfast.api_key
       """;
 
-  private static final String IS_VALID =
+  static final String IS_VALID =
       """
       (revoked_at IS NULL OR revoked_at > clock_timestamp())
         AND (expires_at IS NULL OR expires_at > clock_timestamp())
@@ -99,7 +99,7 @@ public final class ApiKeys {
     return ANY.on(connection).only(row -> row.getBoolean("found"));
   }
 
-  private static ApiKey read(ResultSet row) throws SQLException {
+  static ApiKey read(ResultSet row) throws SQLException {
     return new ApiKey(
         row.getString("id"),
         row.getString("name"),

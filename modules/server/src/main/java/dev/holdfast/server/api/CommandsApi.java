@@ -1,7 +1,8 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.contract.json.Wire;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.PendingCommandResource;
+import dev.holdfast.contract.resource.StepResource;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobCommand;
@@ -19,7 +20,7 @@ import dev.holdfast.server.routing.Route;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The steps of jobs as operators see them, and what they ask of them. */
+/** The steps of jobs, and commands of operators to jobs. */
 public final class CommandsApi {
   private final JobQueue queue;
   private final JobQueries queries;
@@ -33,12 +34,12 @@ public final class CommandsApi {
     return List.of(
         Route.get("/v1/jobs/{id}/steps/{stepId}", Guard.READ, this::step),
         Route.get("/v1/jobs/{id}/steps/{stepId}/patch", Guard.READ, this::patch),
-        Route.post("/v1/jobs/{id}/control", Guard.OPERATE, this::control).maxBody(Route.SMALL));
+        Route.post("/v1/jobs/{id}/control", Guard.OPERATE, this::command).maxBody(Route.SMALL));
   }
 
-  /** What, of which step, and why. */
-  record ControlRequest(String action, @Nullable String stepId, @Nullable String reason) {
-    ControlRequest {
+  /** A command: the action, the step it is for, and why. */
+  record CommandRequest(String action, @Nullable String stepId, @Nullable String reason) {
+    CommandRequest {
       Wire.present("action", action);
       if (stepId != null) {
         Limits.stepId(stepId);
@@ -56,7 +57,7 @@ public final class CommandsApi {
     String step = Limits.stepId(call.value("stepId"));
     JobId job = JobsApi.job(queries, call).id();
     return Answer.ok(
-        Shape.step(
+        StepResource.of(
             queries
                 .step(job, step)
                 .orElseThrow(() -> Problem.notFound("step '" + step + "' has not begun"))));
@@ -75,8 +76,8 @@ public final class CommandsApi {
         .header("Content-Disposition", "attachment; filename=\"" + name + "\"");
   }
 
-  private Answer control(Call call) {
-    ControlRequest request = call.body(ControlRequest.class);
+  private Answer command(Call call) {
+    CommandRequest request = call.body(CommandRequest.class);
     JobId id = call.id("id");
     JobCommand command = request.command(call.caller());
     JobCommand.Answer answer = queue.command(id, command, call.caller().onlyTenant());
@@ -129,6 +130,6 @@ public final class CommandsApi {
               "step_without_workspace",
               step + " is code: what it leaves is its result, which nobody else can make");
     }
-    return Answer.ok(Shape.control(queries.pendingCommand(id), queries.stepsToDrop(id)));
+    return Answer.ok(PendingCommandResource.of(queries.pendingCommand(id), queries.stepsToDrop(id)));
   }
 }

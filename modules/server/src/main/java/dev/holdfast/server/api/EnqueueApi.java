@@ -1,10 +1,10 @@
 package dev.holdfast.server.api;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.json.WireException;
+import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.contract.resource.JobRequest;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.token.Secrets;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -16,7 +16,6 @@ import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.JobQueries;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.server.auth.Caller;
-import dev.holdfast.server.auth.Secrets;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
@@ -71,11 +70,10 @@ public final class EnqueueApi {
         many ? Wire.read(body, Jobs.class).jobs() : List.of(Wire.read(body, JobRequest.class));
     List<Enqueued> enqueued = enqueue(call, many, requests);
     if (!many) {
-      return Answer.json(201, Shape.enqueued(enqueued.getFirst()));
+      return Answer.json(201, EnqueuedResource.of(enqueued.getFirst()));
     }
-    ObjectNode node = Wire.object();
-    node.putArray("jobs").addAll(enqueued.stream().map(Shape::enqueued).toList());
-    return Answer.json(201, node);
+    return Answer.json(
+        201, new EnqueuedResource.Batch(enqueued.stream().map(EnqueuedResource::of).toList()));
   }
 
   private List<Enqueued> enqueue(Call call, boolean many, List<JobRequest> requests) {

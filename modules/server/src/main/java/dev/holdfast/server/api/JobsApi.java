@@ -1,8 +1,13 @@
 package dev.holdfast.server.api;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.ArtifactResource;
+import dev.holdfast.contract.resource.AttemptResource;
+import dev.holdfast.contract.resource.EventResource;
+import dev.holdfast.contract.resource.JobResource;
+import dev.holdfast.contract.resource.LogResource;
+import dev.holdfast.contract.resource.PendingCommandResource;
+import dev.holdfast.contract.resource.StepResource;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.ReportedCompletion;
 import dev.holdfast.model.command.PendingCommand;
@@ -69,11 +74,13 @@ public final class JobsApi {
         Route.get("/v1/jobs", Guard.READ, this::list).queries(with("brief", "limit", "cursor")),
         Route.get("/v1/jobs/count", Guard.READ, this::count).queries(with()),
         Route.get("/v1/jobs/{id}", Guard.READ, this::show).queries("with"),
-        Route.get("/v1/jobs/{id}/timeline", Guard.READ, call -> only(call, EVENTS)),
+        Route.get("/v1/jobs/{id}/timeline", Guard.READ, call -> only(call, EVENTS, this::events)),
         Route.get("/v1/jobs/{id}/log", Guard.READ, this::log).queries("after"),
-        Route.get("/v1/jobs/{id}/attempts", Guard.READ, call -> only(call, ATTEMPTS)),
-        Route.get("/v1/jobs/{id}/steps", Guard.READ, call -> only(call, STEPS)),
-        Route.get("/v1/jobs/{id}/artifacts", Guard.READ, call -> only(call, ARTIFACTS)),
+        Route.get(
+            "/v1/jobs/{id}/attempts", Guard.READ, call -> only(call, ATTEMPTS, this::attempts)),
+        Route.get("/v1/jobs/{id}/steps", Guard.READ, call -> only(call, STEPS, this::steps)),
+        Route.get(
+            "/v1/jobs/{id}/artifacts", Guard.READ, call -> only(call, ARTIFACTS, this::artifacts)),
         Route.get("/v1/jobs/{id}/result", Guard.READ, this::result));
   }
 
@@ -108,21 +115,7 @@ public final class JobsApi {
         wanted == null
             ? new JobPage(List.of(), null, true)
             : brief ? queries.briefPage(wanted) : queries.page(wanted);
-    ObjectNode node = Wire.object();
-    node.putArray("jobs")
-        .addAll(page.jobs().stream().map(brief ? JobsApi::brief : Shape::job).toList());
-    if (page.next() != null) {
-      node.put("next", page.next().toString());
-    }
-    if (filter.text() != null || !page.allSearched()) {
-      node.put("allSearched", page.allSearched());
-    }
-    return Answer.ok(node);
-  }
-
-  /** Without what can be long, as was asked for; so that need not be said of each. */
-  private static ObjectNode brief(JobStatus job) {
-    return Shape.job(job).without(List.of("omitted", "result"));
+    return Answer.ok(JobResource.Page.of(page, brief, filter.text() != null));
   }
 
   private Answer count(Call call) {
@@ -205,15 +198,17 @@ public final class JobsApi {
   private Answer show(Call call) {
     List<String> with = call.query("with").map(JobsApi::parts).orElse(List.of());
     JobStatus job = job(queries, call);
-    ObjectNode node = Shape.job(job);
-    // A look more, and only where something can be asked.
-    PendingCommand asked =
-        job.state().isTerminal() ? PendingCommand.NONE : queries.pendingCommand(job.id());
-    if (!asked.equals(PendingCommand.NONE)) {
-      node.set("liveControl", Shape.control(asked));
-    }
-    with.forEach(part -> node.putArray(part).addAll(part(job.id(), part)));
-    return Answer.ok(node);
+    JobId id = job.id();
+    // A job that has ended has no commands: that query is saved.
+    PendingCommand pending = job.state().isTerminal() ? PendingCommand.NONE : queries.pendingCommand(id);
+    return Answer.ok(
+        new JobResource.Detail(
+            JobResource.of(job),
+            pending.equals(PendingCommand.NONE) ? null : PendingCommandResource.of(pending),
+            with.contains(EVENTS) ? events(id) : null,
+            with.contains(ATTEMPTS) ? attempts(id) : null,
+            with.contains(STEPS) ? steps(id) : null,
+            with.contains(ARTIFACTS) ? artifacts(id) : null));
   }
 
   private static List<String> parts(String list) {
@@ -227,41 +222,35 @@ public final class JobsApi {
 
   private Answer log(Call call) {
     LogCursor after = call.query("after").map(LogCursor::parse).orElse(LogCursor.START);
-    return Answer.ok(Shape.log(queries.log(job(queries, call).id(), after)));
+    return Answer.ok(LogResource.of(queries.log(job(queries, call).id(), after)));
   }
 
-  private List<ObjectNode> part(JobId job, String part) {
-    return switch (part) {
-      case EVENTS -> queries.timeline(job).stream().map(Shape::event).toList();
-      case ATTEMPTS -> attempts(job);
-      case STEPS -> queries.stepsOverview(job).stream().map(Shape::listed).toList();
-      case ARTIFACTS -> queries.artifacts(job).stream().map(Shape::artifact).toList();
-      default -> throw new IllegalArgumentException(part);
-    };
+  private List<EventResource> events(JobId job) {
+    return queries.timeline(job).stream().map(EventResource::of).toList();
   }
 
-  private List<ObjectNode> attempts(JobId job) {
-    Map<Integer, ReportedCompletion> told =
+  private List<StepResource> steps(JobId job) {
+    return queries.stepsOverview(job).stream().map(StepResource::brief).toList();
+  }
+
+  private List<ArtifactResource> artifacts(JobId job) {
+    return queries.artifacts(job).stream().map(ArtifactResource::of).toList();
+  }
+
+  private List<AttemptResource.Reported> attempts(JobId job) {
+    Map<Integer, ReportedCompletion> reported =
         queries.reportedCompletions(job).stream()
             .collect(Collectors.toMap(ReportedCompletion::attempt, Function.identity()));
     return queries.attempts(job).stream()
-        .map(attempt -> Shape.attempt(attempt, told.get(attempt.number())))
+        .map(each -> AttemptResource.Reported.of(each, reported.get(each.number())))
         .toList();
   }
 
-  private Answer only(Call call, String part) {
-    JobId job = job(queries, call).id();
-    ObjectNode node = Wire.object();
-    node.putArray(part).addAll(part(job, part));
-    return Answer.ok(node);
+  private <T> Answer only(Call call, String name, Function<JobId, List<T>> part) {
+    return Answer.ok(Map.of(name, part.apply(job(queries, call).id())));
   }
 
   private Answer result(Call call) {
-    JobStatus job = job(queries, call);
-    ObjectNode node = Wire.object().put("state", job.state().name());
-    node.set("result", Wire.tree(job.result()));
-    // That of an attempt before the one that succeeded is in the attempts.
-    node.set("failure", Shape.failure(job.state() == JobState.SUCCEEDED ? null : job.failure()));
-    return Answer.ok(node);
+    return Answer.ok(JobResource.Outcome.of(job(queries, call)));
   }
 }

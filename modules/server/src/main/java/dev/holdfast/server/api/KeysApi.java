@@ -1,19 +1,17 @@
 package dev.holdfast.server.api;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.json.WireException;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.KeyResource;
+import dev.holdfast.contract.token.Secrets;
 import dev.holdfast.contract.token.TokenLifetime;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
-import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.Access;
 import dev.holdfast.queue.admin.TokenKey;
 import dev.holdfast.server.auth.Authenticator;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.auth.Keyring;
-import dev.holdfast.server.auth.Secrets;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
@@ -23,16 +21,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Keys: who may come in, and what task tokens are signed with. */
 public final class KeysApi {
   private static final Duration DEFAULT_OVERLAP = Duration.ofHours(1);
-  private static final Duration LONGEST_OVERLAP = Duration.ofDays(30);
-  private static final Duration LONGEST_LIFE = Duration.ofDays(3_650);
-
-  /** So long another server may go on signing with the key it knows. */
-  private static final Duration UNTIL_ALL_KNOW = Duration.ofMinutes(1);
 
   private final Access access;
   private final Authenticator gate;
@@ -59,12 +53,12 @@ public final class KeysApi {
   /** A key to be made. */
   record KeyRequest(String name, String role, @Nullable String tenant, @Nullable Long expiresInMs) {
     KeyRequest {
-      Limits.key("name", Wire.present("name", name));
+      ApiKey.checkedName(Wire.present("name", name));
       Role.of(Wire.present("role", role));
-      if (tenant != null && !tenant.equals(ApiKey.EVERY_TENANT)) {
-        Limits.word("tenant", tenant);
+      if (tenant != null) {
+        ApiKey.checkedTenant(tenant);
       }
-      bounded("expiresInMs", expiresInMs, 1, LONGEST_LIFE);
+      bounded("expiresInMs", expiresInMs, 1, ApiKey.LONGEST_LIFE);
     }
 
     String owner() {
@@ -79,7 +73,7 @@ public final class KeysApi {
   /** How long the old key still opens. */
   record RotateRequest(@Nullable Long overlapMs) {
     RotateRequest {
-      bounded("overlapMs", overlapMs, 0, LONGEST_OVERLAP);
+      bounded("overlapMs", overlapMs, 0, ApiKey.LONGEST_OVERLAP);
     }
 
     Duration overlap() {
@@ -104,9 +98,7 @@ public final class KeysApi {
 
   private Answer list(Call call) {
     forAll(call);
-    ObjectNode node = Wire.object();
-    node.putArray("keys").addAll(access.keys().stream().map(Shape::key).toList());
-    return Answer.ok(node);
+    return Answer.ok(new KeyResource.Keys(access.keys().stream().map(KeyResource::of).toList()));
   }
 
   private Answer create(Call call) {
@@ -122,74 +114,58 @@ public final class KeysApi {
               + " for every tenant");
     }
     Duration lifetime = request.lifetime();
-    mayOutlive(call.caller(), lifetime);
-    return made(request.name(), role, request.owner(), lifetime);
-  }
-
-  /** A key cannot make itself a longer life by making another key. */
-  private void mayOutlive(Caller caller, @Nullable Duration lifetime) {
-    Instant end = caller.key().isEmpty() ? null : expiry(caller.key());
-    if (end != null && (lifetime == null || clock.instant().plus(lifetime).isAfter(end))) {
-      throw new Problem(
-          403, "forbidden", "this key expires at " + end + ": it can make none that lives longer");
-    }
-  }
-
-  private @Nullable Instant expiry(String id) {
-    for (ApiKey key : access.keys()) {
-      if (key.id().equals(id)) {
-        return key.expiresAt();
-      }
-    }
-    return null;
-  }
-
-  /** The only time that anybody sees the secret. */
-  private Answer made(String name, Role role, String tenant, @Nullable Duration lifetime) {
+    mayLiveUntil(call.caller(), lifetime == null ? null : clock.instant().plus(lifetime));
     Secrets.Parts parts = Secrets.next();
-    ApiKey key = new ApiKey(parts.id(), name, role, tenant, clock.instant(), null, null);
+    ApiKey key =
+        new ApiKey(parts.id(), request.name(), role, request.owner(), clock.instant(), null, null);
     access.createKey(key, parts.digest(), lifetime);
+    return made(parts, key);
+  }
+
+  /**
+   * A key that expires cannot get a secret that lives longer, neither by making a key nor by
+   * rotating another one.
+   */
+  private void mayLiveUntil(Caller caller, @Nullable Instant end) {
+    Instant own =
+        caller.key().isEmpty() ? null : find(caller.key()).map(ApiKey::expiresAt).orElse(null);
+    if (own != null && (end == null || end.isAfter(own))) {
+      throw new Problem(
+          403, "forbidden", "this key expires at " + own + ": it can make none that lives longer");
+    }
+  }
+
+  private Optional<ApiKey> find(String id) {
+    return access.keys().stream().filter(key -> key.id().equals(id)).findFirst();
+  }
+
+  /** The only answer that contains the secret. */
+  private Answer made(Secrets.Parts parts, ApiKey key) {
     gate.forget();
-    ObjectNode node = Wire.object().put("id", parts.id()).put("key", parts.text());
-    node.put("name", name).put("role", role.word()).put("tenant", tenant);
-    return Answer.json(201, node);
+    return Answer.json(
+        201,
+        new KeyResource.Created(
+            parts.id(), parts.text(), key.name(), key.role().word(), key.tenant()));
   }
 
   private Answer revoke(Call call) {
     forAll(call);
-    ApiKey key = existing(call);
-    if (!access.revokeKey(key.id(), Duration.ZERO)) {
+    String id = call.value("id");
+    if (!access.revokeKey(id, Duration.ZERO)) {
       throw unknown();
     }
     gate.forget();
-    return Answer.ok(Wire.object().put("id", key.id()).put("revoked", true));
+    return Answer.ok(Wire.object().put("id", id).put("revoked", true));
   }
 
   private Answer rotate(Call call) {
     forAll(call);
     RotateRequest request = call.body(RotateRequest.class, new RotateRequest(null));
-    ApiKey old = existing(call);
-    Instant now = clock.instant();
-    Instant end = old.expiresAt();
-    boolean over =
-        (end != null && !end.isAfter(now))
-            || (old.revokedAt() != null && !old.revokedAt().isAfter(now));
-    if (over) {
-      throw unknown();
-    }
-    // The new one first: a server that falls over in between has two of them, not none.
-    Answer fresh =
-        made(old.name(), old.role(), old.tenant(), end == null ? null : Duration.between(now, end));
-    access.revokeKey(old.id(), request.overlap());
-    gate.forget();
-    return fresh;
-  }
-
-  private ApiKey existing(Call call) {
-    String id = call.value("id");
-    return access.keys().stream()
-        .filter(key -> key.id().equals(id))
-        .findFirst()
+    ApiKey old = find(call.value("id")).orElseThrow(KeysApi::unknown);
+    mayLiveUntil(call.caller(), old.expiresAt());
+    Secrets.Parts parts = Secrets.next();
+    return access.rotateKey(old.id(), parts.id(), parts.digest(), request.overlap())
+        .map(key -> made(parts, key))
         .orElseThrow(KeysApi::unknown);
   }
 
@@ -200,8 +176,8 @@ public final class KeysApi {
   private Answer rotateSigning(Call call) {
     forAll(call);
     call.body(Nothing.class, new Nothing());
-    TokenKey key = Keyring.fresh();
-    access.rotateTokenKey(key, TokenLifetime.LONGEST.plus(UNTIL_ALL_KNOW));
+    TokenKey key = TokenKey.next();
+    access.rotateTokenKey(key, TokenLifetime.KEY_OVERLAP);
     keyring.load();
     return Answer.ok(Wire.object().put("kid", key.kid()));
   }

@@ -3,7 +3,7 @@ package dev.holdfast.server.api;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.json.WireException;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.CancellationResource;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
@@ -31,7 +31,6 @@ import org.jspecify.annotations.Nullable;
 /** Cancels jobs and puts them back, one or many. */
 public final class OperateApi {
   private static final String REASON = "requested over HTTP";
-  private static final Set<JobState> DEAD = EnumSet.of(JobState.FAILED, JobState.CANCELLED);
 
   private final JobQueue queue;
   private final JobQueries queries;
@@ -179,9 +178,9 @@ public final class OperateApi {
       throw new Problem(409, "job_already_terminal", "the job has already ended: " + own.was())
           .with("state", own.was().name());
     }
-    ObjectNode node = Wire.object();
-    node.putArray("jobs").addAll(all.stream().map(Shape::cancellation).toList());
-    return Answer.ok(node);
+    return Answer.ok(
+        new CancellationResource.Cancellations(
+            all.stream().map(CancellationResource::of).toList()));
   }
 
   private Answer cancelMany(Call call) {
@@ -230,7 +229,7 @@ public final class OperateApi {
     if (many.reason() != null || many.cascade() != null) {
       throw new Problem(422, "invalid_value", "a retry has no 'reason' and no 'cascade'");
     }
-    Page page = page(call, many, EnumSet.of(JobState.FAILED), DEAD);
+    Page page = page(call, many, EnumSet.of(JobState.FAILED), JobState.RETRYABLE);
     Set<JobId> retried = queue.retry(page.ids(), call.caller().onlyTenant());
     List<JobId> others = page.ids().stream().filter(id -> !retried.contains(id)).toList();
     long refused =

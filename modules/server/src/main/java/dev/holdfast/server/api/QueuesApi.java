@@ -1,9 +1,8 @@
 package dev.holdfast.server.api;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.json.WireException;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.value.Limits;
@@ -84,13 +83,12 @@ public final class QueuesApi {
 
   private Answer list(Call call) {
     Map<String, Dispatch> dispatches = dispatches(call.caller());
-    ObjectNode node = Wire.object();
-    node.putArray("queues")
-        .addAll(
+    return Answer.ok(
+        Map.of(
+            "queues",
             admin.queues(call.caller().onlyTenant()).stream()
-                .map(status -> shape(status, dispatches))
-                .toList());
-    return Answer.ok(node);
+                .map(status -> resource(status, dispatches))
+                .toList()));
   }
 
   /** A queue is there as soon as it is named, so one that nobody has used yet is an empty one. */
@@ -101,7 +99,7 @@ public final class QueuesApi {
             .filter(each -> each.name().equals(name))
             .findFirst()
             .orElseGet(() -> QueueStatus.empty(name));
-    return Answer.ok(shape(status, dispatches(call.caller())));
+    return Answer.ok(resource(status, dispatches(call.caller())));
   }
 
   private Map<String, Dispatch> dispatches(Caller caller) {
@@ -111,20 +109,19 @@ public final class QueuesApi {
         : Map.of();
   }
 
-  private static ObjectNode shape(QueueStatus status, Map<String, Dispatch> dispatches) {
-    ObjectNode node = Shape.queue(status);
+  private static QueueResource.Dispatched resource(
+      QueueStatus status, Map<String, Dispatch> dispatches) {
     Dispatch dispatch = dispatches.get(status.name());
-    node.set("dispatch", dispatch == null ? null : shape(dispatch));
-    return node;
+    return new QueueResource.Dispatched(
+        QueueResource.of(status), dispatch == null ? null : resource(dispatch));
   }
 
-  /** Never with its secret, nor with a query, where others keep theirs. */
-  private static ObjectNode shape(Dispatch dispatch) {
+  /** Without its secret, and without a query, which may hold one. */
+  private static QueueResource.Dispatch resource(Dispatch dispatch) {
     URI url = dispatch.url();
     String port = url.getPort() < 0 ? "" : ":" + url.getPort();
-    return Wire.object()
-        .put("url", url.getScheme() + "://" + url.getHost() + port + url.getRawPath())
-        .put("maxInFlight", dispatch.maxInFlight());
+    return new QueueResource.Dispatch(
+        url.getScheme() + "://" + url.getHost() + port + url.getRawPath(), dispatch.maxInFlight());
   }
 
   private String named(Call call) {

@@ -1,14 +1,8 @@
 package dev.holdfast.server.api;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.holdfast.contract.json.Wire;
-import dev.holdfast.contract.resource.Shape;
-import dev.holdfast.model.job.Job;
-import dev.holdfast.model.schedule.Cron;
-import dev.holdfast.model.schedule.Schedule;
+import dev.holdfast.contract.resource.ScheduleRequest;
+import dev.holdfast.contract.resource.ScheduleResource;
 import dev.holdfast.model.schedule.ScheduleStatus;
-import dev.holdfast.model.schedule.WhenMissed;
-import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.QueueAdmin;
 import dev.holdfast.server.http.Answer;
@@ -16,12 +10,8 @@ import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
-import java.time.DateTimeException;
-import java.time.Duration;
-import java.time.ZoneId;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** Schedules. They belong to no tenant, so they are for those who see all of them. */
 public final class SchedulesApi {
@@ -42,57 +32,13 @@ public final class SchedulesApi {
             .maxBody(Route.SMALL));
   }
 
-  /** When, and what. */
-  record ScheduleRequest(
-      String cron,
-      @Nullable String zone,
-      String kind,
-      @Nullable Json payload,
-      @Nullable String queue,
-      @Nullable Integer priority,
-      @Nullable Integer maxAttempts,
-      @Nullable Integer maxCrashes,
-      @Nullable Long timeoutMs,
-      @Nullable WhenMissed missed,
-      @Nullable Boolean overlap) {
-    ScheduleRequest {
-      Wire.present("cron", cron);
-      Wire.present("kind", kind);
-    }
-
-    Schedule schedule(String name) {
-      Job job = Job.of(kind, payload == null ? Json.EMPTY : payload);
-      job = queue == null ? job : job.queue(queue);
-      job = priority == null ? job : job.priority(priority);
-      job = maxAttempts == null ? job : job.maxAttempts(maxAttempts);
-      job = maxCrashes == null ? job : job.maxCrashes(maxCrashes);
-      job = timeoutMs == null ? job : job.timeout(Duration.ofMillis(timeoutMs));
-      return new Schedule(
-          name,
-          Cron.parse(cron),
-          zoneId(),
-          job,
-          missed == null ? WhenMissed.ONCE : missed,
-          overlap == null || overlap);
-    }
-
-    private ZoneId zoneId() {
-      try {
-        return ZoneId.of(zone == null ? "UTC" : zone);
-      } catch (DateTimeException unknown) {
-        throw new Problem(
-            422, "bad_schedule", "field 'zone' must be a time zone such as Europe/Berlin or UTC");
-      }
-    }
-  }
-
   private Optional<ScheduleStatus> find(String name) {
     return admin.schedules().stream().filter(status -> status.name().equals(name)).findFirst();
   }
 
   private Answer shown(String name) {
     return Answer.ok(
-        Shape.schedule(
+        ScheduleResource.of(
             find(name).orElseThrow(() -> Problem.notFound("there is no schedule of that name"))));
   }
 
@@ -103,9 +49,9 @@ public final class SchedulesApi {
 
   private Answer list(Call call) {
     call.caller().mustSeeEveryTenant("a schedule");
-    ObjectNode node = Wire.object();
-    node.putArray("schedules").addAll(admin.schedules().stream().map(Shape::schedule).toList());
-    return Answer.ok(node);
+    return Answer.ok(
+        new ScheduleResource.Schedules(
+            admin.schedules().stream().map(ScheduleResource::of).toList()));
   }
 
   private Answer set(Call call) {

@@ -2,7 +2,7 @@ package dev.holdfast.server.api;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.StatisticsResource;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.model.ops.Finding;
@@ -66,7 +66,7 @@ public final class StatusApi {
   }
 
   private Answer statistics(Call call) {
-    return Answer.ok(Shape.statistics(queue.queries().statistics(call.caller().onlyTenant())));
+    return Answer.ok(StatisticsResource.of(queue.queries().statistics(call.caller().onlyTenant())));
   }
 
   private Answer info(Call call) {

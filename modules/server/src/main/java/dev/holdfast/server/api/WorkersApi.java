@@ -1,8 +1,7 @@
 package dev.holdfast.server.api;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.holdfast.contract.json.Wire;
-import dev.holdfast.contract.resource.Shape;
+import dev.holdfast.contract.resource.WorkerCommandResource;
+import dev.holdfast.contract.resource.WorkerResource;
 import dev.holdfast.model.command.AcceptedWorkerCommand;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.queue.Queue;
@@ -11,13 +10,14 @@ import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Workers, and what is asked of their processes. */
+/** Workers, and commands to their processes. */
 public final class WorkersApi {
   private static final Logger log = LoggerFactory.getLogger(WorkersApi.class);
 
@@ -33,7 +33,7 @@ public final class WorkersApi {
     routes.add(post("/v1/workers/pause", this::pauseAll));
     routes.add(post("/v1/workers/resume", this::resumeAll));
     for (WorkerCommand.Action action : WorkerCommand.Action.values()) {
-      routes.add(post("/v1/workers/{component}/" + action.text(), call -> order(call, action)));
+      routes.add(post("/v1/workers/{component}/" + action.text(), call -> command(call, action)));
     }
     return routes;
   }
@@ -50,41 +50,38 @@ public final class WorkersApi {
   }
 
   /** Whose, where several have such a component, and why. */
-  record OrderRequest(@Nullable String supervisor, @Nullable String reason) {
-    OrderRequest {
+  record CommandRequest(@Nullable String supervisor, @Nullable String reason) {
+    CommandRequest {
       OperateApi.checkReason(reason);
     }
   }
 
   private Answer list(Call call) {
-    ObjectNode node = paused();
-    node.putArray("workers")
-        .addAll(
+    return Answer.ok(
+        new WorkerResource.Workers(
+            pausedSince(),
             queue.workers().readings().fleet(call.caller().onlyTenant()).all().stream()
-                .map(Shape::worker)
-                .toList());
-    return Answer.ok(node);
+                .map(WorkerResource::of)
+                .toList()));
   }
 
-  private ObjectNode paused() {
-    return Wire.object()
-        .put("pausedSince", queue.admin().allPausedSince().map(Object::toString).orElse(null));
+  private @Nullable Instant pausedSince() {
+    return queue.admin().allPausedSince().orElse(null);
   }
 
   private Answer pauseAll(Call call) {
     String reason = whyAll(call);
     queue.admin().pauseAll();
     log.info("all workers are paused by {}: {}", call.caller().name(), reason);
-    return ordered(paused(), List.of());
+    return accepted(null, List.of());
   }
 
   private Answer resumeAll(Call call) {
     String reason = whyAll(call);
     boolean was = queue.admin().resumeAll();
-    List<WorkerCommand> orders =
-        queue.workers().commands().resumeFailed(call.caller().name(), reason);
+    List<WorkerCommand> commands = queue.workers().commands().resumeFailed(call.caller().name(), reason);
     log.info("all workers are resumed by {}: {}", call.caller().name(), reason);
-    return ordered(paused().put("wasPaused", was), orders);
+    return accepted(was, commands);
   }
 
   private static String whyAll(Call call) {
@@ -92,9 +89,9 @@ public final class WorkersApi {
     return OperateApi.why(call.body(AllRequest.class, new AllRequest(null)).reason());
   }
 
-  private Answer order(Call call, WorkerCommand.Action action) {
+  private Answer command(Call call, WorkerCommand.Action action) {
     call.caller().mustSeeEveryTenant("a worker");
-    OrderRequest request = call.body(OrderRequest.class, new OrderRequest(null, null));
+    CommandRequest request = call.body(CommandRequest.class, new CommandRequest(null, null));
     WorkerCommand.Draft draft =
         new WorkerCommand.Draft(
             call.value("component"),
@@ -103,15 +100,14 @@ public final class WorkersApi {
             call.caller().name(),
             OperateApi.why(request.reason()));
     return switch (queue.workers().commands().ask(queue.workers().readings().fleet(null), draft)) {
-      case AcceptedWorkerCommand.Given(var orders) -> ordered(paused(), orders);
+      case AcceptedWorkerCommand.Given(var commands) -> accepted(null, commands);
       case AcceptedWorkerCommand.Unknown(var message) -> throw Problem.notFound(message);
       case AcceptedWorkerCommand.Refused(var code, var message) ->
           throw new Problem(409, code, message);
     };
   }
 
-  private static Answer ordered(ObjectNode node, List<WorkerCommand> orders) {
-    node.putArray("orders").addAll(orders.stream().map(Shape::order).toList());
-    return Answer.ok(node);
+  private Answer accepted(@Nullable Boolean wasPaused, List<WorkerCommand> commands) {
+    return Answer.ok(WorkerCommandResource.Accepted.of(pausedSince(), wasPaused, commands));
   }
 }

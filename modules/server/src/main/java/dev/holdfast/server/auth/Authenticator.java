@@ -1,5 +1,6 @@
 package dev.holdfast.server.auth;
 
+import dev.holdfast.contract.token.Secrets;
 import dev.holdfast.contract.token.TaskTokens;
 import dev.holdfast.contract.token.TokenException;
 import dev.holdfast.model.ops.ApiKey;

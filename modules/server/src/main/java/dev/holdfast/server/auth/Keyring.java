@@ -4,10 +4,7 @@ import dev.holdfast.contract.token.SigningKey;
 import dev.holdfast.contract.token.SigningKeys;
 import dev.holdfast.queue.Access;
 import dev.holdfast.queue.admin.TokenKey;
-import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.Base64;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,7 +18,6 @@ import java.util.Optional;
  */
 public final class Keyring implements SigningKeys {
   private static final Duration SELDOM = Duration.ofSeconds(1);
-  private static final SecureRandom RANDOM = new SecureRandom();
 
   private final Access access;
   private volatile Map<String, SigningKey> keys = Map.of();
@@ -31,17 +27,9 @@ public final class Keyring implements SigningKeys {
   public Keyring(Access access) {
     this.access = access;
     if (access.tokenKeys().isEmpty()) {
-      access.firstTokenKey(fresh());
+      access.firstTokenKey(TokenKey.next());
     }
     this.current = load();
-  }
-
-  public static TokenKey fresh() {
-    byte[] name = new byte[6];
-    byte[] secret = new byte[SigningKey.BYTES];
-    RANDOM.nextBytes(name);
-    RANDOM.nextBytes(secret);
-    return new TokenKey(HexFormat.of().formatHex(name), Base64.getEncoder().encodeToString(secret));
   }
 
   /** Reads the keys again. */

@@ -1,6 +1,6 @@
 package dev.holdfast.server.lease;
 
-import dev.holdfast.contract.task.TaskControl;
+import dev.holdfast.contract.task.TaskCommands;
 import dev.holdfast.contract.task.TaskEnvelope;
 import dev.holdfast.contract.token.TaskScope;
 import dev.holdfast.contract.token.TaskTokens;
@@ -103,7 +103,7 @@ public final class Envelopes {
         lease.toMillis(),
         lease.toSeconds(),
         timings.cancelGrace().toMillis(),
-        TaskControl.ifAsked(known.control()),
+        TaskCommands.ifAsked(known.control()),
         TaskEnvelope.RetryContext.of(known.failure()),
         millis(job.timeout()),
         job.failures(),

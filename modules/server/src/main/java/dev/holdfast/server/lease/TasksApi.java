@@ -1,11 +1,12 @@
 package dev.holdfast.server.lease;
 
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.task.TaskCommands;
 import dev.holdfast.contract.task.TaskCompleted;
-import dev.holdfast.contract.task.TaskControl;
 import dev.holdfast.contract.task.TaskHeartbeat;
 import dev.holdfast.contract.task.TaskLog;
 import dev.holdfast.contract.task.TaskStarted;
+import dev.holdfast.contract.token.Secrets;
 import dev.holdfast.contract.token.TaskTokens;
 import dev.holdfast.contract.token.TokenLifetime;
 import dev.holdfast.model.attempt.Ack;
@@ -18,7 +19,6 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.JobQueue;
-import dev.holdfast.server.auth.Secrets;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.routing.Call;
@@ -111,7 +111,7 @@ public final class TasksApi {
             now,
             fresh == null ? null : fresh.text(),
             fresh == null ? null : fresh.expiresAt(),
-            TaskControl.ifAsked(pulse.control())));
+            TaskCommands.ifAsked(pulse.control())));
   }
 
   private Answer log(Call call) {

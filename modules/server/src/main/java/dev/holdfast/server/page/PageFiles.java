@@ -1,6 +1,6 @@
 package dev.holdfast.server.page;
 
-import dev.holdfast.server.auth.Secrets;
+import dev.holdfast.contract.token.Secrets;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
+import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.QueueFixture;
 import java.time.Duration;
 import java.time.Instant;
@@ -70,5 +71,53 @@ class ApiKeysTest extends QueueFixture {
     assertThat(access.validKey("a")).isEmpty();
     assertThat(access.revokeKey("a", Duration.ZERO)).isFalse();
     assertThat(access.revokeKey("b", Duration.ZERO)).isFalse();
+  }
+
+  @Test
+  void a_rotated_key_has_the_rights_and_the_end_of_the_old_one() {
+    create("a", Duration.ofHours(1));
+    ApiKey old = access.keys().getFirst();
+    ApiKey fresh = access.rotateKey("a", "b", "digest of b", Duration.ofMinutes(5)).orElseThrow();
+    assertThat(fresh)
+        .isEqualTo(
+            new ApiKey(
+                "b",
+                old.name(),
+                old.role(),
+                old.tenant(),
+                fresh.createdAt(),
+                old.expiresAt(),
+                null));
+    assertThat(access.validKey("b").orElseThrow()).isEqualTo(new KnownKey(fresh, "digest of b"));
+    assertThat(access.validKey("a").orElseThrow().key().revokedAt())
+        .isAfter(fresh.createdAt().plus(Duration.ofMinutes(4)));
+  }
+
+  @Test
+  void a_rotation_run_again_after_a_lost_answer_gives_the_same_key() {
+    create("a", null);
+    ApiKey fresh = access.rotateKey("a", "b", "digest of b", Duration.ZERO).orElseThrow();
+    assertThat(access.rotateKey("a", "b", "digest of b", Duration.ZERO)).contains(fresh);
+    assertThat(access.keys()).hasSize(2);
+    assertThat(access.validKey("a")).isEmpty();
+  }
+
+  @Test
+  void a_key_that_is_not_valid_is_not_rotated() {
+    assertThat(access.rotateKey("none", "b", "digest", Duration.ZERO)).isEmpty();
+    create("revoked", null);
+    access.revokeKey("revoked", Duration.ZERO);
+    assertThat(access.rotateKey("revoked", "b", "digest", Duration.ZERO)).isEmpty();
+    create("expired", Duration.ofHours(1));
+    db.sql("UPDATE holdfast.api_key SET expires_at = clock_timestamp() WHERE id = 'expired'");
+    assertThat(access.rotateKey("expired", "b", "digest", Duration.ZERO)).isEmpty();
+    assertThat(access.keys()).hasSize(2);
+  }
+
+  @Test
+  void a_key_is_not_made_with_a_name_tenant_or_lifetime_that_cannot_be() {
+    assertThatThrownBy(() -> create("a", Duration.ZERO)).isInstanceOf(RefusedException.class);
+    assertThatThrownBy(() -> access.rotateKey("a", "b", "digest", Duration.ofDays(31)))
+        .isInstanceOf(RefusedException.class);
   }
 }

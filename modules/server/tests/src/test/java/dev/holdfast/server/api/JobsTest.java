@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.client.operate.HttpOperator;
-import dev.holdfast.client.operate.OperatorException;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
@@ -17,6 +16,8 @@ import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
@@ -184,8 +185,8 @@ public class JobsTest extends ServerTest {
       Job other = Job.of("refund").id(JobId.parse(id));
       assertThatThrownBy(() -> remote.enqueue(List.of(other)))
           .isInstanceOfSatisfying(
-              OperatorException.class,
-              refused -> assertThat(refused.reason()).isEqualTo(OperatorException.Reason.REFUSED))
+              RefusedException.class,
+              refused -> assertThat(refused.refusal()).isEqualTo(Refusal.ID_TAKEN))
           .hasMessageContaining(id);
     }
   }

@@ -182,6 +182,21 @@ public class KeysTest extends ServerTest {
         .isEqualTo(1);
   }
 
+  @Test
+  void a_key_that_expires_does_not_rotate_one_that_lives_longer() {
+    long hour = Duration.ofHours(1).toMillis();
+    String admin = admin();
+    String mortal =
+        made(Map.of("name", "a", "role", "admin", "expiresInMs", hour), admin).get("key").asText();
+    String forever = admin.split("_", 3)[1];
+    client.post("/v1/keys/" + forever + "/rotate", Map.of(), mortal).is(403, "forbidden");
+    String longer =
+        made(Map.of("name", "b", "role", "viewer", "expiresInMs", 2 * hour), admin)
+            .get("id")
+            .asText();
+    client.post("/v1/keys/" + longer + "/rotate", Map.of(), mortal).is(403, "forbidden");
+  }
+
   @ParameterizedTest
   @CsvSource({
     "'', viewer, 1000, bad_key",

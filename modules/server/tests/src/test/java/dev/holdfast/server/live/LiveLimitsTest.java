@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.Holdfast;
+import dev.holdfast.contract.token.Secrets;
 import dev.holdfast.contract.token.TaskTokens;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
@@ -15,7 +16,6 @@ import dev.holdfast.server.api.EventsApi;
 import dev.holdfast.server.auth.Authenticator;
 import dev.holdfast.server.auth.HostOriginPolicy;
 import dev.holdfast.server.auth.Keyring;
-import dev.holdfast.server.auth.Secrets;
 import dev.holdfast.server.auth.Sessions;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.http.RequestObserver;

@@ -1,7 +1,5 @@
-package dev.holdfast.app.operate;
+package dev.holdfast.client.operate;
 
-import dev.holdfast.app.cli.Version;
-import dev.holdfast.client.operate.Operator;
 import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.model.ops.Diagnosis;
 import dev.holdfast.model.ops.WorkerFleet;
@@ -12,14 +10,15 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What an operator should know, as the database shows it. */
+/** Versions, workers and problems, as the database shows them. */
 final class HealthCheck {
   private HealthCheck() {}
 
   /**
-   * @param reapGrace of those who take leases back
+   * @param reapGrace how long after its end a lease is taken back
+   * @param program the version of this program
    */
-  static Operator.Health of(Queue queue, Duration reapGrace) {
+  static Operator.Health of(Queue queue, Duration reapGrace, String program) {
     WorkerFleet crew = queue.workers().readings().fleet(null);
     @Nullable Instant paused = queue.admin().allPausedSince().orElse(null);
     List<Operator.Health.Trouble> problems =
@@ -37,7 +36,7 @@ final class HealthCheck {
     DatabaseVersion version = queue.version();
     return new Operator.Health(
         "holdfast %s on PostgreSQL %s, schema %d"
-            .formatted(Version.text(), version.server(), version.schema()),
+            .formatted(program, version.server(), version.schema()),
         new Operator.Workers(paused, crew.all()),
         problems);
   }

@@ -1,8 +1,6 @@
-package dev.holdfast.app.operate;
+package dev.holdfast.client.operate;
 
-import dev.holdfast.app.config.Access;
-import dev.holdfast.client.operate.Operator;
-import dev.holdfast.client.operate.OperatorException;
+import dev.holdfast.contract.token.Secrets;
 import dev.holdfast.contract.token.TokenLifetime;
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.LogCursor;
@@ -32,8 +30,9 @@ import dev.holdfast.queue.JobQueries;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueAdmin;
+import dev.holdfast.queue.Access;
 import dev.holdfast.queue.health.WorkerRegistry;
-import dev.holdfast.server.auth.Secrets;
+import dev.holdfast.queue.admin.TokenKey;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -43,28 +42,31 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** On the database itself. */
-final class DatabaseOperator implements Operator {
-  /** So long a server may go on signing with the key it knows. */
-  private static final Duration UNTIL_ALL_KNOW = Duration.ofMinutes(1);
-
-  private final Access access;
+public final class DatabaseOperator implements Operator {
   private final Queue queue;
   private final JobQueue jobs;
   private final JobQueries queries;
   private final QueueAdmin admin;
-  private final dev.holdfast.queue.Access keys;
+  private final Access keys;
   private final WorkerRegistry workers;
+  private final Runnable close;
+  private final String version;
   private final Duration cancelGrace;
   private final Duration reapGrace;
 
-  DatabaseOperator(Access access, Timings timings) {
-    this.access = access;
-    this.queue = access.holdfast().queue();
+  /**
+   * @param version of this program
+   * @param close closes the queue and its connections
+   */
+  public DatabaseOperator(Queue queue, Timings timings, String version, Runnable close) {
+    this.queue = queue;
     this.jobs = queue.jobs();
     this.queries = queue.queries();
     this.admin = queue.admin();
     this.keys = queue.access();
     this.workers = queue.workers();
+    this.version = version;
+    this.close = close;
     this.cancelGrace = timings.cancelGrace();
     this.reapGrace = timings.reapGrace();
   }
@@ -120,12 +122,12 @@ final class DatabaseOperator implements Operator {
   }
 
   @Override
-  public PendingCommand control(JobId job) {
+  public PendingCommand pending(JobId job) {
     return queries.pendingCommand(job);
   }
 
   @Override
-  public JobCommand.Answer control(JobId job, JobCommand command) {
+  public JobCommand.Answer command(JobId job, JobCommand command) {
     return jobs.command(job, command, null);
   }
 
@@ -206,12 +208,9 @@ final class DatabaseOperator implements Operator {
 
   @Override
   public NewKey createKey(String name, Role role, String tenant, @Nullable Duration lifetime) {
-    if (!tenant.equals(ApiKey.EVERY_TENANT)) {
-      Limits.word("tenant", tenant);
-    }
     Secrets.Parts parts = Secrets.next();
     keys.createKey(
-        new ApiKey(parts.id(), Limits.key("name", name), role, tenant, Instant.EPOCH, null, null),
+        new ApiKey(parts.id(), name, role, tenant, Instant.EPOCH, null, null),
         parts.digest(),
         lifetime);
     return new NewKey(parts.id(), parts.text());
@@ -224,22 +223,14 @@ final class DatabaseOperator implements Operator {
 
   @Override
   public Optional<NewKey> rotateKey(String id, Duration overlap) {
-    return keys.validKey(id)
-        .map(
-            known -> {
-              ApiKey old = known.key();
-              // No longer than the old one would have lived.
-              Duration lifetime =
-                  old.expiresAt() == null ? null : Duration.between(queries.now(), old.expiresAt());
-              NewKey created = createKey(old.name(), old.role(), old.tenant(), lifetime);
-              keys.revokeKey(id, overlap);
-              return created;
-            });
+    Secrets.Parts parts = Secrets.next();
+    return keys.rotateKey(id, parts.id(), parts.digest(), overlap)
+        .map(key -> new NewKey(key.id(), parts.text()));
   }
 
   @Override
   public void rotateSigningKey() {
-    keys.rotateTokenKey(Secrets.tokenKey(), TokenLifetime.LONGEST.plus(UNTIL_ALL_KNOW));
+    keys.rotateTokenKey(TokenKey.next(), TokenLifetime.KEY_OVERLAP);
   }
 
   @Override
@@ -248,9 +239,9 @@ final class DatabaseOperator implements Operator {
   }
 
   @Override
-  public List<WorkerCommand> order(WorkerCommand.Draft draft) {
+  public List<WorkerCommand> command(WorkerCommand.Draft draft) {
     return switch (workers.commands().ask(workers.readings().fleet(null), draft)) {
-      case AcceptedWorkerCommand.Given(var orders) -> orders;
+      case AcceptedWorkerCommand.Given(var commands) -> commands;
       case AcceptedWorkerCommand.Unknown(var message) ->
           throw new OperatorException(OperatorException.Reason.NOT_FOUND, message);
       case AcceptedWorkerCommand.Refused(var code, var message) ->
@@ -271,11 +262,11 @@ final class DatabaseOperator implements Operator {
 
   @Override
   public Health health() {
-    return HealthCheck.of(queue, reapGrace);
+    return HealthCheck.of(queue, reapGrace, version);
   }
 
   @Override
   public void close() {
-    access.close();
+    close.run();
   }
 }

@@ -1,17 +1,16 @@
-package dev.holdfast.server.auth;
+package dev.holdfast.contract.token;
 
-import dev.holdfast.queue.admin.TokenKey;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
 
 /**
- * API keys as text: {@code hf_id_secret}. The id is for looking it up, the secret has 256 random
- * bits; so a plain digest is enough to keep it by, and nobody guesses his way from one to the
- * other.
+ * API keys as text: {@code hf_id_secret}. A key is looked up by its id. The secret has 256 random
+ * bits, so a plain SHA-256 digest is enough to store it by.
  */
 public final class Secrets {
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -45,13 +44,8 @@ public final class Secrets {
         Base64.getUrlEncoder().withoutPadding().encodeToString(secret));
   }
 
-  /** What task tokens can be signed with from now on. */
-  public static TokenKey tokenKey() {
-    return Keyring.fresh();
-  }
-
-  /** Null when it is not even the form of a key. */
-  static @org.jspecify.annotations.Nullable Parts parse(String text) {
+  /** Null when the text has not the form of a key. */
+  public static @Nullable Parts parse(String text) {
     String[] parts = text.length() > MOST_CHARS ? new String[0] : text.split("_", 3);
     return parts.length == 3 && parts[0].equals("hf") && parts[1].matches("[0-9a-f]{12}")
         ? new Parts(parts[1], parts[2])
@@ -70,8 +64,8 @@ public final class Secrets {
     }
   }
 
-  /** In a time that does not tell how much of it is right. */
-  static boolean matches(String secret, String digest) {
+  /** Takes the same time however many characters are right. */
+  public static boolean matches(String secret, String digest) {
     return MessageDigest.isEqual(
         digest(secret).getBytes(StandardCharsets.UTF_8), digest.getBytes(StandardCharsets.UTF_8));
   }

@@ -1,0 +1,54 @@
+package dev.holdfast.client.http;
+
+import dev.holdfast.model.value.Refusal;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** A server did not do what it was asked. The message is a sentence for whoever asked. */
+public final class ServerException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  /** The kinds of reasons. */
+  public enum Reason {
+    /** No answer came. */
+    UNREACHABLE,
+    /** The server, or a proxy in front of it, says that it cannot answer now. */
+    UNAVAILABLE,
+    /** The database waits for locks that others hold. */
+    BUSY,
+    /** The caller sends more requests than the server accepts. */
+    TOO_MANY_REQUESTS,
+    /** There is no API key, or it is not valid. */
+    KEY_REFUSED,
+    /** The API key has not the role that this needs. */
+    NOT_PERMITTED,
+    /** There is no such thing, or no such route. */
+    NOT_FOUND,
+    /** The request was understood and refused. */
+    REFUSED,
+    /** What answers is not a Holdfast server, or not of a version that is understood. */
+    UNEXPECTED
+  }
+
+  private final Reason reason;
+  private final String error;
+
+  ServerException(Reason reason, String error, String message, @Nullable Throwable cause) {
+    super(message, cause);
+    this.reason = reason;
+    this.error = error;
+  }
+
+  public Reason reason() {
+    return reason;
+  }
+
+  /** Which refusal the server's code names; empty where it names none. */
+  public Optional<Refusal> refusal() {
+    return Stream.of(Refusal.values())
+        .filter(each -> each.name().toLowerCase(Locale.ROOT).equals(error))
+        .findFirst();
+  }
+}

@@ -1,0 +1,213 @@
+package dev.holdfast.client.operate;
+
+import static dev.holdfast.client.http.ServerAddress.encoded;
+
+import dev.holdfast.contract.resource.ArtifactResource;
+import dev.holdfast.contract.resource.AttemptResource;
+import dev.holdfast.contract.resource.CancellationResource;
+import dev.holdfast.contract.resource.EnqueuedResource;
+import dev.holdfast.contract.resource.EventResource;
+import dev.holdfast.contract.resource.JobRequest;
+import dev.holdfast.contract.resource.JobRequests;
+import dev.holdfast.contract.resource.JobResource;
+import dev.holdfast.contract.resource.LogResource;
+import dev.holdfast.contract.resource.PendingCommandResource;
+import dev.holdfast.contract.resource.StepResource;
+import dev.holdfast.model.attempt.Attempt;
+import dev.holdfast.model.attempt.LogCursor;
+import dev.holdfast.model.attempt.LogTail;
+import dev.holdfast.model.attempt.PublishedArtifact;
+import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Jobs, through a server. */
+abstract class HttpJobOperator implements JobOperator {
+  static final Map<String, String> NOTHING = Map.of();
+
+  private static final int PAGE = 200;
+
+  final OperatorCalls server;
+
+  HttpJobOperator(OperatorCalls server) {
+    this.server = server;
+  }
+
+  @Override
+  public List<Enqueued> enqueue(List<Job> jobs) {
+    List<Enqueued> enqueued = new ArrayList<>();
+    for (List<JobRequest> some : JobRequests.of(jobs)) {
+      server
+          .postBulk("/v1/jobs", Map.of("jobs", some), EnqueuedResource.Batch.class)
+          .jobs()
+          .forEach(each -> enqueued.add(each.enqueued()));
+    }
+    return enqueued;
+  }
+
+  @Override
+  public Optional<JobStatus> find(JobId job) {
+    return server.find("/v1/jobs/" + job, JobResource.class).map(JobResource::status);
+  }
+
+  @Override
+  public List<JobStatus> list(JobFilter filter) {
+    List<JobStatus> jobs = new ArrayList<>();
+    JobId cursor = filter.before();
+    do {
+      Map<String, String> query = new LinkedHashMap<>();
+      query.put(
+          "state", filter.states().stream().map(JobState::name).collect(Collectors.joining(",")));
+      query.put("queue", orEmpty(filter.queue()));
+      query.put("kind", orEmpty(filter.kind()));
+      query.put("cursor", cursor == null ? "" : cursor.toString());
+      query.put("limit", Integer.toString(Math.min(PAGE, filter.limit() - jobs.size())));
+      JobResource.Page page = server.get("/v1/jobs" + query(query), JobResource.Page.class);
+      page.jobs().forEach(job -> jobs.add(job.status()));
+      cursor = page.next();
+    } while (cursor != null && jobs.size() < filter.limit());
+    return jobs;
+  }
+
+  @Override
+  public List<JobEvent> timeline(JobId job) {
+    return server.get(of(job, "timeline"), EventResource.Timeline.class).events().stream()
+        .map(event -> event.event(job))
+        .toList();
+  }
+
+  @Override
+  public List<Attempt> attempts(JobId job) {
+    return server.get(of(job, "attempts"), AttemptResource.Attempts.class).attempts().stream()
+        .map(AttemptResource::toAttempt)
+        .toList();
+  }
+
+  @Override
+  public List<PublishedArtifact> artifacts(JobId job) {
+    return server.get(of(job, "artifacts"), ArtifactResource.Artifacts.class).artifacts().stream()
+        .map(ArtifactResource::published)
+        .toList();
+  }
+
+  @Override
+  public LogTail log(JobId job, LogCursor after) {
+    return server.get(of(job, "log?after=" + after), LogResource.class).tail();
+  }
+
+  @Override
+  public List<StepStatus> steps(JobId job) {
+    return server.get(of(job, "steps"), StepResource.Steps.class).steps().stream()
+        .map(StepResource::status)
+        .toList();
+  }
+
+  @Override
+  public Optional<StepStatus> step(JobId job, String step) {
+    return server
+        .find(of(job, "steps/" + encoded(step)), StepResource.class)
+        .map(StepResource::status);
+  }
+
+  @Override
+  public PendingCommand pending(JobId job) {
+    return server.get("/v1/jobs/" + job, PendingCommandResource.OfJob.class).pending();
+  }
+
+  private record JobCommandRequest(String action, @Nullable String stepId, String reason) {}
+
+  @Override
+  public JobCommand.Answer command(JobId job, JobCommand command) {
+    return server.post(
+        of(job, "control"),
+        new JobCommandRequest(command.action().text(), command.stepId(), command.reason()),
+        reply ->
+            switch (reply.error()) {
+              case "not_found" -> JobCommand.Answer.NO_SUCH_JOB;
+              case "job_already_terminal" -> JobCommand.Answer.ALREADY_TERMINAL;
+              case "job_not_running" -> JobCommand.Answer.NOT_RUNNING;
+              case "no_such_step" -> JobCommand.Answer.NO_SUCH_STEP;
+              case "step_not_reached" -> JobCommand.Answer.STEP_NOT_REACHED;
+              case "step_done" -> JobCommand.Answer.STEP_DONE;
+              case "job_not_taken_over" -> JobCommand.Answer.NOT_TAKEN_OVER;
+              case "step_without_workspace" -> JobCommand.Answer.NO_WORKSPACE;
+              default -> {
+                reply.ok();
+                yield JobCommand.Answer.ACCEPTED;
+              }
+            });
+  }
+
+  @Override
+  public List<Cancellation> cancel(JobId job, boolean cascade, String reason) {
+    return server.post(
+        of(job, "cancel"),
+        Map.of("reason", reason, "cascade", cascade),
+        reply -> {
+          if (OperatorCalls.isNotFound(reply)) {
+            return List.of();
+          }
+          if (reply.error().equals("job_already_terminal")) {
+            return List.of(
+                new Cancellation(
+                    job,
+                    JobState.valueOf(reply.problem("state")),
+                    Cancellation.Answer.ALREADY_TERMINAL));
+          }
+          return reply.read(CancellationResource.Cancellations.class).jobs().stream()
+              .map(CancellationResource::cancellation)
+              .toList();
+        });
+  }
+
+  @Override
+  public Set<JobId> retry(List<JobId> jobs) {
+    Set<JobId> retried = new LinkedHashSet<>();
+    for (JobId job : jobs) {
+      boolean accepted =
+          server.post(
+              of(job, "retry"),
+              NOTHING,
+              reply ->
+                  !OperatorCalls.isNotFound(reply)
+                      && !reply.error().equals("job_not_retryable")
+                      && reply.ok().isOk());
+      if (accepted) {
+        retried.add(job);
+      }
+    }
+    return retried;
+  }
+
+  private static String of(JobId job, String part) {
+    return "/v1/jobs/" + job + "/" + part;
+  }
+
+  private static String query(Map<String, String> values) {
+    return values.entrySet().stream()
+        .filter(each -> !each.getValue().isEmpty())
+        .map(each -> each.getKey() + "=" + encoded(each.getValue()))
+        .collect(Collectors.joining("&", "?", ""));
+  }
+
+  private static String orEmpty(@Nullable String text) {
+    return text == null ? "" : text;
+  }
+}

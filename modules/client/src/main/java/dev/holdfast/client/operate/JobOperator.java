@@ -1,0 +1,59 @@
+package dev.holdfast.client.operate;
+
+import dev.holdfast.model.attempt.Attempt;
+import dev.holdfast.model.attempt.LogCursor;
+import dev.holdfast.model.attempt.LogTail;
+import dev.holdfast.model.attempt.PublishedArtifact;
+import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobStatus;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** What an operator can do with jobs. */
+public interface JobOperator {
+  /** One answer per job, in their order. */
+  List<Enqueued> enqueue(List<Job> jobs);
+
+  Optional<JobStatus> find(JobId job);
+
+  List<JobStatus> list(JobFilter filter);
+
+  List<JobEvent> timeline(JobId job);
+
+  List<Attempt> attempts(JobId job);
+
+  List<PublishedArtifact> artifacts(JobId job);
+
+  /** What its programs printed last, from where a reader has come to. */
+  LogTail log(JobId job, LogCursor after);
+
+  /** In their order, without their checkpoints. */
+  List<StepStatus> steps(JobId job);
+
+  /** With its checkpoint. */
+  Optional<StepStatus> step(JobId job, String step);
+
+  /** The commands to a job that its worker has not executed yet. */
+  PendingCommand pending(JobId job);
+
+  /**
+   * Gives a command to a job. Through a server, the command is recorded under the name of the API
+   * key; the name in the command is used on the database only.
+   */
+  JobCommand.Answer command(JobId job, JobCommand command);
+
+  /** Empty when there is no such job. */
+  List<Cancellation> cancel(JobId job, boolean cascade, String reason);
+
+  /** Those that were put back into their queues. */
+  Set<JobId> retry(List<JobId> jobs);
+}

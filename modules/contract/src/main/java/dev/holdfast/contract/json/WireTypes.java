@@ -1,0 +1,100 @@
+package dev.holdfast.contract.json;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.databind.DeserializationContext;
+import com.fasterxml.jackson.databind.JsonDeserializer;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.JsonSerializer;
+import com.fasterxml.jackson.databind.SerializerProvider;
+import com.fasterxml.jackson.databind.exc.MismatchedInputException;
+import com.fasterxml.jackson.databind.module.SimpleModule;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Json;
+import java.io.IOException;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+
+/** How values of the model that are neither records nor enums are written and read. */
+final class WireTypes {
+  private static final long LAST_SECOND = 253_402_300_799L;
+
+  private WireTypes() {}
+
+  static SimpleModule module() {
+    SimpleModule types = new SimpleModule();
+    types.addSerializer(Json.class, new JsonWriter());
+    types.addDeserializer(Json.class, new JsonReader());
+    types.addSerializer(Instant.class, new TextWriter<>(Instant.class));
+    types.addDeserializer(Instant.class, new InstantReader());
+    types.addSerializer(JobId.class, new TextWriter<>(JobId.class));
+    types.addDeserializer(JobId.class, new JobIdReader());
+    return types;
+  }
+
+  /** JSON inside JSON, as it is. */
+  private static final class JsonWriter extends JsonSerializer<Json> {
+    @Override
+    public void serialize(Json value, JsonGenerator to, SerializerProvider provider)
+        throws IOException {
+      to.writeRawValue(value.text());
+    }
+  }
+
+  private static final class JsonReader extends JsonDeserializer<Json> {
+    @Override
+    public Json deserialize(JsonParser from, DeserializationContext context) throws IOException {
+      JsonNode tree = context.readTree(from);
+      return new Json(tree.toString());
+    }
+  }
+
+  private static final class TextWriter<T> extends JsonSerializer<T> {
+    private final Class<T> type;
+
+    TextWriter(Class<T> type) {
+      this.type = type;
+    }
+
+    @Override
+    public Class<T> handledType() {
+      return type;
+    }
+
+    @Override
+    public void serialize(T value, JsonGenerator to, SerializerProvider provider)
+        throws IOException {
+      to.writeString(value.toString());
+    }
+  }
+
+  private static final class InstantReader extends JsonDeserializer<Instant> {
+    @Override
+    public Instant deserialize(JsonParser from, DeserializationContext context) throws IOException {
+      if (from.currentToken() != JsonToken.VALUE_STRING) {
+        throw MismatchedInputException.from(from, Instant.class, "not a date");
+      }
+      try {
+        Instant instant = OffsetDateTime.parse(from.getText()).toInstant();
+        if (instant.getEpochSecond() >= 0 && instant.getEpochSecond() <= LAST_SECOND) {
+          return instant;
+        }
+      } catch (DateTimeException notOne) {
+        // said below
+      }
+      throw MismatchedInputException.from(from, Instant.class, "not a date");
+    }
+  }
+
+  private static final class JobIdReader extends JsonDeserializer<JobId> {
+    @Override
+    public JobId deserialize(JsonParser from, DeserializationContext context) throws IOException {
+      if (from.currentToken() != JsonToken.VALUE_STRING) {
+        throw MismatchedInputException.from(from, JobId.class, "not an id");
+      }
+      return JobId.parse(from.getText());
+    }
+  }
+}

@@ -1,0 +1,77 @@
+package dev.holdfast.contract.resource;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.attempt.Attempt;
+import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.attempt.ReportedCompletion;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** One attempt of a job. */
+@JsonInclude(JsonInclude.Include.ALWAYS)
+public record AttemptResource(
+    int attempt,
+    AttemptOutcome outcome,
+    String worker,
+    Instant startedAt,
+    @Nullable Instant endedAt,
+    @Nullable FailureResource failure) {
+  public AttemptResource {
+    Wire.present("outcome", outcome);
+    Wire.present("worker", worker);
+    Wire.present("startedAt", startedAt);
+  }
+
+  public static AttemptResource of(Attempt attempt) {
+    return new AttemptResource(
+        attempt.number(),
+        attempt.outcome(),
+        attempt.worker(),
+        attempt.startedAt(),
+        attempt.endedAt(),
+        FailureResource.of(attempt.failure()));
+  }
+
+  public Attempt toAttempt() {
+    return new Attempt(
+        attempt, outcome, worker, startedAt, endedAt, FailureResource.failure(failure));
+  }
+
+  /** All attempts of a job, in their order. */
+  public record Attempts(List<AttemptResource> attempts) {
+    public Attempts {
+      attempts = List.copyOf(Wire.present("attempts", attempts));
+    }
+  }
+
+  /** An attempt with what its worker reported at its end, if it reported anything. */
+  public record Reported(
+      @JsonUnwrapped AttemptResource attempt, @JsonUnwrapped @Nullable Completion completion) {
+    public static Reported of(Attempt attempt, @Nullable ReportedCompletion completion) {
+      return new Reported(
+          AttemptResource.of(attempt), completion == null ? null : Completion.of(completion));
+    }
+  }
+
+  /** What a worker reported at the end of an attempt. */
+  @JsonInclude(JsonInclude.Include.ALWAYS)
+  record Completion(
+      @Nullable Instant completedAt,
+      Instant receivedAt,
+      @Nullable JsonNode metrics,
+      @Nullable JsonNode partialProgress,
+      @Nullable String cancelledDuringPhase) {
+    static Completion of(ReportedCompletion reported) {
+      return new Completion(
+          reported.completedAt(),
+          reported.receivedAt(),
+          Wire.tree(reported.metrics()),
+          Wire.tree(reported.partialProgress()),
+          reported.cancelledDuringPhase());
+    }
+  }
+}

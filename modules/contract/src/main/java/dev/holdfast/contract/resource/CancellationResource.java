@@ -1,0 +1,35 @@
+package dev.holdfast.contract.resource;
+
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import java.util.List;
+
+/**
+ * What became of the cancellation of one job.
+ *
+ * @param was the state it was in
+ */
+public record CancellationResource(JobId id, JobState was, Cancellation.Answer answer) {
+  public CancellationResource {
+    Wire.present("id", id);
+    Wire.present("was", was);
+    Wire.present("answer", answer);
+  }
+
+  public static CancellationResource of(Cancellation cancellation) {
+    return new CancellationResource(cancellation.job(), cancellation.was(), cancellation.answer());
+  }
+
+  public Cancellation cancellation() {
+    return new Cancellation(id, was, answer);
+  }
+
+  /** Those of a job and its children. */
+  public record Cancellations(List<CancellationResource> jobs) {
+    public Cancellations {
+      jobs = List.copyOf(Wire.present("jobs", jobs));
+    }
+  }
+}

@@ -1,0 +1,220 @@
+package dev.holdfast.contract.resource;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.job.JobAttributes;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobPage;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Json;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job, without its timeline.
+ *
+ * @param payload absent where it was not read
+ * @param result absent where it was not read, null where there is none
+ * @param omitted which fields the job has and this resource has not; absent where there are none
+ */
+@JsonInclude(JsonInclude.Include.ALWAYS)
+public record JobResource(
+    JobId id,
+    String kind,
+    String queue,
+    JobState state,
+    int priority,
+    int attempt,
+    int failures,
+    int maxAttempts,
+    int crashes,
+    int maxCrashes,
+    @Nullable Integer progress,
+    @Nullable String progressMessage,
+    @Nullable String worker,
+    Instant createdAt,
+    Instant runAt,
+    @Nullable Instant startedAt,
+    @Nullable Instant heartbeatAt,
+    @Nullable Instant leaseExpiresAt,
+    @Nullable Instant finishedAt,
+    @Nullable Instant deadline,
+    @Nullable Instant cancelRequestedAt,
+    @Nullable String cancelReason,
+    String tenant,
+    String workspace,
+    JobId run,
+    String runKey,
+    @Nullable JobId parent,
+    @Nullable String uniqueKey,
+    @Nullable String concurrencyKey,
+    @Nullable String assetId,
+    @Nullable String partitionKey,
+    @Nullable String traceparent,
+    @Nullable JsonNode resources,
+    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable JsonNode payload,
+    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable JsonNode result,
+    @Nullable FailureResource failure,
+    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<String> omitted) {
+  public JobResource {
+    Wire.present("id", id);
+    Wire.present("kind", kind);
+    Wire.present("queue", queue);
+    Wire.present("state", state);
+    Wire.present("createdAt", createdAt);
+    Wire.present("runAt", runAt);
+    Wire.present("tenant", tenant);
+    Wire.present("workspace", workspace);
+    Wire.present("run", run);
+    Wire.present("runKey", runKey);
+    omitted = omitted == null ? null : List.copyOf(omitted);
+  }
+
+  public static JobResource of(JobStatus job) {
+    List<String> omitted = job.omitted();
+    return of(
+        job,
+        omitted.contains(JobStatus.RESULT) ? null : Wire.treeOrNullNode(job.result()),
+        omitted.isEmpty() ? null : omitted);
+  }
+
+  /** As one of many: without its result, and without the names of the fields that are left out. */
+  public static JobResource brief(JobStatus job) {
+    return of(job, null, null);
+  }
+
+  private static JobResource of(
+      JobStatus job, @Nullable JsonNode result, @Nullable List<String> omitted) {
+    JobAttributes attributes = job.attributes();
+    return new JobResource(
+        job.id(),
+        job.kind(),
+        job.queue(),
+        job.state(),
+        job.priority(),
+        job.attempt(),
+        job.failures(),
+        job.maxAttempts(),
+        job.crashes(),
+        job.maxCrashes(),
+        job.progress(),
+        job.progressMessage(),
+        job.worker(),
+        job.createdAt(),
+        job.runAt(),
+        job.startedAt(),
+        job.heartbeatAt(),
+        job.leaseExpiresAt(),
+        job.finishedAt(),
+        job.deadline(),
+        job.cancelRequestedAt(),
+        job.cancelReason(),
+        job.tenant(),
+        job.workspace(),
+        job.run(),
+        job.runKey(),
+        job.parent(),
+        job.uniqueKey(),
+        job.concurrencyKey(),
+        attributes.assetId(),
+        attributes.partitionKey(),
+        attributes.traceparent(),
+        Wire.treeOrNullNode(attributes.resources()),
+        job.omitted().contains(JobStatus.PAYLOAD) ? null : Wire.treeOrNullNode(job.payload()),
+        result,
+        FailureResource.of(job.failure(), job.omitted().contains(JobStatus.STACK_TRACE)),
+        omitted);
+  }
+
+  public JobStatus status() {
+    Json needs = Wire.json(resources);
+    return new JobStatus(
+        id,
+        kind,
+        queue,
+        state,
+        priority,
+        new Json(payload == null ? "null" : payload.toString()),
+        Wire.json(result),
+        FailureResource.failure(failure),
+        attempt,
+        failures,
+        maxAttempts,
+        crashes,
+        maxCrashes,
+        progress,
+        progressMessage,
+        worker,
+        heartbeatAt,
+        leaseExpiresAt,
+        createdAt,
+        runAt,
+        startedAt,
+        finishedAt,
+        cancelRequestedAt,
+        cancelReason,
+        deadline,
+        tenant,
+        workspace,
+        run,
+        runKey,
+        parent,
+        uniqueKey,
+        concurrencyKey,
+        new JobAttributes(assetId, partitionKey, needs == null ? Json.EMPTY : needs, traceparent),
+        omitted == null ? List.of() : omitted);
+  }
+
+  /**
+   * One page of a list.
+   *
+   * @param next the cursor of the next page; absent on the last one
+   * @param allSearched false where a search stopped before the oldest job; absent where nothing was
+   *     searched for
+   */
+  public record Page(List<JobResource> jobs, @Nullable JobId next, @Nullable Boolean allSearched) {
+    public Page {
+      jobs = List.copyOf(Wire.present("jobs", jobs));
+    }
+
+    /**
+     * @param searched whether the list was searched for a text
+     */
+    public static Page of(JobPage page, boolean brief, boolean searched) {
+      return new Page(
+          page.jobs().stream().map(brief ? JobResource::brief : JobResource::of).toList(),
+          page.next(),
+          searched || !page.allSearched() ? Boolean.valueOf(page.allSearched()) : null);
+    }
+  }
+
+  /**
+   * One job with what was asked for besides.
+   *
+   * @param liveControl the commands that its worker has not executed yet; absent without any
+   */
+  public record Detail(
+      @JsonUnwrapped JobResource job,
+      @Nullable PendingCommandResource liveControl,
+      @Nullable List<EventResource> events,
+      @Nullable List<AttemptResource.Reported> attempts,
+      @Nullable List<StepResource> steps,
+      @Nullable List<ArtifactResource> artifacts) {}
+
+  /** The result of a job, or its failure. */
+  @JsonInclude(JsonInclude.Include.ALWAYS)
+  public record Outcome(
+      JobState state, @Nullable JsonNode result, @Nullable FailureResource failure) {
+    /** The failure of an attempt before the one that succeeded is left out. */
+    public static Outcome of(JobStatus job) {
+      return new Outcome(
+          job.state(),
+          Wire.tree(job.result()),
+          FailureResource.of(job.state() == JobState.SUCCEEDED ? null : job.failure()));
+    }
+  }
+}

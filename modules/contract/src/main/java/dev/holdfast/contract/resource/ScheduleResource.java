@@ -1,0 +1,83 @@
+package dev.holdfast.contract.resource;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.schedule.ScheduleStatus;
+import dev.holdfast.model.schedule.WhenMissed;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A schedule.
+ *
+ * @param broken why it cannot be fired; null while it can
+ * @param payload null where it cannot be read
+ */
+@JsonInclude(JsonInclude.Include.ALWAYS)
+public record ScheduleResource(
+    String name,
+    String cron,
+    String zone,
+    String kind,
+    String queue,
+    int priority,
+    WhenMissed missed,
+    boolean overlap,
+    Instant nextAt,
+    @Nullable Instant lastAt,
+    @Nullable Instant pausedAt,
+    @Nullable String broken,
+    @Nullable JsonNode payload) {
+  public ScheduleResource {
+    Wire.present("name", name);
+    Wire.present("cron", cron);
+    Wire.present("zone", zone);
+    Wire.present("kind", kind);
+    Wire.present("queue", queue);
+    Wire.present("missed", missed);
+    Wire.present("nextAt", nextAt);
+  }
+
+  public static ScheduleResource of(ScheduleStatus status) {
+    return new ScheduleResource(
+        status.name(),
+        status.cron(),
+        status.zone(),
+        status.kind(),
+        status.queue(),
+        status.priority(),
+        status.missed(),
+        status.overlap(),
+        status.nextAt(),
+        status.lastAt(),
+        status.pausedAt(),
+        status.broken(),
+        Wire.tree(status.payload()));
+  }
+
+  public ScheduleStatus status() {
+    return new ScheduleStatus(
+        name,
+        cron,
+        zone,
+        kind,
+        queue,
+        priority,
+        missed,
+        overlap,
+        Wire.json(payload),
+        nextAt,
+        lastAt,
+        pausedAt,
+        broken);
+  }
+
+  /** All schedules. */
+  public record Schedules(List<ScheduleResource> schedules) {
+    public Schedules {
+      schedules = List.copyOf(Wire.present("schedules", schedules));
+    }
+  }
+}

@@ -1,0 +1,162 @@
+package dev.holdfast.contract.resource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.attempt.LogCursor;
+import dev.holdfast.model.attempt.LogTail;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ResourcesTest {
+  private static final List<String> OMITTED =
+      List.of(JobStatus.PAYLOAD, JobStatus.RESULT, JobStatus.STACK_TRACE);
+
+  private static Map<String, Object> resources() {
+    Map<String, Object> all = new LinkedHashMap<>();
+    all.put("fullJob", JobResource.of(Samples.fullJob()));
+    all.put("bareJob", JobResource.of(Samples.bareJob(List.of(), null)));
+    all.put("bareJobFailed", JobResource.of(Samples.bareJob(List.of(), Samples.failure(null))));
+    all.put("omitted", JobResource.of(Samples.bareJob(OMITTED, Samples.failure("s"))));
+    all.put("brief", JobResource.brief(Samples.bareJob(OMITTED, Samples.failure("s"))));
+    all.put("brief2", JobResource.brief(Samples.bareJob(List.of(JobStatus.PAYLOAD), null)));
+    all.put("artifact", ArtifactResource.of(Samples.artifact()));
+    all.put("stepFull", StepResource.of(Samples.step(true)));
+    all.put("stepBare", StepResource.of(Samples.step(false)));
+    all.put("stepListed", StepResource.brief(Samples.step(true)));
+    all.put("stepListedBare", StepResource.brief(Samples.step(false)));
+    all.put("none", PendingCommandResource.of(PendingCommand.NONE));
+    all.put("retry", PendingCommandResource.of(Samples.commands(CommandAction.RETRY_STEP)));
+    all.put(
+        "reset",
+        PendingCommandResource.of(
+            Samples.commands(CommandAction.HARD_RESET_STEP), List.of("a", "b")));
+    all.put("accept", PendingCommandResource.of(Samples.commands(CommandAction.ACCEPT_STEP)));
+    all.put("event", EventResource.of(Samples.event()));
+    all.put("log", LogResource.of(Samples.log()));
+    all.put("logEmpty", LogResource.of(new LogTail(List.of(), LogCursor.START, false)));
+    all.put("attempt", AttemptResource.of(Samples.attempt(Samples.failure("s"))));
+    all.put("attemptBare", AttemptResource.Reported.of(Samples.attempt(null), null));
+    all.put("attemptTold", AttemptResource.Reported.of(Samples.attempt(null), Samples.told(true)));
+    all.put(
+        "attemptToldBare", AttemptResource.Reported.of(Samples.attempt(null), Samples.told(false)));
+    all.put("enqueued", EnqueuedResource.of(new Enqueued(Samples.ID, true)));
+    all.put("cancellation", CancellationResource.of(cancellation()));
+    all.put("worker", WorkerResource.of(Samples.worker(true)));
+    all.put("workerBare", WorkerResource.of(Samples.worker(false)));
+    all.put("command", WorkerCommandResource.of(Samples.workerCommand()));
+    all.put("key", KeyResource.of(Samples.key(true)));
+    all.put("keyBare", KeyResource.of(Samples.key(false)));
+    all.put("queue", QueueResource.of(Samples.queue(true)));
+    all.put("queueBare", QueueResource.of(Samples.queue(false)));
+    all.put("schedule", ScheduleResource.of(Samples.schedule(true)));
+    all.put("scheduleBare", ScheduleResource.of(Samples.schedule(false)));
+    all.put("statistics", StatisticsResource.of(Samples.statistics()));
+    return all;
+  }
+
+  private static Cancellation cancellation() {
+    return new Cancellation(Samples.ID, JobState.RUNNING, Cancellation.Answer.REQUESTED);
+  }
+
+  /** Names of samples, and the JSON that each must have: name, space, JSON. */
+  static Stream<String> lines() throws IOException {
+    try (InputStream file =
+        Objects.requireNonNull(ResourcesTest.class.getResourceAsStream("resources.txt"))) {
+      return new String(file.readAllBytes(), StandardCharsets.UTF_8).lines().toList().stream();
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("lines")
+  void every_resource_is_written_as_documented(String line) {
+    String name = line.substring(0, line.indexOf(' '));
+    assertThat(Wire.text(Objects.requireNonNull(resources().get(name), name)))
+        .isEqualTo(line.substring(name.length() + 1));
+  }
+
+  @Test
+  void every_sample_has_a_line() throws IOException {
+    assertThat(lines().map(line -> line.substring(0, line.indexOf(' '))))
+        .containsExactlyElementsOf(resources().keySet());
+  }
+
+  private static <R, T> void reads(T value, Function<T, R> write, Function<R, T> read)
+      throws IOException {
+    R written = write.apply(value);
+    @SuppressWarnings("unchecked")
+    Class<R> type = (Class<R>) written.getClass();
+    assertThat(read.apply(Wire.answer(Wire.write(written), type))).isEqualTo(value);
+  }
+
+  @Test
+  void what_is_written_is_read_as_the_same_value() throws IOException {
+    reads(Samples.bareJob(List.of(), null), JobResource::of, JobResource::status);
+    reads(Samples.bareJob(List.of(), Samples.failure("s")), JobResource::of, JobResource::status);
+    reads(Samples.bareJob(OMITTED, Samples.failure(null)), JobResource::of, JobResource::status);
+    reads(Samples.artifact(), ArtifactResource::of, ArtifactResource::published);
+    reads(Samples.step(false), StepResource::of, StepResource::status);
+    reads(Samples.log(), LogResource::of, LogResource::tail);
+    reads(PendingCommand.NONE, PendingCommandResource::of, PendingCommandResource::pending);
+    for (CommandAction action : CommandAction.values()) {
+      reads(Samples.commands(action), PendingCommandResource::of, PendingCommandResource::pending);
+    }
+    for (boolean full : new boolean[] {true, false}) {
+      reads(Samples.key(full), KeyResource::of, KeyResource::key);
+      reads(Samples.queue(full), QueueResource::of, QueueResource::status);
+    }
+    reads(Samples.attempt(null), AttemptResource::of, AttemptResource::toAttempt);
+    reads(Samples.attempt(Samples.failure("s")), AttemptResource::of, AttemptResource::toAttempt);
+    reads(new Enqueued(Samples.ID, true), EnqueuedResource::of, EnqueuedResource::enqueued);
+    reads(cancellation(), CancellationResource::of, CancellationResource::cancellation);
+    reads(Samples.worker(false), WorkerResource::of, WorkerResource::view);
+    reads(Samples.workerCommand(), WorkerCommandResource::of, WorkerCommandResource::command);
+    reads(Samples.schedule(false), ScheduleResource::of, ScheduleResource::status);
+    reads(Samples.statistics(), StatisticsResource::of, StatisticsResource::statistics);
+  }
+
+  @Test
+  void stored_json_is_read_with_all_its_digits() throws IOException {
+    JobStatus job =
+        Wire.answer(Wire.write(JobResource.of(Samples.fullJob())), JobResource.class).status();
+    assertThat(job.payload().text()).isEqualTo("{\"a\":1.10,\"b\":[null,1E+400]}");
+    assertThat(job.attributes().resources().text()).isEqualTo("{\"cpu\":2}");
+    assertThat(job.failure()).isEqualTo(Samples.failure("at x"));
+  }
+
+  @Test
+  void fields_of_a_newer_server_are_ignored() throws IOException {
+    byte[] enqueued =
+        "{\"id\":\"%s\",\"duplicate\":true,\"new\":1}"
+            .formatted(Samples.ID)
+            .getBytes(StandardCharsets.UTF_8);
+    assertThat(Wire.answer(enqueued, EnqueuedResource.class).enqueued())
+        .isEqualTo(new Enqueued(Samples.ID, true));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"{\"duplicate\":true}", "{\"id\":\"%s\"}"})
+  void an_answer_that_lacks_a_field_is_not_read(String text) {
+    byte[] enqueued = text.formatted(Samples.ID).getBytes(StandardCharsets.UTF_8);
+    assertThatThrownBy(() -> Wire.answer(enqueued, EnqueuedResource.class))
+        .isInstanceOf(IOException.class);
+  }
+}
