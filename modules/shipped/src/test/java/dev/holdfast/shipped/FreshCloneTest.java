@@ -57,7 +57,7 @@ class FreshCloneTest {
     ProcessBuilder builder = new ProcessBuilder(heeding).directory(clone.toFile());
     NewUser.environment(builder.environment());
     NewUser.mark(builder.environment(), mark);
-    builder.environment().put("HOLDFAST_PORT", Integer.toString(port));
+    builder.environment().put("HOLDFAST_SERVER_PORT", Integer.toString(port));
     ChildProcess child = ChildProcess.start(builder);
     children.add(child);
     return child;
@@ -100,7 +100,7 @@ class FreshCloneTest {
       see(browser, "#/jobs", "Jobs", "echo", "succeeded");
       see(browser, "#/jobs/" + first, "echo", "succeeded", first);
       see(browser, "#/workers", "Workers", "worker:default:0", "healthy");
-      see(browser, "#/info", "Info", "PostgreSQL", "HOLDFAST_PORT");
+      see(browser, "#/info", "Info", "PostgreSQL", "HOLDFAST_SERVER_PORT");
     }
   }
 

@@ -131,7 +131,7 @@ public final class Supervisor implements AutoCloseable {
     }
     if (!taken) {
       throw new SupervisorRunsException(
-          "a supervisor named '%s' runs already%s: stop it, or name this one with HOLDFAST_SUPERVISOR"
+          "a supervisor named '%s' runs already%s: stop it, or name this one with HOLDFAST_SUPERVISOR_NAME"
               .formatted(
                   options.name(),
                   known

@@ -6,7 +6,6 @@ import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
-import dev.holdfast.app.run.Supervision;
 import dev.holdfast.supervisor.WorkerLog;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -61,7 +60,7 @@ public final class LogsCommand implements Callable<Integer> {
     if (lines < 0) {
       throw new CommandException(ExitCode.USAGE, "--lines must be zero or more");
     }
-    Path folder = Supervision.logs(common.settings());
+    Path folder = common.settings().supervisor().logsFolder();
     if (component == null) {
       list(folder);
       return ExitCode.OK;

@@ -6,7 +6,6 @@ import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
-import dev.holdfast.app.config.WorkerSettings;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.model.value.Plural;
@@ -38,7 +37,7 @@ public final class ScratchCommand {
 
     @Override
     public Integer call() {
-      show(all(WorkerSettings.scratch(common.settings())), output.json, "no scratch folders");
+      show(all(common.settings().storage().scratch()), output.json, "no scratch folders");
       return ExitCode.OK;
     }
   }
@@ -64,7 +63,7 @@ public final class ScratchCommand {
 
     @Override
     public Integer call() {
-      Scratch scratch = WorkerSettings.scratch(common.settings());
+      Scratch scratch = common.settings().storage().scratch();
       Duration age = Input.duration("--older-than", olderThan);
       if (age.isNegative()) {
         throw new CommandException(ExitCode.USAGE, "--older-than: an age cannot be negative");

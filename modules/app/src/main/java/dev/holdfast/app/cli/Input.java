@@ -1,8 +1,8 @@
 package dev.holdfast.app.cli;
 
-import dev.holdfast.app.config.Durations;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.setting.Durations;
 import dev.holdfast.model.value.Json;
 import java.io.IOException;
 import java.io.InputStream;

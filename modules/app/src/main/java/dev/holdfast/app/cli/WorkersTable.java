@@ -1,6 +1,6 @@
 package dev.holdfast.app.cli;
 
-import dev.holdfast.app.config.Durations;
+import dev.holdfast.app.setting.Durations;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.ops.WorkerView;

@@ -2,10 +2,8 @@ package dev.holdfast.app.operate;
 
 import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.config.Access;
-import dev.holdfast.app.config.ServerSettings;
-import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.ClientConfig;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.WorkerSettings;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.client.operate.HttpOperator;
@@ -32,7 +30,7 @@ public final class ConnectionOptions {
   @Option(
       names = "--api-key-file",
       paramLabel = "FILE",
-      description = "file with the API key (default: HOLDFAST_API_KEY)")
+      description = "file with the API key (default: HOLDFAST_SERVER_API_KEY)")
   @Nullable Path apiKeyFile;
 
   public Settings settings() {
@@ -40,7 +38,7 @@ public final class ConnectionOptions {
       throw new CommandException(
           ExitCode.USAGE, "--server goes through a server, --database and --folder do not: choose");
     }
-    return common.with(Setting.SERVER_URL, server).settings();
+    return common.with(ClientConfig.URL, server).settings();
   }
 
   public Operator open() {
@@ -49,22 +47,20 @@ public final class ConnectionOptions {
 
   public Operator open(Settings settings) {
     if (isRemote(settings)) {
-      return new HttpOperator(ServerSettings.url(settings, Setting.SERVER_URL), apiKey(settings));
+      return new HttpOperator(settings.get(ClientConfig.URL), apiKey(settings));
     }
-    return new DatabaseOperator(Access.open(settings).checked(), WorkerSettings.timings(settings));
+    return new DatabaseOperator(Access.open(settings).checked(), settings.timings());
   }
 
   /** What an option says wins over the environment and the file. */
   public boolean isRemote(Settings settings) {
     return server != null
-        || (common.database == null
-            && common.folder == null
-            && settings.isGiven(Setting.SERVER_URL));
+        || (common.database == null && common.folder == null && settings.isGiven(ClientConfig.URL));
   }
 
   /** Never an option by itself: others can see the arguments of a process. */
   public @Nullable String apiKey(Settings settings) {
-    String key = apiKeyFile == null ? settings.text(Setting.API_KEY).strip() : fromFile(apiKeyFile);
+    String key = apiKeyFile == null ? settings.get(ClientConfig.API_KEY) : fromFile(apiKeyFile);
     if (key.isEmpty()) {
       return null;
     }
@@ -72,7 +68,7 @@ public final class ConnectionOptions {
     if (key.chars().anyMatch(c -> c <= ' ' || c > '~')) {
       throw new CommandException(
           ExitCode.CONFIGURATION,
-          (apiKeyFile == null ? Setting.API_KEY.variable() : apiKeyFile)
+          (apiKeyFile == null ? ClientConfig.API_KEY.variable() : apiKeyFile)
               + " holds no API key: one looks like hf_0123456789ab_...");
     }
     return key;

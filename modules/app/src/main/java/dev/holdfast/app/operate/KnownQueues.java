@@ -1,7 +1,7 @@
 package dev.holdfast.app.operate;
 
-import dev.holdfast.app.config.Setting;
 import dev.holdfast.app.config.Settings;
+import dev.holdfast.app.config.WorkerConfig;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.client.operate.Operator;
@@ -28,7 +28,7 @@ public final class KnownQueues {
    */
   public static void require(String queue, Operator control, Settings settings, String otherwise) {
     Limits.queue(queue);
-    Set<String> known = new TreeSet<>(settings.list(Setting.QUEUES));
+    Set<String> known = new TreeSet<>(settings.get(WorkerConfig.QUEUES));
     known.add(Job.DEFAULT_QUEUE);
     settings.queues().forEach(each -> known.add(each.queue()));
     control.queues().stream().map(QueueStatus::name).forEach(known::add);

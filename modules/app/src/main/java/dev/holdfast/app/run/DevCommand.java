@@ -4,11 +4,12 @@ import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.cli.Version;
 import dev.holdfast.app.config.Access;
+import dev.holdfast.app.config.DatabaseConfig;
 import dev.holdfast.app.config.DatabaseUrl;
-import dev.holdfast.app.config.ServerSettings;
-import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.ServerConfig;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.WorkerSettings;
+import dev.holdfast.app.config.StorageConfig;
+import dev.holdfast.app.config.SupervisorConfig;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.embedded.EmbeddedPostgres;
@@ -68,13 +69,13 @@ public final class DevCommand implements Callable<Integer> {
     Settings settings =
         choice
             .over(common)
-            .with(Setting.DATABASE_PORT, port)
-            .with(Setting.SERVER_PORT, httpPort)
+            .with(DatabaseConfig.PORT, port)
+            .with(ServerConfig.PORT, httpPort)
             .settings();
-    WorkerSettings.check(settings);
+    settings.checkWorker();
     Supervision.check(settings);
-    Ports.check(ServerSettings.options(settings), "--http-port");
-    if (settings.isGiven(Setting.DATABASE_URL)) {
+    Ports.check(settings.server(), "--http-port");
+    if (settings.isGiven(DatabaseConfig.URL)) {
       DatabaseUrl url = Access.locate(settings);
       run(settings, url, List.of("database  " + url.shown()), signals);
     } else {
@@ -88,7 +89,7 @@ public final class DevCommand implements Callable<Integer> {
   }
 
   static EmbeddedPostgres embedded(Settings settings) {
-    Path folder = Path.of(settings.text(Setting.FOLDER));
+    Path folder = settings.get(StorageConfig.FOLDER);
     if (!Files.exists(folder)) {
       System.out.println("making a database in " + folder + " (once, a few seconds) ...");
     }
@@ -97,7 +98,7 @@ public final class DevCommand implements Callable<Integer> {
     return EmbeddedPostgres.start(
         EmbeddedPostgres.Options.in(folder)
             .cache(unpacked == null ? null : Path.of(unpacked))
-            .port(settings.whole(Setting.DATABASE_PORT))
+            .port(settings.get(DatabaseConfig.PORT))
             .revive(true));
   }
 
@@ -110,13 +111,13 @@ public final class DevCommand implements Callable<Integer> {
 
   private void run(Settings settings, DatabaseUrl url, List<String> database, Signals signals)
       throws InterruptedException {
-    ServerMetrics metrics = new ServerMetrics(ServerSettings.statsd(settings));
+    ServerMetrics metrics = new ServerMetrics(settings.metrics().statsd());
     try (Access access = Access.open(settings, url, metrics);
         RetentionTask retention = RetentionTask.of(settings, access.holdfast())) {
       Migrations.apply(access.dataSource(), access.allowsUnsafe());
       retention.start();
       try (HoldfastServer server =
-          HoldfastServer.start(access.holdfast(), ServerSettings.options(settings), metrics)) {
+          HoldfastServer.start(access.holdfast(), settings.server(), metrics)) {
         // Before the workers are started: what they write comes after it.
         introduce(settings, database, server.url().toString());
         work(settings, access, url, signals);
@@ -141,7 +142,7 @@ public final class DevCommand implements Callable<Integer> {
         Supervision.start(
             settings, access, url, List.of(BundledKinds.EXAMPLES), DevCommand::echo)) {
       SuperviseCommand.awaitHealthy(
-          supervisor, signals, settings.seconds(Setting.BOOT_TIMEOUT_SEC));
+          supervisor, signals, settings.get(SupervisorConfig.BOOT_TIMEOUT));
       if (rehearse) {
         rehearse(settings, access, signals);
       }

@@ -1,17 +1,14 @@
 package dev.holdfast.app.run;
 
 import dev.holdfast.Holdfast;
-import dev.holdfast.app.config.Durations;
-import dev.holdfast.app.config.Setting;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.WorkerSettings;
+import dev.holdfast.app.setting.Durations;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Plural;
 import dev.holdfast.worker.artifact.ArtifactStore;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executors;
@@ -42,11 +39,7 @@ final class RetentionTask implements AutoCloseable {
   }
 
   static RetentionTask of(Settings settings, Holdfast holdfast) {
-    Map<JobState, Duration> ages = new EnumMap<>(JobState.class);
-    ages.put(JobState.SUCCEEDED, settings.duration(Setting.RETAIN_SUCCEEDED));
-    ages.put(JobState.CANCELLED, settings.duration(Setting.RETAIN_CANCELLED));
-    ages.put(JobState.FAILED, settings.duration(Setting.RETAIN_FAILED));
-    return new RetentionTask(holdfast, ages, WorkerSettings.artifacts(settings));
+    return new RetentionTask(holdfast, settings.retention().ages(), settings.storage().artifacts());
   }
 
   void start() {

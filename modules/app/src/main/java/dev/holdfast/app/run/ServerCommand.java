@@ -4,8 +4,7 @@ import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.cli.Version;
 import dev.holdfast.app.config.Access;
-import dev.holdfast.app.config.ServerSettings;
-import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.ServerConfig;
 import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.queue.schema.Migrations;
@@ -42,8 +41,8 @@ public final class ServerCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     Signals signals = Signals.install();
     Settings settings =
-        common.with(Setting.SERVER_HOST, host).with(Setting.SERVER_PORT, port).settings();
-    ServerOptions options = ServerSettings.options(settings);
+        common.with(ServerConfig.HOST, host).with(ServerConfig.PORT, port).settings();
+    ServerOptions options = settings.server();
     Ports.check(options, "--port");
     ServerMetrics metrics = new ServerMetrics(options.statsd());
     try (Access access = Access.open(settings, Access.locate(settings), metrics);

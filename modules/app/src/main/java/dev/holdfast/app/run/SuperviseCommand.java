@@ -4,9 +4,8 @@ import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.config.Access;
 import dev.holdfast.app.config.DatabaseUrl;
-import dev.holdfast.app.config.Setting;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.WorkerSettings;
+import dev.holdfast.app.config.SupervisorConfig;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
@@ -41,7 +40,7 @@ public final class SuperviseCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     Signals signals = Signals.install();
     Settings settings = choice.over(common).settings();
-    WorkerSettings.check(settings);
+    settings.checkWorker();
     Supervision.check(settings);
     DatabaseUrl url = Access.locate(settings);
     try (Access access = Access.open(settings, url).checked();
@@ -53,7 +52,7 @@ public final class SuperviseCommand implements Callable<Integer> {
                 examples ? List.of(BundledKinds.EXAMPLES) : List.of(),
                 SuperviseCommand::echo)) {
       String about = Supervision.describe(settings);
-      Duration boot = settings.seconds(Setting.BOOT_TIMEOUT_SEC);
+      Duration boot = settings.get(SupervisorConfig.BOOT_TIMEOUT);
       System.out.println(
           (awaitHealthy(supervisor, signals, boot) ? "ready: " : "not all workers are healthy: ")
               + about
@@ -63,7 +62,7 @@ public final class SuperviseCommand implements Callable<Integer> {
           throw new CommandException(
               ExitCode.REFUSED,
               "another supervisor has taken this one's name: give each its own with "
-                  + Setting.SUPERVISOR.variable());
+                  + SupervisorConfig.NAME.variable());
         }
       }
       System.out.println("stopping; a second signal ends it at once");

@@ -4,9 +4,9 @@ import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.cli.Logs;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.config.Access;
-import dev.holdfast.app.config.Setting;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.WorkerSettings;
+import dev.holdfast.app.config.SupervisorConfig;
+import dev.holdfast.app.config.WorkerConfig;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
@@ -42,7 +42,7 @@ public final class SupervisedWorker {
       Settings settings =
           new CommonOptions()
               .settings()
-              .with(Setting.SHUTDOWN_TIMEOUT_SEC, Setting.STOP_TIMEOUT_SEC);
+              .with(WorkerConfig.SHUTDOWN_TIMEOUT, SupervisorConfig.STOP_TIMEOUT);
       boolean paused = arguments.contains("--paused");
       try (UnderSupervision side = UnderSupervision.begin(signals, place, paused, settings)) {
         serve(side, place, settings, signals, BundledKinds.named(arguments));
@@ -64,7 +64,7 @@ public final class SupervisedWorker {
       Signals signals,
       List<BundledKinds> bundled)
       throws InterruptedException {
-    WorkerSettings.check(settings);
+    settings.checkWorker();
     try (Access access = Access.open(settings).checked();
         RetentionTask retention = RetentionTask.of(settings, access.holdfast());
         WorkerProcess worker =

@@ -4,8 +4,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.cli.Version;
-import dev.holdfast.app.config.Setting;
 import dev.holdfast.app.config.Settings;
+import dev.holdfast.app.config.SupervisorConfig;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.WorkerExit;
@@ -51,9 +51,10 @@ final class UnderSupervision implements AutoCloseable {
     this.signals = signals;
     this.place = place;
     this.paused = paused;
-    this.interval = settings.seconds(Setting.HEALTH_INTERVAL_SEC);
-    this.silence = settings.seconds(Setting.HEALTH_TIMEOUT_SEC);
-    this.patience = settings.seconds(Setting.STOP_TIMEOUT_SEC);
+    SupervisorConfig config = settings.supervisor();
+    this.interval = config.healthInterval();
+    this.silence = config.healthTimeout();
+    this.patience = config.stopTimeout();
   }
 
   /** Listens from the first moment: a supervisor may be gone before its worker is ready. */

@@ -1,7 +1,7 @@
 package dev.holdfast.app.run;
 
 import dev.holdfast.app.cli.CommonOptions;
-import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.WorkerConfig;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -23,7 +23,7 @@ final class WorkerChoice {
 
   CommonOptions over(CommonOptions common) {
     return common
-        .with(Setting.QUEUES, queues == null ? null : String.join(",", queues))
-        .with(Setting.MAX_CONCURRENCY, concurrency);
+        .with(WorkerConfig.QUEUES, queues == null ? null : String.join(",", queues))
+        .with(WorkerConfig.CONCURRENCY, concurrency);
   }
 }

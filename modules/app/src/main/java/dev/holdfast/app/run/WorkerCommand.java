@@ -2,10 +2,8 @@ package dev.holdfast.app.run;
 
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.config.Access;
-import dev.holdfast.app.config.ServerSettings;
-import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.ClientConfig;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.WorkerSettings;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
@@ -46,11 +44,10 @@ public final class WorkerCommand implements Callable<Integer> {
     choice.over(reach.common);
     Settings settings = reach.settings();
     List<BundledKinds> bundled = examples ? List.of(BundledKinds.EXAMPLES) : List.of();
-    WorkerSettings.check(settings);
+    settings.checkWorker();
     if (reach.isRemote(settings)) {
       try (HttpSource server =
-              HttpSource.to(
-                  ServerSettings.url(settings, Setting.SERVER_URL), reach.apiKey(settings));
+              HttpSource.to(settings.get(ClientConfig.URL), reach.apiKey(settings));
           WorkerProcess worker = WorkerProcess.start(settings, server, component, bundled)) {
         worker.serve(settings, signals);
       }

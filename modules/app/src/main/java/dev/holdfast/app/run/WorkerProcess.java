@@ -6,11 +6,10 @@ import dev.holdfast.KindProvider;
 import dev.holdfast.WorkerBuilder;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.config.Access;
-import dev.holdfast.app.config.RuntimeSettings;
-import dev.holdfast.app.config.ServerSettings;
-import dev.holdfast.app.config.Setting;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.WorkerSettings;
+import dev.holdfast.app.config.WorkerConfig;
+import dev.holdfast.app.config.WorkspaceConfig;
+import dev.holdfast.app.config.file.RuntimeSettings;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
@@ -92,11 +91,12 @@ final class WorkerProcess implements AutoCloseable {
   }
 
   private static String[] queues(Settings settings) {
-    return settings.list(Setting.QUEUES).toArray(String[]::new);
+    return settings.worker().queues().toArray(String[]::new);
   }
 
   private static WorkerProcess start(
       Settings settings, WorkerBuilder empty, List<Kind<?>> kinds, @Nullable String component) {
+    WorkerConfig config = settings.worker();
     WorkerBuilder builder = configured(settings, empty, kinds);
     if (component != null) {
       builder.component(component);
@@ -105,12 +105,12 @@ final class WorkerProcess implements AutoCloseable {
     String names = kinds.stream().map(Kind::name).sorted().collect(Collectors.joining(", "));
     return new WorkerProcess(
         worker,
-        settings.whole(Setting.MAX_CONCURRENCY),
-        "%s serves %s, %s; kinds: %s"
+        config.concurrency(),
+        "%s serves %s, %s at once; kinds: %s"
             .formatted(
                 worker.name(),
-                String.join(", ", settings.list(Setting.QUEUES)),
-                Plural.of(settings.whole(Setting.MAX_CONCURRENCY), "place"),
+                String.join(", ", config.queues()),
+                Plural.of(config.concurrency(), "job"),
                 names));
   }
 
@@ -121,23 +121,24 @@ final class WorkerProcess implements AutoCloseable {
     } catch (IllegalArgumentException twice) {
       throw new CommandException(ExitCode.HANDLERS, String.valueOf(twice.getMessage()));
     }
+    WorkerConfig config = settings.worker();
     return builder
-        .concurrency(settings.whole(Setting.MAX_CONCURRENCY))
-        .timings(WorkerSettings.timings(settings))
-        .poll(WorkerSettings.poll(settings))
-        .shutdownTimeout(settings.seconds(Setting.SHUTDOWN_TIMEOUT_SEC))
-        .backpressure(WorkerSettings.backpressure(settings))
-        .scratch(WorkerSettings.scratch(settings))
-        .artifacts(WorkerSettings.artifacts(settings))
-        .healing(WorkerSettings.healing(settings))
-        .unknownKinds(settings.seconds(Setting.UNKNOWN_KIND_SEC));
+        .concurrency(config.concurrency())
+        .timings(settings.timings())
+        .poll(config.pollInterval())
+        .shutdownTimeout(config.shutdownTimeout())
+        .backpressure(settings.backpressure().toSettings())
+        .scratch(settings.storage().scratch())
+        .artifacts(settings.storage().artifacts())
+        .healing(settings.healing())
+        .unknownKinds(config.unknownKindTimeout());
   }
 
   private static Worker started(WorkerBuilder builder) {
     try {
       return builder.start();
     } catch (RefusedException wrong) {
-      throw WorkerSettings.wrong(wrong);
+      throw CommandException.misconfigured(wrong);
     }
   }
 
@@ -190,20 +191,21 @@ final class WorkerProcess implements AutoCloseable {
   }
 
   static Workspaces workspaces(Settings settings) {
+    WorkspaceConfig config = settings.workspace();
     return new Workspaces(
         settings.runtimes().stream()
             .collect(
                 Collectors.toMap(
                     RuntimeSettings::name, runtime -> runtime.toCommand(System::getenv))),
-        settings.folder(Setting.CACHE_FOLDER, "cache"),
+        config.cacheFolder(),
         gitEnvironment(),
-        WorkerSettings.gitTimeout(settings),
-        WorkerSettings.patchBytes(settings));
+        config.gitTimeout(),
+        config.patchBytes());
   }
 
   /** Until a signal comes. */
   void serve(Settings settings, Signals signals) throws InterruptedException {
-    ServerOptions.Statsd statsd = ServerSettings.statsd(settings);
+    ServerOptions.Statsd statsd = settings.metrics().statsd();
     if (statsd == null) {
       awaitEnd(signals);
       return;

@@ -107,7 +107,7 @@ final class OperatorCalls implements AutoCloseable {
           new OperatorException(
               OperatorException.Reason.NOT_ALLOWED,
               key == null
-                  ? "the server at %s wants an API key: put one into HOLDFAST_API_KEY, or name its file with --api-key-file"
+                  ? "the server at %s wants an API key: put one into HOLDFAST_SERVER_API_KEY, or name its file with --api-key-file"
                       .formatted(url)
                   : "the server at %s does not accept the API key: %s".formatted(url, message));
       case 403 ->

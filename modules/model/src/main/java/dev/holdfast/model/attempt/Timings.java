@@ -32,7 +32,7 @@ public record Timings(
     positive("CANCEL_GRACE_SEC", cancelGrace);
     if (reapGrace.isNegative() || reapGrace.toDays() > 365) {
       throw refuse(
-          "HOLDFAST_REAP_GRACE_SEC is %s: it must be zero or more, and a year at most"
+          "HOLDFAST_TIMINGS_REAP_GRACE is %s: it must be zero or more, and a year at most"
               .formatted(seconds(reapGrace)));
     }
     // One lost heartbeat must not cost the lease.

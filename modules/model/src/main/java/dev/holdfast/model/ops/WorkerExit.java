@@ -34,13 +34,13 @@ public record WorkerExit(int code, String name, String meaning, String doNext) {
               code, "uncaught", "an exception that nobody caught", "its log has the stack trace");
       case USAGE ->
           new WorkerExit(
-              code, "usage", "an option it does not know", "mend HOLDFAST_WORKER_JAVA_OPTS");
+              code, "usage", "an option it does not know", "mend HOLDFAST_WORKER_JAVA_OPTIONS");
       case OUT_OF_MEMORY ->
           new WorkerExit(
               code,
               "out of memory",
               "the Java heap was full",
-              "give it more with HOLDFAST_WORKER_JAVA_OPTS=-Xmx..., or less to do at once");
+              "give it more with HOLDFAST_WORKER_JAVA_OPTIONS=-Xmx..., or less to do at once");
       case DATABASE ->
           new WorkerExit(
               code,

@@ -566,7 +566,7 @@ class SupervisorTest {
     long pid = pid(untilHealthy(1));
     assertThatThrownBy(() -> supervise(NAME, "good"))
         .isInstanceOf(SupervisorRunsException.class)
-        .hasMessageContaining("HOLDFAST_SUPERVISOR")
+        .hasMessageContaining("HOLDFAST_SUPERVISOR_NAME")
         .hasMessageContaining("pid " + ProcessHandle.current().pid());
     Supervisor other = supervise("there", "good");
     assertThat(other.awaitHealthy(SOON)).isTrue();
