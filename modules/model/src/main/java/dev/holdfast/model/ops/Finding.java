@@ -26,7 +26,7 @@ public record Finding(String code, String gist, String what, String doNext, Stri
    * @param one how it goes on after "1 job"
    * @param several after "2 jobs"
    */
-  static Finding counting(
+  public static Finding counting(
       String code,
       String before,
       long jobs,

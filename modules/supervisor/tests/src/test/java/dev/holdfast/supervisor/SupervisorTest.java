@@ -393,7 +393,7 @@ class SupervisorTest {
     until(row -> row.incarnation() == 2);
     assertThat(Living.is(pid(first))).isFalse();
     assertThat(queue.find(job).orElseThrow().crashes()).isEqualTo(1);
-    assertThat(log()).contains("not heard of for 2.0 s");
+    assertThat(log()).contains("it reported nothing for 2.0 s");
   }
 
   @Test
@@ -527,7 +527,7 @@ class SupervisorTest {
     WorkerHealth gone = until(WorkerHealth::isStopped);
     assertThat(gone.exitCode()).isZero();
     assertThat(gone.restarts()).isZero();
-    assertThat(gone.reason()).contains("not through its supervisor");
+    assertThat(gone.reason()).contains("not by its supervisor");
   }
 
   @Test
