@@ -14,11 +14,10 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Every setting, its value and where that came from. */
+/** Shows every setting, its value and where that came from. */
 @Command(
     name = "config",
-    description =
-        "Show every setting, its value and where it came from, and say which values are wrong.")
+    description = "Show every setting, its value and origin, and wrong values.")
 public final class ConfigCommand implements Callable<Integer> {
   @Mixin final CommonOptions common = new CommonOptions();
   @Mixin final JsonOption output = new JsonOption();

@@ -27,7 +27,7 @@ import picocli.CommandLine.Parameters;
 /** API keys: create, list, revoke, rotate. */
 @Command(
     name = "keys",
-    description = "Make, list and revoke the API keys that open a server.",
+    description = "Create, list, revoke and rotate API keys of the server.",
     mixinStandardHelpOptions = true,
     subcommands = {
       KeysCommand.CreateCommand.class,
@@ -44,8 +44,8 @@ public final class KeysCommand {
   @Command(
       name = "create",
       description = {
-        "Make an API key and print it.",
-        "It is shown this once and kept nowhere: the database has a digest of it."
+        "Create an API key and print it.",
+        "It is shown only once: the database keeps a digest of it."
       },
       footer = {"", "Example:", "  holdfast keys create --role worker --name builder > worker.key"})
   static final class CreateCommand implements Callable<Integer> {
@@ -56,22 +56,22 @@ public final class KeysCommand {
         names = "--role",
         required = true,
         paramLabel = "ROLE",
-        description = "${COMPLETION-CANDIDATES}, in either case")
+        description = "${COMPLETION-CANDIDATES}")
     Role role = Role.VIEWER;
 
     @Option(
         names = "--tenant",
         paramLabel = "TENANT",
-        description = "whose jobs it sees; default: everybody's")
+        description = "tenant whose jobs it sees; default: all tenants")
     String tenant = ApiKey.EVERY_TENANT;
 
-    @Option(names = "--name", paramLabel = "NAME", description = "to tell it from others")
+    @Option(names = "--name", paramLabel = "NAME", description = "a name, to tell it from others")
     @Nullable String name;
 
     @Option(
         names = "--expires-in",
         paramLabel = "TIME",
-        description = "opens nothing after that, such as 90d; default: for ever")
+        description = "how long it is valid, such as 90d; default: for ever")
     @Nullable String expiresIn;
 
     @Override
@@ -136,7 +136,7 @@ public final class KeysCommand {
   }
 
   /** Opens nothing any more. */
-  @Command(name = "revoke", description = "Have a key open nothing any more.")
+  @Command(name = "revoke", description = "Revoke an API key.")
   static final class RevokeCommand implements Callable<Integer> {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();
 
@@ -159,8 +159,8 @@ public final class KeysCommand {
   @Command(
       name = "rotate",
       description = {
-        "Make a new key with the rights of an old one, and revoke that after a while.",
-        "With --signing, the key that task tokens are signed with."
+        "Replace an API key: create a new one, revoke the old one later.",
+        "With --signing, replace the key that signs task tokens."
       })
   static final class RotateCommand implements Callable<Integer> {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();
@@ -172,10 +172,10 @@ public final class KeysCommand {
     @Option(
         names = "--overlap",
         paramLabel = "TIME",
-        description = "how long the old one is still good; default: 1h")
+        description = "how long the old one stays valid; default: 1h")
     @Nullable String overlap;
 
-    @Option(names = "--signing", description = "rotate what task tokens are signed with")
+    @Option(names = "--signing", description = "replace the key that signs task tokens")
     boolean signing;
 
     @Override

@@ -28,8 +28,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "logs",
     description = {
-      "Show what a supervised worker of this machine has written.",
-      "Without a component, lists those there are logs of."
+      "Show the output of a supervised worker of this machine.",
+      "Without a worker, lists the logs that exist."
     })
 public final class LogsCommand implements Callable<Integer> {
   private static final long MOMENT_MILLIS = 100;
@@ -39,7 +39,7 @@ public final class LogsCommand implements Callable<Integer> {
 
   @Parameters(
       arity = "0..1",
-      paramLabel = "COMPONENT",
+      paramLabel = "WORKER",
       description = "worker:{queue}:{n}, as 'holdfast health' shows it")
   @Nullable String component;
 
@@ -47,12 +47,12 @@ public final class LogsCommand implements Callable<Integer> {
       names = {"-n", "--lines"},
       paramLabel = "N",
       defaultValue = "100",
-      description = "how many of the last lines (default: ${DEFAULT-VALUE})")
+      description = "number of last lines; default: ${DEFAULT-VALUE}")
   int lines;
 
   @Option(
       names = {"-f", "--follow"},
-      description = "and go on with what is written from now on")
+      description = "continue with new output")
   boolean follow;
 
   @Override
@@ -86,7 +86,7 @@ public final class LogsCommand implements Callable<Integer> {
   }
 
   private static void list(Path folder) throws IOException {
-    Table table = new Table("COMPONENT", "BYTES", "WRITTEN", "FILE");
+    Table table = new Table("WORKER", "BYTES", "WRITTEN", "FILE");
     for (String name : known(folder)) {
       Path file = WorkerLog.file(folder, name);
       table.row(

@@ -23,14 +23,14 @@ import picocli.CommandLine.Option;
 /** What attempts have left on this machine. */
 @Command(
     name = "scratch",
-    description = "Look at and clean up what failed attempts have left on this machine.",
+    description = "List and delete working directories that attempts left here.",
     mixinStandardHelpOptions = true,
     subcommands = {ScratchCommand.ListCommand.class, ScratchCommand.CleanCommand.class},
     synopsisSubcommandLabel = "COMMAND")
 public final class ScratchCommand {
 
   /** What there is. */
-  @Command(name = "list", description = "List scratch folders, those left alone longest first.")
+  @Command(name = "list", description = "List working directories, the longest unchanged first.")
   static final class ListCommand implements Callable<Integer> {
     @Mixin final CommonOptions common = new CommonOptions();
     @Mixin final JsonOption output = new JsonOption();
@@ -45,8 +45,8 @@ public final class ScratchCommand {
   /** Deletes the old ones. */
   @Command(
       name = "clean",
-      description = "Delete scratch folders that nothing has changed for a while.",
-      footer = {"", "Folders of attempts that are running are left alone."})
+      description = "Delete working directories that have not changed for a while.",
+      footer = {"", "Directories of running attempts are kept."})
   static final class CleanCommand implements Callable<Integer> {
     @Mixin final CommonOptions common = new CommonOptions();
     @Mixin final JsonOption output = new JsonOption();
@@ -55,10 +55,10 @@ public final class ScratchCommand {
         names = "--older-than",
         paramLabel = "AGE",
         required = true,
-        description = "for how long nothing must have changed: 12h, 7d")
+        description = "how long it has not changed, such as 12h or 7d")
     String olderThan = "";
 
-    @Option(names = "--dry-run", description = "only say what would be deleted")
+    @Option(names = "--dry-run", description = "only show what would be deleted")
     boolean dryRun;
 
     @Override

@@ -24,7 +24,7 @@ import picocli.CommandLine.Parameters;
 /** Workers: list, pause, resume, restart, stop. */
 @Command(
     name = "workers",
-    description = "List workers; pause, resume, restart and stop the processes of supervisors.",
+    description = "List workers; pause, resume, restart and stop their processes.",
     mixinStandardHelpOptions = true,
     subcommands = {
       WorkersCommand.ListCommand.class,
@@ -35,10 +35,10 @@ import picocli.CommandLine.Parameters;
     },
     synopsisSubcommandLabel = "COMMAND")
 public final class WorkersCommand {
-  /** Processes under supervisors, and whoever holds jobs. */
+  /** Supervised workers, and others that hold jobs. */
   @Command(
       name = "list",
-      description = "List the worker processes of supervisors, and other workers that hold jobs.")
+      description = "List supervised workers, and other workers that hold jobs.")
   static final class ListCommand implements Callable<Integer> {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();
     @Mixin final JsonOption output = new JsonOption();
@@ -61,7 +61,7 @@ public final class WorkersCommand {
     }
   }
 
-  /** What all orders have in common. */
+  /** The part that all commands to workers share. */
   abstract static class OrderCommand implements Callable<Integer> {
     private final WorkerCommand.Action action;
 
@@ -71,13 +71,13 @@ public final class WorkersCommand {
     @Option(
         names = "--supervisor",
         paramLabel = "NAME",
-        description = "only the one of this supervisor, where several have such a component")
+        description = "only the worker of this supervisor")
     @Nullable String supervisor;
 
     @Option(
         names = {"-r", "--reason"},
         paramLabel = "TEXT",
-        description = "kept with the order")
+        description = "recorded with the command")
     String reason = "requested on the command line";
 
     @Option(
@@ -92,7 +92,7 @@ public final class WorkersCommand {
 
     abstract @Nullable String component();
 
-    /** Whether it is for all of them. */
+    /** Whether the command is for all workers. */
     boolean isForAll() {
       return false;
     }
@@ -104,12 +104,12 @@ public final class WorkersCommand {
         throw new CommandException(
             ExitCode.USAGE,
             component == null
-                ? "name a component, as in 'worker:default:0', or say --all"
-                : "either a component or --all, not both");
+                ? "name a worker, such as worker:default:0, or use --all"
+                : "name a worker or use --all, not both");
       }
       if (isForAll() && supervisor != null) {
         throw new CommandException(
-            ExitCode.USAGE, "--all is for every supervisor: leave --supervisor out");
+            ExitCode.USAGE, "--all is for every supervisor: omit --supervisor");
       }
       String asker = System.getProperty("user.name", "unknown");
       try (Operator control = reach.open()) {
@@ -129,7 +129,7 @@ public final class WorkersCommand {
         throws InterruptedException {
       if (action == WorkerCommand.Action.PAUSE) {
         control.pauseAll(reason);
-        tell(watch.await(List.of()), "all workers are paused; jobs that run are finished");
+        tell(watch.await(List.of()), "all workers are paused; running jobs finish");
       } else {
         Operator.Resumed resumed = control.resumeAll(asker, reason);
         tell(
@@ -152,9 +152,9 @@ public final class WorkersCommand {
     }
   }
 
-  /** One, for actions that are never for all. */
+  /** For actions on one worker. */
   abstract static class OneCommand extends OrderCommand {
-    @Parameters(paramLabel = "COMPONENT", description = "as in worker:default:0")
+    @Parameters(paramLabel = "WORKER", description = "such as worker:default:0")
     String component = "";
 
     OneCommand(WorkerCommand.Action action) {
@@ -167,9 +167,9 @@ public final class WorkersCommand {
     }
   }
 
-  /** One or all. */
+  /** For actions on one worker or all. */
   abstract static class OneOrAllCommand extends OrderCommand {
-    @Parameters(arity = "0..1", paramLabel = "COMPONENT", description = "as in worker:default:0")
+    @Parameters(arity = "0..1", paramLabel = "WORKER", description = "such as worker:default:0")
     @Nullable String component;
 
     @Option(names = "--all", description = "all workers, also those without a supervisor")
@@ -193,7 +193,7 @@ public final class WorkersCommand {
   /** No new jobs. */
   @Command(
       name = "pause",
-      description = "Let a worker take no new jobs; what it runs is finished, and it stays alive.")
+      description = "Claim no new jobs; running jobs finish, the process stays alive.")
   static final class PauseCommand extends OneOrAllCommand {
     PauseCommand() {
       super(WorkerCommand.Action.PAUSE);
@@ -203,7 +203,7 @@ public final class WorkersCommand {
   /** Jobs again. */
   @Command(
       name = "resume",
-      description = "End a pause; start one that was stopped or has failed. --all does so for all.")
+      description = "End a pause; start a worker that was stopped or has failed.")
   static final class ResumeCommand extends OneOrAllCommand {
     ResumeCommand() {
       super(WorkerCommand.Action.RESUME);
@@ -213,7 +213,7 @@ public final class WorkersCommand {
   /** Another process. */
   @Command(
       name = "restart",
-      description = "End a worker's process as a stop does, and start another one in its place.")
+      description = "Stop the process of a worker and start a new one.")
   static final class RestartCommand extends OneCommand {
     RestartCommand() {
       super(WorkerCommand.Action.RESTART);
@@ -223,7 +223,10 @@ public final class WorkersCommand {
   /** No process. */
   @Command(
       name = "stop",
-      description = "End a worker's process, after 10 s for what it runs; it stays away.")
+      description = {
+        "Stop the process of a worker; only resume starts it again.",
+        "Its jobs have HOLDFAST_SUPERVISOR_STOP_TIMEOUT (10s) to finish."
+      })
   static final class StopCommand extends OneCommand {
     StopCommand() {
       super(WorkerCommand.Action.STOP);

@@ -18,19 +18,19 @@ public final class CommonOptions {
   @Option(
       names = "--config",
       paramLabel = "FILE",
-      description = "settings file (default: holdfast.yaml, when there is one)")
+      description = "settings file; default: holdfast.yaml, if it exists")
   @Nullable Path config;
 
   @Option(
       names = "--database",
       paramLabel = "URL",
-      description = "PostgreSQL to use instead of the one the settings name")
+      description = "PostgreSQL to use instead of the configured one")
   public @Nullable String database;
 
   @Option(
       names = "--folder",
       paramLabel = "DIR",
-      description = "folder of the embedded PostgreSQL (default: .holdfast)")
+      description = "folder of the embedded PostgreSQL and of files")
   public @Nullable Path folder;
 
   @Option(

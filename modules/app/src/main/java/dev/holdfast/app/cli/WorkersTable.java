@@ -15,7 +15,7 @@ public final class WorkersTable {
   public static String of(Operator.Workers all) {
     Table table =
         new Table(
-            "COMPONENT",
+            "WORKER",
             "STATUS",
             "PID",
             "JOBS",

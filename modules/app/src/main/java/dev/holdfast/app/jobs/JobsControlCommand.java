@@ -36,11 +36,16 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "control",
     description = {
-      "Ask something of a job that runs in steps; its worker hears it with the next heartbeat.",
-      "pause lets no further attempt of a step begin, takeover stops the work at once; both last"
-          + " until resume. retry_step does a step again, hard_reset_step in a new workspace,"
-          + " resume_from_step with all after it; these put a job that has ended back into its"
-          + " queue. accept_step says that a step is done as you, who took the job over, left it."
+      "Send a command to a job that runs in steps.",
+      "Its worker receives the command with the next heartbeat:",
+      "  pause             start no further attempt of a step, until resume",
+      "  takeover          stop the running step at once, until resume",
+      "  resume            continue",
+      "  retry_step        run a step again",
+      "  hard_reset_step   run a step again in a new workspace",
+      "  resume_from_step  run a step and all steps after it again",
+      "  accept_step       after a takeover: the step is done as you left it",
+      "The three that run a step again also requeue a job that has ended."
     })
 final class JobsControlCommand implements Callable<Integer> {
   private static final int LOOKS = 12;

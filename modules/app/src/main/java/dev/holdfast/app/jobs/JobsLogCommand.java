@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 /** What the programs of one job print. */
 @Command(
     name = "log",
-    description = "Show what the programs of a job printed last, or its worker sent.")
+    description = "Show the last output of the programs of a job.")
 final class JobsLogCommand implements Callable<Integer> {
   private static final Duration LOOK = Duration.ofSeconds(1);
 
@@ -31,7 +31,7 @@ final class JobsLogCommand implements Callable<Integer> {
 
   @Option(
       names = {"-f", "--follow"},
-      description = "go on as they print, until the job has ended")
+      description = "continue with new output until the job has ended")
   boolean follow;
 
   private int attempt;

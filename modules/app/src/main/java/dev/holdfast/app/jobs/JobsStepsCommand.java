@@ -24,7 +24,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** The steps of one job. */
-@Command(name = "steps", description = "Show the steps of a job that have begun.")
+@Command(name = "steps", description = "Show the steps of a job that have started.")
 final class JobsStepsCommand implements Callable<Integer> {
   @Mixin final ConnectionOptions reach = new ConnectionOptions();
   @Mixin final JsonOption output = new JsonOption();
@@ -35,7 +35,7 @@ final class JobsStepsCommand implements Callable<Integer> {
   @Option(
       names = "--step",
       paramLabel = "ID",
-      description = "only this one, with what it left: its result, or which files it changed")
+      description = "only this step, with its result or changed files")
   @Nullable String step;
 
   @Override

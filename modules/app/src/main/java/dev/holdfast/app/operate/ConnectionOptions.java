@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** How a command reaches the jobs: in the database itself, or through a server. */
+/** The options that say where the jobs are: in a database, or behind a server. */
 public final class ConnectionOptions {
   private static final int MOST_KEY_BYTES = 1_000;
 
@@ -24,19 +24,19 @@ public final class ConnectionOptions {
   @Option(
       names = "--server",
       paramLabel = "URL",
-      description = "server to go through instead of the database")
+      description = "server to use instead of the database")
   @Nullable String server;
 
   @Option(
       names = "--api-key-file",
       paramLabel = "FILE",
-      description = "file with the API key (default: HOLDFAST_SERVER_API_KEY)")
+      description = {"file with the API key; default: the key in", "HOLDFAST_SERVER_API_KEY"})
   @Nullable Path apiKeyFile;
 
   public Settings settings() {
     if (server != null && (common.database != null || common.folder != null)) {
       throw new CommandException(
-          ExitCode.USAGE, "--server goes through a server, --database and --folder do not: choose");
+          ExitCode.USAGE, "--server names a server, --database and --folder a database: choose one");
     }
     return common.with(ClientConfig.URL, server).settings();
   }
@@ -52,19 +52,19 @@ public final class ConnectionOptions {
     return new DatabaseOperator(Access.open(settings).checked(), settings.timings());
   }
 
-  /** What an option says wins over the environment and the file. */
+  /** An option overrides the environment and the file. */
   public boolean isRemote(Settings settings) {
     return server != null
         || (common.database == null && common.folder == null && settings.isGiven(ClientConfig.URL));
   }
 
-  /** Never an option by itself: others can see the arguments of a process. */
+  /** No option holds the key itself: other users can read the arguments of a process. */
   public @Nullable String apiKey(Settings settings) {
     String key = apiKeyFile == null ? settings.get(ClientConfig.API_KEY) : fromFile(apiKeyFile);
     if (key.isEmpty()) {
       return null;
     }
-    // It becomes part of a header.
+    // The key becomes part of a header.
     if (key.chars().anyMatch(c -> c <= ' ' || c > '~')) {
       throw new CommandException(
           ExitCode.CONFIGURATION,

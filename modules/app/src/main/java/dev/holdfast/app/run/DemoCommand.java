@@ -33,13 +33,13 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** A minute of trouble, and how it heals. */
+/** Shows in a minute how jobs recover from crashes, hangs and errors. */
 @Command(
     name = "demo",
     description = {
-      "Show what Holdfast does: jobs run, break and heal before your eyes.",
-      "On a running 'holdfast dev', or on a database of its own in the same folder. Its workers,"
-          + " queues and jobs are called demo; nothing else is touched."
+      "Show jobs that run, crash, hang and recover.",
+      "Uses the database of a running 'holdfast dev', else one of its own.",
+      "Its workers, queues and jobs are named 'demo'; nothing else is changed."
     })
 public final class DemoCommand implements Callable<Integer> {
   private static final Duration PATIENCE = Duration.ofMinutes(3);
@@ -54,7 +54,7 @@ public final class DemoCommand implements Callable<Integer> {
     if (given.isGiven(DatabaseConfig.URL) || EmbeddedPostgres.find(folder).isPresent()) {
       int code = play(given, Access.locate(given), signals);
       say("next", "./holdfast jobs list --queue demo", "what became of them");
-      say("", "", "the page of your own server shows them as well");
+      say("", "", "the page of your server shows them, too");
       return code;
     }
     int code;
@@ -62,7 +62,7 @@ public final class DemoCommand implements Callable<Integer> {
       DatabaseUrl url = new DatabaseUrl(postgres.jdbcUrl(), postgres.user(), postgres.password());
       code = play(given, url, signals);
     }
-    say("next", "./holdfast dev", "a page that stays, with these jobs and workers for yours");
+    say("next", "./holdfast dev", "a page with these jobs, and workers for your own");
     return code;
   }
 
@@ -84,7 +84,7 @@ public final class DemoCommand implements Callable<Integer> {
     ServerMetrics metrics = new ServerMetrics(settings.metrics().statsd());
     try (Access access = Access.open(settings, url, metrics)) {
       Migrations.apply(access.dataSource(), access.allowsUnsafe());
-      // A server of its own, at any port: whether another one runs, and where, need not be known.
+      // A server of its own at any free port: another one may run, at an unknown address.
       try (HoldfastServer server =
               HoldfastServer.start(access.holdfast(), settings.server(), metrics);
           Supervisor supervisor =
@@ -102,12 +102,12 @@ public final class DemoCommand implements Callable<Integer> {
             new Demo(access.holdfast(), settings.get(SupervisorConfig.NAME), server.url(), stays)
                 .play(stage, signals, PATIENCE);
         if (signals.await(0)) {
-          System.out.println("stopped before its end");
+          System.out.println("stopped before the end");
         } else if (stays) {
-          System.out.println("the page is still there, until you press Ctrl-C: " + server.url());
+          System.out.println("the page stays until you press Ctrl-C: " + server.url());
           signals.await();
         }
-        System.out.println("stopping workers; the page ends with them, and the jobs are kept");
+        System.out.println("stopping workers and page; the jobs are kept");
         return fine ? ExitCode.OK : ExitCode.JOB_NOT_SUCCEEDED;
       }
     }
@@ -127,6 +127,6 @@ public final class DemoCommand implements Callable<Integer> {
     return Settings.load(options, System.getenv(), file);
   }
 
-  /** What the workers say is in their logs; here it would stand between the lines of the play. */
+  /** The output of the workers is in their logs; here it would interrupt the demo. */
   private static void ignore(String line) {}
 }

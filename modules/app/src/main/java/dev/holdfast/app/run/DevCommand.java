@@ -32,13 +32,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Everything on one machine: database, schema, API, workers under a supervisor. */
+/** Runs everything on one machine: database, schema, API, workers under a supervisor. */
 @Command(
     name = "dev",
     description = {
-      "Run everything on this machine: PostgreSQL, schema, API and worker processes.",
-      "The database is an embedded PostgreSQL, or the one of HOLDFAST_DATABASE_URL. The workers"
-          + " have the example kinds and those on HOLDFAST_CLASSPATH."
+      "Run everything on this machine: PostgreSQL, API and workers.",
+      "The database is an embedded PostgreSQL, or the one of HOLDFAST_DATABASE_URL.",
+      "The workers have the example kinds and those on HOLDFAST_CLASSPATH."
     })
 public final class DevCommand implements Callable<Integer> {
   /** The system property that says where to unpack the embedded server. */
@@ -54,13 +54,13 @@ public final class DevCommand implements Callable<Integer> {
   @Option(
       names = "--http-port",
       paramLabel = "PORT",
-      description = "port of the HTTP API; 0 is any")
+      description = "port of the HTTP API; 0 is any free port")
   @Nullable Integer httpPort;
 
   @Option(
       names = "--rehearse",
       hidden = true,
-      description = "also run one job in this very process: for the cache of classes")
+      description = "also run one job in this process, to fill the cache of classes")
   boolean rehearse;
 
   @Override
@@ -91,9 +91,9 @@ public final class DevCommand implements Callable<Integer> {
   static EmbeddedPostgres embedded(Settings settings) {
     Path folder = settings.get(StorageConfig.FOLDER);
     if (!Files.exists(folder)) {
-      System.out.println("making a database in " + folder + " (once, a few seconds) ...");
+      System.out.println("creating a database in " + folder + " (once, a few seconds) ...");
     }
-    // The launcher names a folder beside the program, so that the server is unpacked once for all.
+    // The launcher names a folder beside the program, so that PostgreSQL is unpacked only once.
     String unpacked = System.getProperty(CACHE);
     return EmbeddedPostgres.start(
         EmbeddedPostgres.Options.in(folder)
@@ -118,7 +118,7 @@ public final class DevCommand implements Callable<Integer> {
       retention.start();
       try (HoldfastServer server =
           HoldfastServer.start(access.holdfast(), settings.server(), metrics)) {
-        // Before the workers are started: what they write comes after it.
+        // Before the workers are started, so that their output comes after it.
         introduce(settings, database, server.url().toString());
         work(settings, access, url, signals);
       }
@@ -156,7 +156,7 @@ public final class DevCommand implements Callable<Integer> {
     }
   }
 
-  /** Loads what a worker needs, as a worker does. */
+  /** Loads the classes that a worker needs, for the cache of the launcher. */
   private static void rehearse(Settings settings, Access access, Signals signals)
       throws InterruptedException {
     try (WorkerProcess worker =
@@ -165,13 +165,13 @@ public final class DevCommand implements Callable<Integer> {
       JobId job = access.holdfast().enqueue(Job.of("echo")).id();
       while (!signals.await(1)
           && access.holdfast().find(job).filter(it -> !it.state().isTerminal()).isPresent()) {
-        // It takes a moment.
+        // Wait for the job to end.
       }
       System.out.println("rehearsed with " + worker.describe());
     }
   }
 
-  /** Of Java itself: the launcher may have built everything before, in the same process. */
+  /** Since the start of Java: the launcher may have built the program before, in its process. */
   private static Duration sinceStart() {
     Instant start = Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
     return Duration.between(start, Instant.now());

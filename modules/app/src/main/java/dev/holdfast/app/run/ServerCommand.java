@@ -17,24 +17,24 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The API, for as long as nobody says stop. */
+/** Serves the API until a signal arrives. */
 @Command(
     name = "server",
     description = {
-      "Serve the HTTP API until a signal says stop.",
-      "Any number of servers may run on one database. Without API keys a server listens on this"
-          + " machine only: 'holdfast keys create' makes one."
+      "Serve the HTTP API until a signal arrives.",
+      "Any number of servers may run on one database. Without API keys, a server",
+      "listens on this machine only: 'holdfast keys create' creates one."
     })
 public final class ServerCommand implements Callable<Integer> {
   @Mixin final CommonOptions common = new CommonOptions();
 
-  @Option(names = "--host", paramLabel = "ADDRESS", description = "where to listen")
+  @Option(names = "--host", paramLabel = "ADDRESS", description = "address to listen on")
   @Nullable String host;
 
-  @Option(names = "--port", paramLabel = "PORT", description = "port to listen on; 0 is any")
+  @Option(names = "--port", paramLabel = "PORT", description = "port to listen on; 0 is any free port")
   @Nullable Integer port;
 
-  @Option(names = "--migrate", description = "bring the schema up to date first")
+  @Option(names = "--migrate", description = "create or update the schema first")
   boolean migrate;
 
   @Override
@@ -57,7 +57,7 @@ public final class ServerCommand implements Callable<Integer> {
         if (!access.holdfast().queue().hasKeys()) {
           System.out.println(
               "there are no API keys: everybody on this machine may do everything"
-                  + " ('holdfast keys create' makes one)");
+                  + " ('holdfast keys create' creates one)");
         }
         signals.await();
       }

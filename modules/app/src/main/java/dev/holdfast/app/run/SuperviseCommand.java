@@ -17,14 +17,14 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Worker processes, for as long as nobody says stop. */
+/** Runs worker processes until a signal arrives. */
 @Command(
     name = "supervise",
     description = {
-      "Run worker processes, watch them, and start those again that crash.",
-      "How many for which queue is said under 'queues' in holdfast.yaml. A signal stops them, each"
-          + " with the time its jobs may take; a second one ends the supervisor at once, and its"
-          + " workers notice."
+      "Run worker processes and restart those that crash.",
+      "'queues' in holdfast.yaml says how many processes each queue gets. A signal",
+      "stops them and waits for their jobs; a second signal ends the supervisor at",
+      "once, and the processes then end by themselves."
     })
 public final class SuperviseCommand implements Callable<Integer> {
   private static final long MOMENT_MILLIS = 200;
@@ -61,7 +61,7 @@ public final class SuperviseCommand implements Callable<Integer> {
         if (supervisor.isReplaced()) {
           throw new CommandException(
               ExitCode.REFUSED,
-              "another supervisor has taken this one's name: give each its own with "
+              "another supervisor has taken the name of this one: give each its own with "
                   + SupervisorConfig.NAME.variable());
         }
       }
@@ -82,7 +82,7 @@ public final class SuperviseCommand implements Callable<Integer> {
     return false;
   }
 
-  /** Which of them do not work, and what to do; empty when all do. */
+  /** Which workers are stopped or not healthy, and what to do; empty when there are none. */
   static String missing(Supervisor.Standing standing) {
     String text = "";
     if (!standing.stopped().isEmpty()) {

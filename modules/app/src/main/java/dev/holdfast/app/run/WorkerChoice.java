@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** What a worker serves, as an option: for 'dev' and for 'worker'. */
+/** The options that say what a worker serves. */
 final class WorkerChoice {
   @Option(
       names = {"-q", "--queue"},
@@ -18,7 +18,7 @@ final class WorkerChoice {
   @Option(
       names = {"-c", "--concurrency"},
       paramLabel = "N",
-      description = "how many jobs at once")
+      description = "number of jobs to run at once")
   @Nullable Integer concurrency;
 
   CommonOptions over(CommonOptions common) {

@@ -15,14 +15,15 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Runs jobs until it is told to stop. */
+/** Runs jobs until a signal arrives. */
 @Command(
     name = "worker",
     description = {
-      "Run jobs until a signal says stop.",
-      "It then claims nothing more, lets running jobs finish and gives back at once those that"
-          + " take longer. A second signal ends it immediately. Handlers come from jars on"
-          + " HOLDFAST_CLASSPATH that bring a dev.holdfast.KindProvider."
+      "Run jobs until a signal arrives.",
+      "It then claims no more jobs, waits for those that run, and releases those that",
+      "take longer than SHUTDOWN_TIMEOUT_SEC. A second signal ends it immediately.",
+      "Handlers are programs under 'handlers' in holdfast.yaml, and jars with a",
+      "dev.holdfast.KindProvider on HOLDFAST_CLASSPATH."
     })
 public final class WorkerCommand implements Callable<Integer> {
   @Mixin final ConnectionOptions reach = new ConnectionOptions();
@@ -32,7 +33,7 @@ public final class WorkerCommand implements Callable<Integer> {
   @Option(
       names = "--component",
       paramLabel = "ID",
-      description = "component id, worker:{queue}:{n}")
+      description = "name of this worker, worker:{queue}:{n}")
   @Nullable String component;
 
   @Option(names = "--examples", description = "also run the example kinds of 'holdfast dev'")
