@@ -149,7 +149,7 @@ public final class KeysCommand {
         if (!control.revokeKey(id)) {
           throw unknown(id);
         }
-        System.out.println(id + " is revoked; servers believe it for a few more seconds");
+        System.out.println(id + " is revoked; servers may accept it for a few more seconds");
         return ExitCode.OK;
       }
     }
@@ -182,7 +182,7 @@ public final class KeysCommand {
     public Integer call() {
       if (signing == (id != null) || (signing && overlap != null)) {
         throw new CommandException(
-            ExitCode.USAGE, "name a key by its id, or say --signing and nothing else");
+            ExitCode.USAGE, "name a key by its id, or use --signing alone");
       }
       Duration during =
           overlap == null ? Duration.ofHours(1) : Input.duration("--overlap", overlap);
@@ -193,13 +193,13 @@ public final class KeysCommand {
         if (id == null) {
           control.rotateSigningKey();
           System.out.println(
-              "task tokens are signed with a new key; those signed before stay good until they"
+              "task tokens are signed with a new key; those signed before stay valid until they"
                   + " expire");
         } else {
           String old = id;
           show(control.rotateKey(old, during).orElseThrow(() -> unknown(old)), output.json);
           System.err.println(
-              "holdfast: the old key, " + old + ", is good for " + Durations.text(during));
+              "holdfast: the old key, " + old + ", stays valid for " + Durations.text(during));
         }
         return ExitCode.OK;
       }
@@ -213,12 +213,12 @@ public final class KeysCommand {
       Shown.print(node);
     } else {
       System.out.println(key.text());
-      System.err.println("made key " + key.id() + "; it is not shown again");
+      System.err.println("created key " + key.id() + "; it is not shown again");
     }
   }
 
   private static CommandException unknown(String id) {
     return new CommandException(
-        ExitCode.NOT_FOUND, "there is no key " + Failures.oneLine(id) + " that opens anything");
+        ExitCode.NOT_FOUND, "there is no key " + Failures.oneLine(id) + " that is valid");
   }
 }

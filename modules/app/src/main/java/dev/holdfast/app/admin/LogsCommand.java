@@ -74,7 +74,7 @@ public final class LogsCommand implements Callable<Integer> {
                   Failures.oneLine(component),
                   folder.toAbsolutePath().normalize(),
                   known(folder).isEmpty()
-                      ? "logs lie on the machine of its supervisor, in its folder"
+                      ? "logs are on the machine of its supervisor, in its folder"
                       : "there are logs of " + String.join(", ", known(folder))));
     }
     long at = tail(file, System.out);
@@ -151,7 +151,7 @@ public final class LogsCommand implements Callable<Integer> {
     while (!signals.await(MOMENT_MILLIS)) {
       long size = Files.exists(file) ? Files.size(file) : 0;
       if (size < at) {
-        // It was full and began anew.
+        // The file was full and a new one was started.
         at = 0;
       }
       try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "r")) {
@@ -164,7 +164,7 @@ public final class LogsCommand implements Callable<Integer> {
         }
         System.out.flush();
       } catch (IOException between) {
-        // Just being put aside; the next look finds the new one.
+        // The file is being renamed; the next read finds the new one.
       }
     }
   }

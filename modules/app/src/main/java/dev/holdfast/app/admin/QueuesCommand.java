@@ -135,7 +135,7 @@ public final class QueuesCommand {
       try (Operator control = reach.open(settings)) {
         KnownQueues.require(queue, control, settings, "");
         boolean resumed = control.resume(queue);
-        System.out.println(queue + (resumed ? " is open again" : " was not paused"));
+        System.out.println(queue + (resumed ? " is resumed" : " was not paused"));
         return ExitCode.OK;
       }
     }

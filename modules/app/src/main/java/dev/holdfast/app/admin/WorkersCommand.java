@@ -53,7 +53,7 @@ public final class WorkersCommand {
           String table = WorkersTable.of(workers);
           System.out.print(table);
           if (workers.workers().isEmpty()) {
-            System.out.println("no supervisor runs, and no worker holds a job");
+            System.out.println("no supervisor is running, and no worker holds a job");
           }
         }
         return ExitCode.OK;

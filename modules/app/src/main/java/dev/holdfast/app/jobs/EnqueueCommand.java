@@ -160,7 +160,7 @@ public final class EnqueueCommand implements Callable<Integer> {
       Shown.print(objects);
     } else {
       for (Enqueued each : enqueued) {
-        System.out.println(each.id() + (each.duplicate() ? " (already there)" : ""));
+        System.out.println(each.id() + (each.duplicate() ? " (already enqueued)" : ""));
       }
     }
   }

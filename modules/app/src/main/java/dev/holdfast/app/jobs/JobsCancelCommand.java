@@ -78,7 +78,7 @@ final class JobsCancelCommand implements Callable<Integer> {
     return switch (cancellation.answer()) {
       case CANCELLED -> "cancelled";
       case REQUESTED -> "running: its worker was asked to stop";
-      case ALREADY_REQUESTED -> "running: its worker has been asked before";
+      case ALREADY_REQUESTED -> "running: its worker was already asked to stop";
       case ALREADY_TERMINAL -> "refused: it has already ended, " + cancellation.was();
     };
   }

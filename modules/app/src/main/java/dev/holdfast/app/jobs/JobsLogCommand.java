@@ -40,7 +40,7 @@ final class JobsLogCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     JobId job = JobId.parse(id);
     try (Operator control = reach.open()) {
-      // Asked before the log is read: what was printed before the end is there at the end.
+      // Read before the log: then the log has all output of a job that has ended.
       boolean ended = JobsCommand.existing(control, job).state().isTerminal();
       LogTail tail = control.log(job, LogCursor.START);
       print(tail);
@@ -62,7 +62,7 @@ final class JobsLogCommand implements Callable<Integer> {
       return;
     }
     if (tail.skipped()) {
-      System.out.println("… what came before is not kept");
+      System.out.println("… earlier output is not kept");
     }
     for (LogTail.Part part : tail.parts()) {
       if (part.attempt() != attempt && (attempt > 0 || part.attempt() > 1)) {

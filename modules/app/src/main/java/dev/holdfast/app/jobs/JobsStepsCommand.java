@@ -61,7 +61,7 @@ final class JobsStepsCommand implements Callable<Integer> {
             .orElseThrow(
                 () ->
                     new CommandException(
-                        ExitCode.NOT_FOUND, "step '%s' has not begun".formatted(wanted)));
+                        ExitCode.NOT_FOUND, "step '%s' has not started".formatted(wanted)));
     if (output.json) {
       Shown.print(Shape.step(found));
     } else {
@@ -88,6 +88,6 @@ final class JobsStepsCommand implements Callable<Integer> {
               : Durations.text(Duration.between(step.startedAt(), step.finishedAt())),
           step.patchBytes() == null ? "" : Shown.bytes(step.patchBytes()));
     }
-    System.out.print(table.isEmpty() ? "no step has begun\n" : table.toString());
+    System.out.print(table.isEmpty() ? "no step has started\n" : table.toString());
   }
 }

@@ -69,7 +69,7 @@ public final class ConnectionOptions {
       throw new CommandException(
           ExitCode.CONFIGURATION,
           (apiKeyFile == null ? ClientConfig.API_KEY.variable() : apiKeyFile)
-              + " holds no API key: one looks like hf_0123456789ab_...");
+              + " holds no API key: a key looks like hf_0123456789ab_...");
     }
     return key;
   }

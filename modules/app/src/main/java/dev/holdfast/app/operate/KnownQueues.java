@@ -15,8 +15,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Tells a queue from a typing error. A queue comes into being with its first job, so a setting of a
- * queue with a wrong name would be kept, and do nothing.
+ * Tells a queue from a typing error. A queue exists from its first job on, so a setting of a queue
+ * with a misspelled name would be stored without any effect.
  */
 public final class KnownQueues {
   private KnownQueues() {}
@@ -37,7 +37,7 @@ public final class KnownQueues {
     }
     control.workers().workers().forEach(worker -> known.addAll(worker.queues()));
     control.schedules().forEach(each -> known.add(each.queue()));
-    // Last, since it counts: jobs that have ended.
+    // Last, because it is slow: it counts jobs that have ended.
     control.statistics().rows().stream().map(Statistics.Row::queue).forEach(known::add);
     if (!known.contains(queue)) {
       Optional<String> near = Spelling.nearest(queue, known);

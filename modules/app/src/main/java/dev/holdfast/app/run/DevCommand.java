@@ -167,7 +167,7 @@ public final class DevCommand implements Callable<Integer> {
           && access.holdfast().find(job).filter(it -> !it.state().isTerminal()).isPresent()) {
         // Wait for the job to end.
       }
-      System.out.println("rehearsed with " + worker.describe());
+      System.out.println("warmed up with " + worker.describe());
     }
   }
 

@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes jobs that ended long enough ago, a batch at a time, and then their artifacts where those
- * lie. Any number of nodes may do it.
+ * Deletes jobs that ended long enough ago, in batches, and then their artifacts in the store of
+ * this machine. Any number of processes may do so at once.
  */
 final class RetentionTask implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(RetentionTask.class);
@@ -68,7 +68,7 @@ final class RetentionTask implements AutoCloseable {
     deleteArtifacts();
   }
 
-  /** Only what the database says was deleted; a folder that belongs to others is safe from us. */
+  /** Deletes only artifacts of jobs that the database records as deleted. */
   private void deleteArtifacts() {
     try {
       String store = artifacts.id();

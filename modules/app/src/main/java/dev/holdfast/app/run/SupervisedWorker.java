@@ -16,15 +16,15 @@ import dev.holdfast.queue.jdbc.DatabaseException;
 import java.util.List;
 
 /**
- * A worker process that a supervisor starts. Its settings are in its environment and what tells it
- * apart in its arguments; a command line for people would take a quarter of its start.
+ * A worker process that a supervisor starts. Its settings are in its environment, its identity in
+ * its arguments. It does without picocli, which would take a quarter of its start-up time.
  */
 public final class SupervisedWorker {
   private SupervisedWorker() {}
 
   /**
-   * @param arguments which of the bundled kinds it has, and what {@link
-   *     dev.holdfast.supervisor.WorkerCommandLine} adds
+   * @param arguments the bundled kinds, and those that {@link
+   *     dev.holdfast.supervisor.WorkerCommandLine} appends
    */
   public static void main(String[] arguments) {
     Logs.quiet();
@@ -74,7 +74,7 @@ public final class SupervisedWorker {
       worker.serve(settings, signals);
       side.stopping();
     } catch (CommandException | DatabaseException trouble) {
-      // 3 is what Java itself ends with when it is out of memory.
+      // Not 3: a JVM that is out of memory exits with that code.
       if (Failures.exitCode(trouble) == ExitCode.DATABASE_AWAY) {
         throw new CommandException(ExitCode.DATABASE_UNFIT, String.valueOf(trouble.getMessage()));
       }

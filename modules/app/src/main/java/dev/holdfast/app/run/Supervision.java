@@ -24,14 +24,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** Worker processes as the settings want them, each with this same program and its settings. */
+/** Starts a supervisor with the worker processes that the settings name; each runs this program. */
 public final class Supervision {
   private Supervision() {}
 
-  /** What is to run for a queue. */
+  /** What a supervisor runs for a queue. */
   public record Served(String queue, int processes, int concurrency) {}
 
-  /** The queues that holdfast.yaml describes; without any, those that a worker would serve. */
+  /** The queues under 'queues' in holdfast.yaml; without any, those of worker.queues. */
   public static List<Served> served(Settings settings) {
     WorkerConfig worker = settings.worker();
     Map<String, Served> served = new LinkedHashMap<>();
@@ -74,12 +74,12 @@ public final class Supervision {
     var unused = settings.supervisor();
     if (served(settings).stream().allMatch(queue -> queue.processes() == 0)) {
       throw new CommandException(
-          ExitCode.CONFIGURATION, "there is no worker to run: name queues in holdfast.yaml");
+          ExitCode.CONFIGURATION, "no worker to run: name queues in holdfast.yaml");
     }
   }
 
   /**
-   * @param bundled kinds that each worker has besides its own
+   * @param bundled kinds that each worker has in addition to its own
    */
   static Supervisor start(
       Settings settings,
@@ -125,7 +125,7 @@ public final class Supervision {
     return arguments;
   }
 
-  /** What Java itself was started with, apart from what would be written or opened twice. */
+  /** Whether workers get an option of this JVM: not those that write a file or open a port. */
   private static boolean isForWorkersToo(String option) {
     return !option.contains("AutoCreateSharedArchive")
         && !option.contains("AOTCacheOutput")

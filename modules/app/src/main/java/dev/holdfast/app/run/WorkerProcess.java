@@ -37,7 +37,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** A worker as a process runs it: made from the settings. */
+/** The worker of a process, made from the settings. */
 final class WorkerProcess implements AutoCloseable {
   private static final Set<String> FOR_GIT =
       Set.of(
@@ -52,16 +52,16 @@ final class WorkerProcess implements AutoCloseable {
           "GIT_SSL_CAINFO");
 
   private final Worker worker;
-  private final int places;
+  private final int concurrency;
   private final String description;
 
-  private WorkerProcess(Worker worker, int places, String description) {
+  private WorkerProcess(Worker worker, int concurrency, String description) {
     this.worker = worker;
-    this.places = places;
+    this.concurrency = concurrency;
     this.description = description;
   }
 
-  /** On the database itself. */
+  /** A worker that is connected to the database. */
   static WorkerProcess start(
       Settings settings, Access access, @Nullable String component, List<BundledKinds> bundled) {
     return start(settings, access, component, bundled, false);
@@ -80,7 +80,7 @@ final class WorkerProcess implements AutoCloseable {
         component);
   }
 
-  /** Through a server, which looks after the database. */
+  /** A worker that calls a server. */
   static WorkerProcess start(
       Settings settings,
       HttpSource server,
@@ -148,7 +148,7 @@ final class WorkerProcess implements AutoCloseable {
       System.err.println(
           "holdfast: the handlers of "
               + provider.getClass().getName()
-              + " need the database and are left out");
+              + " need the database and are not loaded");
     }
     return kinds;
   }
@@ -173,7 +173,7 @@ final class WorkerProcess implements AutoCloseable {
           "the handlers could not be loaded: " + Failures.oneLine(String.valueOf(broken)));
     }
     bundled.forEach(some -> kinds.addAll(some.kinds()));
-    // It would claim jobs all the same, and fail each of them for good.
+    // Without handlers it would claim jobs and fail all of them.
     if (kinds.isEmpty()) {
       throw new CommandException(
           ExitCode.HANDLERS,
@@ -183,7 +183,7 @@ final class WorkerProcess implements AutoCloseable {
     return kinds;
   }
 
-  /** How git reaches servers; it sees nothing else of the worker's environment. */
+  /** The variables by which git reaches servers; it gets no others of the worker. */
   private static Map<String, String> gitEnvironment() {
     return System.getenv().entrySet().stream()
         .filter(variable -> FOR_GIT.contains(variable.getKey()))
@@ -203,7 +203,7 @@ final class WorkerProcess implements AutoCloseable {
         config.patchBytes());
   }
 
-  /** Until a signal comes. */
+  /** Returns when a signal arrives. */
   void serve(Settings settings, Signals signals) throws InterruptedException {
     ServerOptions.Statsd statsd = settings.metrics().statsd();
     if (statsd == null) {
@@ -229,27 +229,27 @@ final class WorkerProcess implements AutoCloseable {
     return worker.name();
   }
 
-  int places() {
-    return places;
+  int concurrency() {
+    return concurrency;
   }
 
   List<JobId> running() {
     return worker.running();
   }
 
-  /** What is wrong although it works; null when nothing is. */
+  /** A handler that does not stop although its attempt has ended; null when there is none. */
   @Nullable String trouble() {
     List<OverdueHandler> overdue = worker.overdue();
     if (overdue.isEmpty()) {
       return null;
     }
     OverdueHandler longest = overdue.getFirst();
-    return "a handler of kind '%s' (job %s) goes on, %d s after it was given up%s"
+    return "a handler of kind '%s' (job %s) still runs %d s after its attempt ended%s"
         .formatted(
             longest.kind(),
             longest.lease(),
             longest.since().toSeconds(),
-            overdue.size() == 1 ? "" : ", and " + (overdue.size() - 1) + " more do");
+            overdue.size() == 1 ? "" : ", and " + (overdue.size() - 1) + " more");
   }
 
   void pause() {

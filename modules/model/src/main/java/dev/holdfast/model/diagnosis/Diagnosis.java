@@ -37,7 +37,7 @@ public final class Diagnosis {
    */
   public record Facts(
       List<QueueStatus> queues,
-      WorkerFleet crew,
+      WorkerFleet workers,
       Warnings warnings,
       List<ScheduleStatus> schedules,
       Set<String> waitedFor,

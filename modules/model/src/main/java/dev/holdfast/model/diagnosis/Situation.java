@@ -24,7 +24,7 @@ final class Situation {
     this.facts = facts;
     this.queues =
         facts.queues().stream().collect(Collectors.toMap(QueueStatus::name, queue -> queue));
-    this.silentSupervisors = facts.crew().silentSupervisors();
+    this.silentSupervisors = facts.workers().silentSupervisors();
   }
 
   Diagnosis.Facts facts() {
@@ -32,7 +32,7 @@ final class Situation {
   }
 
   WorkerFleet workers() {
-    return facts.crew();
+    return facts.workers();
   }
 
   Set<String> silentSupervisors() {

@@ -392,7 +392,7 @@ class CommandsTest {
     assertThat(json().get("drops")).hasToString("[\"s1\"]");
     holdfast.queue().settle(new Settlement.Succeed(lease, null));
     assertThat(run("jobs", "control", job, "resume_from_step", "--step", "s1")).isZero();
-    assertThat(said()).contains("these are done, and will be done again: s1");
+    assertThat(said()).contains("these completed steps will run again: s1");
   }
 
   @Test
