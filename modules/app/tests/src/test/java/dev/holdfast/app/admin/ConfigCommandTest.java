@@ -79,7 +79,7 @@ class ConfigCommandTest {
     assertThat(Terminal.run(none, List.of("supervise")).err())
         .singleElement()
         .asString()
-        .contains("there is no worker to run");
+        .contains("no worker to run");
   }
 
   @Test
