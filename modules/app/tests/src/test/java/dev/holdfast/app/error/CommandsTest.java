@@ -345,7 +345,7 @@ class CommandsTest {
     assertThat(run("jobs", "show", job, "--json")).isZero();
     assertThat(json().get("liveControl").get("takeover").asBoolean()).isTrue();
     assertThat(run("jobs", "control", job, "resume")).isZero();
-    assertThat(said()).contains("nothing is asked");
+    assertThat(said()).contains("no command is pending");
     assertThat(run("jobs", "show", job, "--json")).isZero();
     assertThat(json().has("liveControl")).isFalse();
   }
