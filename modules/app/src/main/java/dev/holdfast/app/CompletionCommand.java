@@ -9,7 +9,10 @@ import picocli.CommandLine.Option;
 /** Shell completion. */
 @Command(
     name = "completion",
-    description = "Print a completion script for bash and zsh: source <(holdfast completion)")
+    description = {
+      "Print a completion script for bash and zsh.",
+      "Use it with: source <(holdfast completion)"
+    })
 final class CompletionCommand implements Callable<Integer> {
   @Option(
       names = {"-h", "--help"},

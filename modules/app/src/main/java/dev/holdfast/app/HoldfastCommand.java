@@ -23,19 +23,19 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
 
-/** The command line's table of contents. */
+/** The list of all commands. */
 @Command(
     name = "holdfast",
-    description = "Gets jobs done, whatever crashes, hangs or disappears on the way.",
+    description = "Runs jobs to their end, whatever crashes or hangs on the way.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "",
       "Start with 'holdfast dev', then 'holdfast enqueue sleep' in another terminal.",
-      "Exit codes: 0 done, 2 usage, 3 database or server away, 4 database unfit, 5 not found,",
-      "6 refused, 7 folder or port, 8 job did not succeed, 9 handlers, 10 configuration,",
-      "11 not healthy."
+      "Exit codes: 0 done, 2 usage, 3 database or server unreachable,",
+      "4 database unusable, 5 not found, 6 refused, 7 folder or port,",
+      "8 job did not succeed, 9 handlers, 10 configuration, 11 not healthy."
     })
 final class HoldfastCommand {
   private static final List<Class<?>> COMMANDS =
@@ -69,8 +69,8 @@ final class HoldfastCommand {
   }
 
   /**
-   * With the command that is named alone, if it is one of ours and not about the others: to look
-   * into all of them takes a quarter of the time that a short command takes.
+   * With the named command alone, unless it is 'help': reading the options of all commands takes a
+   * quarter of the time of a short command.
    */
   static CommandLine withOnly(String name) {
     for (Class<?> command : COMMANDS) {

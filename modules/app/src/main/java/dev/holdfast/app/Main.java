@@ -46,7 +46,7 @@ public final class Main {
     if (runs || last.isUsageHelpRequested() || last.isVersionHelpRequested()) {
       return new CommandLine.RunLast().execute(parsed);
     }
-    // The program alone is how somebody asks what it can do; a group alone is half a command.
+    // The program alone prints the help; a group of commands alone is incomplete.
     if (named.parent() == null) {
       named.commandLine().usage(System.out);
       return ExitCode.OK;

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class BadJobTest {
   @Test
   void a_job_without_handler_fails_at_once_and_its_worker_goes_on(World world) {
-    world.worker().env("HOLDFAST_UNKNOWN_KIND_SEC", "0").start();
+    world.worker().env("HOLDFAST_WORKER_UNKNOWN_KIND_TIMEOUT", "0s").start();
     JobStatus failed = world.await(world.enqueue("unheard-of", "{}"), JobState.FAILED);
     Failure failure = Objects.requireNonNull(failed.failure());
     assertThat(failure.code()).isEqualTo(Failure.NO_HANDLER);

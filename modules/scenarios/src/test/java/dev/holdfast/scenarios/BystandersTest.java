@@ -64,8 +64,8 @@ class BystandersTest {
     long culprits = jobs.stream().filter(job -> job.kind().equals(CULPRIT)).count();
     world.holdfast().enqueue(jobs);
     SuperviseTest.supervise(world, processes, CONCURRENCY)
-        .env("HOLDFAST_RESTART_LIMIT", "1000")
-        .env("HOLDFAST_RESTART_LIFETIME_LIMIT", "1000")
+        .env("HOLDFAST_SUPERVISOR_RESTART_LIMIT", "1000")
+        .env("HOLDFAST_SUPERVISOR_RESTART_LIFETIME_LIMIT", "1000")
         .begin();
     World.until(
         SOON.multipliedBy(2),

@@ -116,7 +116,7 @@ class DevTest {
         .property("holdfast.cache", String.valueOf(TestServer.options(folder).cache()))
         .env("HEARTBEAT_INTERVAL_SEC", "1")
         .env("LEASE_TIMEOUT_SEC", Long.toString(World.LEASE.toSeconds()))
-        .env("HOLDFAST_STOP_TIMEOUT_SEC", "10");
+        .env("HOLDFAST_SUPERVISOR_STOP_TIMEOUT", "10s");
   }
 
   private Running server() {

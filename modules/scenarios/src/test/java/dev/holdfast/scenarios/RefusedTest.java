@@ -44,11 +44,11 @@ class RefusedTest {
         Refused.of(2, "'soon' is no duration", "enqueue", "echo", "--delay", "soon"),
         Refused.of(3, "is the server running there", "worker")
             .with("HOLDFAST_DATABASE_URL", "postgres://127.0.0.1:1/x"),
-        Refused.of(4, "fsync=off", "server").with("HOLDFAST_ALLOW_UNSAFE_DATABASE", "0"),
+        Refused.of(4, "fsync=off", "server").with("HOLDFAST_DATABASE_ALLOW_UNSAFE", "0"),
         Refused.of(5, "no job", "jobs", "show", "01890000-0000-7000-8000-000000000000"),
         Refused.of(6, "not JSON", "enqueue", "echo", "{not json"),
         Refused.of(10, "MAX_CONCURRENCY is 0", "worker", "--examples").with("MAX_CONCURRENCY", "0"),
-        Refused.of(10, "no API keys", "server").with("HOLDFAST_HOST", "0.0.0.0"));
+        Refused.of(10, "no API keys", "server").with("HOLDFAST_SERVER_HOST", "0.0.0.0"));
   }
 
   @ParameterizedTest
@@ -56,7 +56,7 @@ class RefusedTest {
   void is_refused_in_one_line(Refused refused, World world) {
     Launch launch = world.launch(refused.command().toArray(String[]::new));
     // The server of these tests runs with fsync=off, which has to be allowed.
-    launch.env("HOLDFAST_ALLOW_UNSAFE_DATABASE", "1");
+    launch.env("HOLDFAST_DATABASE_ALLOW_UNSAFE", "1");
     refused.environment().forEach(launch::env);
     isRefused(launch.run(), refused.code(), refused.message());
     assertThat(world.folder().resolve(".holdfast")).doesNotExist();
@@ -149,7 +149,7 @@ class RefusedTest {
     Path services = Files.createDirectories(folder.resolve("META-INF").resolve("services"));
     Files.writeString(services.resolve("dev.holdfast.KindProvider"), "org.example.Missing\n");
     Launch.Answer answer =
-        world.launch("worker").env("HOLDFAST_ALLOW_UNSAFE_DATABASE", "1").classPath(folder).run();
+        world.launch("worker").env("HOLDFAST_DATABASE_ALLOW_UNSAFE", "1").classPath(folder).run();
     isRefused(answer, 9, "handlers could not be loaded");
     assertThat(answer.err().getFirst()).contains("org.example.Missing");
   }

@@ -113,7 +113,7 @@ class SelfHealTest {
       world
           .worker()
           .env("HOLDFAST_FOLDER", "data")
-          .env("HOLDFAST_STATSD", "127.0.0.1:" + socket.getLocalPort())
+          .env("HOLDFAST_METRICS_STATSD", "127.0.0.1:" + socket.getLocalPort())
           .start();
       JobId id =
           world.enqueue(

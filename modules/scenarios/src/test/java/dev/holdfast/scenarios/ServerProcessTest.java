@@ -162,7 +162,7 @@ class ServerProcessTest {
             world
                 .launch("stats")
                 .env("HOLDFAST_SERVER_URL", url)
-                .env("HOLDFAST_API_KEY", made.out().getFirst())
+                .env("HOLDFAST_SERVER_API_KEY", made.out().getFirst())
                 .run()
                 .code())
         .isZero();

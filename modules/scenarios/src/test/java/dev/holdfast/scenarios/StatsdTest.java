@@ -33,8 +33,8 @@ class StatsdTest {
   void a_worker_and_a_server_send_their_metrics_without_a_warning() throws Exception {
     try (DatagramSocket socket = new DatagramSocket(0, InetAddress.getLoopbackAddress())) {
       String target = "127.0.0.1:" + socket.getLocalPort();
-      assertQuiet(world.worker().env("HOLDFAST_STATSD", target).start(), socket, "worker.");
-      assertQuiet(world.launch("server").env("HOLDFAST_STATSD", target).start(), socket, "server.");
+      assertQuiet(world.worker().env("HOLDFAST_METRICS_STATSD", target).start(), socket, "worker.");
+      assertQuiet(world.launch("server").env("HOLDFAST_METRICS_STATSD", target).start(), socket, "server.");
     }
   }
 
@@ -46,7 +46,7 @@ class StatsdTest {
       nobody = "127.0.0.1:" + socket.getLocalPort();
     }
     for (String target : new String[] {nobody, "no-such-host.invalid:8125"}) {
-      ChildProcess worker = world.worker().env("HOLDFAST_STATSD", target).start();
+      ChildProcess worker = world.worker().env("HOLDFAST_METRICS_STATSD", target).start();
       world.await(world.enqueue("clock", Map.of()), JobState.SUCCEEDED);
       end(worker);
     }

@@ -51,11 +51,11 @@ class SuperviseTest {
   static Launch supervise(World world, int processes, int concurrency) {
     return world
         .launch("supervise", "--concurrency", Integer.toString(concurrency))
-        .env("HOLDFAST_SUPERVISOR", NAME)
+        .env("HOLDFAST_SUPERVISOR_NAME", NAME)
         .env("HOLDFAST_WORKER_PROCESSES", Integer.toString(processes))
-        .env("HOLDFAST_RESTART_DELAY_SEC", "0.01")
-        .env("HOLDFAST_RESTART_DELAY_MAX_SEC", "0.05")
-        .env("HOLDFAST_STOP_TIMEOUT_SEC", "2")
+        .env("HOLDFAST_SUPERVISOR_RESTART_DELAY", "10ms")
+        .env("HOLDFAST_SUPERVISOR_RESTART_MAX_DELAY", "50ms")
+        .env("HOLDFAST_SUPERVISOR_STOP_TIMEOUT", "2s")
         // What the supervisor does not give back at once would not come back in time.
         .env("HEARTBEAT_INTERVAL_SEC", "60")
         .env("LEASE_TIMEOUT_SEC", "300");
@@ -96,10 +96,10 @@ class SuperviseTest {
     long jobs = enqueueEffects(world);
     ChildProcess supervisor =
         supervise(world, 2, 8)
-            .env("HOLDFAST_RESTART_LIMIT", "1000")
-            .env("HOLDFAST_RESTART_LIFETIME_LIMIT", "1000")
+            .env("HOLDFAST_SUPERVISOR_RESTART_LIMIT", "1000")
+            .env("HOLDFAST_SUPERVISOR_RESTART_LIFETIME_LIMIT", "1000")
             // Else the restarts of a worker that was healthy for long are counted from 0 again.
-            .env("HOLDFAST_RESTART_FORGIVEN_SEC", "86400")
+            .env("HOLDFAST_SUPERVISOR_RESTART_RESET", "1d")
             .start();
     Set<Long> killed = new HashSet<>();
     for (int i = 0; i < KILLS; i++) {
@@ -259,7 +259,7 @@ class SuperviseTest {
     Producer producer = Producer.start(world, () -> Job.of("work", new ScenarioKinds.Work(30)));
     for (int i = 0; i < 2; i++) {
       ChildProcess supervisor =
-          supervise(world, 2, 4).env("HOLDFAST_STOP_TIMEOUT_SEC", "30").start();
+          supervise(world, 2, 4).env("HOLDFAST_SUPERVISOR_STOP_TIMEOUT", "30s").start();
       long ran = world.count("SELECT count(*) FROM ran");
       World.until(SOON, "jobs flow", () -> world.count("SELECT count(*) FROM ran") > ran + 20);
       supervisor.signal("TERM");
@@ -279,8 +279,8 @@ class SuperviseTest {
         World world = server.world()) {
       ChildProcess supervisor =
           supervise(world, 1, 4)
-              .env("HOLDFAST_HEALTH_INTERVAL_SEC", "0.2")
-              .env("HOLDFAST_HEALTH_TIMEOUT_SEC", "10")
+              .env("HOLDFAST_SUPERVISOR_HEALTH_INTERVAL", "200ms")
+              .env("HOLDFAST_SUPERVISOR_HEALTH_TIMEOUT", "10s")
               .start();
       WorkerHealth before = untilHealthy(world, 1);
       assertThat(before.silentAfter()).isEqualTo(Duration.ofSeconds(10));
@@ -350,8 +350,8 @@ class SuperviseTest {
     supervise(world, 1, 2).start();
     Launch.Answer second = supervise(world, 1, 2).run();
     assertThat(second.code()).isEqualTo(6);
-    assertThat(second.err()).singleElement().asString().contains("HOLDFAST_SUPERVISOR");
-    ChildProcess other = supervise(world, 1, 2).env("HOLDFAST_SUPERVISOR", "there").start();
+    assertThat(second.err()).singleElement().asString().contains("HOLDFAST_SUPERVISOR_NAME");
+    ChildProcess other = supervise(world, 1, 2).env("HOLDFAST_SUPERVISOR_NAME", "there").start();
     assertThat(health(world).readings().all()).hasSize(2);
     other.signal("TERM");
     assertThat(other.awaitExit(SOON)).isZero();
@@ -364,9 +364,9 @@ class SuperviseTest {
   void a_supervisor_whose_workers_cannot_start_says_so_and_gives_them_up(World world) {
     ChildProcess supervisor =
         supervise(world, 1, 2)
-            .env("HOLDFAST_WORKER_JAVA_OPTS", "-XX:NoSuchOption=1")
-            .env("HOLDFAST_RESTART_LIMIT", "2")
-            .env("HOLDFAST_BOOT_TIMEOUT_SEC", "5")
+            .env("HOLDFAST_WORKER_JAVA_OPTIONS", "-XX:NoSuchOption=1")
+            .env("HOLDFAST_SUPERVISOR_RESTART_LIMIT", "2")
+            .env("HOLDFAST_SUPERVISOR_BOOT_TIMEOUT", "5s")
             .begin();
     WorkerHealth failed = until(world, row -> row.status() == HealthStatus.FAILED);
     assertThat(failed.restarts()).isEqualTo(2);

@@ -57,7 +57,7 @@ class FreshCloneTest {
     ProcessBuilder builder = new ProcessBuilder(heeding).directory(clone.toFile());
     NewUser.environment(builder.environment());
     NewUser.mark(builder.environment(), mark);
-    builder.environment().put("HOLDFAST_PORT", Integer.toString(port));
+    builder.environment().put("HOLDFAST_SERVER_PORT", Integer.toString(port));
     ChildProcess child = ChildProcess.start(builder);
     children.add(child);
     return child;
@@ -100,7 +100,7 @@ class FreshCloneTest {
       see(browser, "#/jobs", "Jobs", "echo", "succeeded");
       see(browser, "#/jobs/" + first, "echo", "succeeded", first);
       see(browser, "#/workers", "Workers", "worker:default:0", "healthy");
-      see(browser, "#/info", "Info", "PostgreSQL", "HOLDFAST_PORT");
+      see(browser, "#/info", "Info", "PostgreSQL", "HOLDFAST_SERVER_PORT");
     }
   }
 
@@ -120,12 +120,12 @@ class FreshCloneTest {
   void the_demo_plays_to_its_end() {
     assertThat(run("./holdfast", "demo"))
         .anyMatch(line -> line.contains("!! kill -9 of worker:demo:0"))
-        .anyMatch(line -> line.contains("its worker is gone; it is back in the queue"))
-        .anyMatch(line -> line.contains("endless     has stopped, as it was asked to"))
+        .anyMatch(line -> line.contains("its worker is gone; it was requeued"))
+        .anyMatch(line -> line.contains("endless     has stopped, as requested"))
         .anyMatch(line -> line.contains("toxic       is given up: TOXIC_JOB"))
         .anyMatch(line -> line.contains("agent       a step is stuck; it is tried again"))
         .anyMatch(line -> line.contains("agent       the same failure again"))
-        .anyMatch(line -> line.contains("0 lost, 0 done twice"));
+        .anyMatch(line -> line.contains("0 lost, 0 run twice"));
     assertThat(clone.resolve(".holdfast"))
         .isDirectoryNotContaining(path -> path.getFileName().toString().startsWith("demo-"));
   }

@@ -63,8 +63,8 @@ final class Session implements AutoCloseable {
     NewUser.mark(environment, mark);
     environment.put("HOME", home.toString());
     environment.put("PATH", local + ":" + bin + ":" + environment.get("PATH"));
-    environment.put("HOLDFAST_PORT", port);
-    environment.put("HOLDFAST_SUPERVISOR", "vm");
+    environment.put("HOLDFAST_SERVER_PORT", port);
+    environment.put("HOLDFAST_SUPERVISOR_NAME", "vm");
     // examples/curl/worker.sh has the usual port, too.
     environment.put("SERVER_URL", "http://127.0.0.1:" + port);
     // As at a terminal, and with the user name that the documents show.
@@ -119,7 +119,7 @@ final class Session implements AutoCloseable {
     Shell.Background started =
         shell.start(
             taken && SERVER.matcher(text).find()
-                ? "HOLDFAST_PORT=" + NewUser.freePort() + " " + text
+                ? "HOLDFAST_SERVER_PORT=" + NewUser.freePort() + " " + text
                 : text);
     background.add(started);
     List<String> expected = new ArrayList<>(command.expected());

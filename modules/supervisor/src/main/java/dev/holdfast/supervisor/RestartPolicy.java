@@ -5,9 +5,9 @@ import java.time.Duration;
 /**
  * How often a worker that crashes is started again, and how soon.
  *
- * @param rapidLimit so many restarts within the window are too many: it cannot even start
- * @param lifetimeLimit so many in all are too many, however slowly they come
- * @param forgivenAfter healthy for so long, it begins with no restarts again
+ * @param rapidLimit restarts within the window after which it has failed: it cannot even start
+ * @param lifetimeLimit restarts in total after which it has failed, however slowly they come
+ * @param forgivenAfter how long it must be healthy until its restarts are counted from zero
  */
 public record RestartPolicy(
     int rapidLimit,

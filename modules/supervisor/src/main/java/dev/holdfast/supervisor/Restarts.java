@@ -6,8 +6,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * The restarts of one worker, and what they allow. Nothing but health wears them off: neither a
- * pause nor an operator who starts it by hand.
+ * Counts the restarts of one worker and decides what follows a crash. Only a healthy time resets
+ * the count: neither a pause nor a start by an operator does.
  */
 final class Restarts {
   private final RestartPolicy policy;
@@ -20,10 +20,10 @@ final class Restarts {
 
   /** What follows a crash. */
   sealed interface Next {
-    /** It is started again after so long. */
+    /** It is restarted after a delay. */
     record In(Duration delay) implements Next {}
 
-    /** It is not started again. */
+    /** It is not restarted. */
     record GiveUp(String why) implements Next {}
   }
 
@@ -32,7 +32,7 @@ final class Restarts {
   }
 
   /**
-   * @param now in nanoseconds, of a clock that only goes on
+   * @param now in nanoseconds, of a monotonic clock
    */
   Next afterCrash(long now) {
     while (!times.isEmpty() && now - times.peekFirst() >= policy.rapidWindow().toNanos()) {
@@ -43,7 +43,7 @@ final class Restarts {
           Plural.of(times.size(), "restart") + " within " + shown(policy.rapidWindow()));
     }
     if (count >= policy.lifetimeLimit()) {
-      return new Next.GiveUp(Plural.of(count, "restart") + " in all");
+      return new Next.GiveUp(Plural.of(count, "restart") + " in total");
     }
     return new Next.In(policy.delay(count));
   }
@@ -53,7 +53,7 @@ final class Restarts {
     count++;
   }
 
-  /** Whether there was something to forgive. */
+  /** Resets the count after a healthy time; whether there was anything to reset. */
   boolean forgiven(Duration healthyFor) {
     if (count == 0 || healthyFor.compareTo(policy.forgivenAfter()) < 0) {
       return false;

@@ -1,18 +1,13 @@
 package dev.holdfast.supervisor;
 
 import dev.holdfast.model.command.WorkerCommand;
-import dev.holdfast.model.ops.Machine;
 import dev.holdfast.model.ops.WorkerHealth;
-import dev.holdfast.process.Companion;
-import dev.holdfast.queue.health.Supervisors;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -24,24 +19,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts worker processes, watches them, and starts those again that crash, within limits. One
- * thread does all of it.
+ * Starts worker processes, watches them, and restarts those that crash, within limits. One thread
+ * does all of it.
  */
 public final class Supervisor implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Supervisor.class);
   private static final long TURN_MILLIS = 100;
   private static final long MOMENT_MILLIS = 20;
-  private static final Duration KILLING = Duration.ofSeconds(5);
 
   private final WorkerRegistry registry;
   private final SupervisorOptions options;
   private final LongSupplier nanos;
-  private final Leftovers leftovers;
-  private final Supervisors.Supervising self;
+  private final JobRecovery recovery;
+  private final NameClaim name;
   private final Map<String, SupervisedProcess> workers = new LinkedHashMap<>();
   private final AtomicBoolean stopping = new AtomicBoolean();
   private final CountDownLatch ended = new CountDownLatch(1);
-  private final Semaphore bell = new Semaphore(0);
+  private final Semaphore wakeUps = new Semaphore(0);
   private final Thread thread;
   private long lookAt;
   private long answeredAt;
@@ -50,10 +44,10 @@ public final class Supervisor implements AutoCloseable {
   private volatile Standing standing;
 
   /**
-   * How its workers stand, by their components.
+   * The components of its workers, by their status.
    *
-   * @param stopped by an operator, perhaps before this supervisor began
-   * @param unhealthy those that are neither healthy nor stopped
+   * @param stopped by an operator, perhaps before this supervisor was started
+   * @param unhealthy neither healthy nor stopped
    */
   public record Standing(List<String> stopped, List<String> unhealthy) {}
 
@@ -66,19 +60,14 @@ public final class Supervisor implements AutoCloseable {
     this.registry = registry;
     this.options = options;
     this.nanos = nanos;
-    this.leftovers = new Leftovers(registry.recovery(), options.name(), nanos);
-    this.self =
-        new Supervisors.Supervising(
-            options.name(),
-            Machine.name(),
-            ProcessHandle.current().pid(),
-            ProcessHandle.current().info().startInstant().orElse(Instant.EPOCH));
+    this.recovery = new JobRecovery(registry, options.name(), nanos);
+    this.name = new NameClaim(registry, options, recovery);
     for (WorkerCommandLine command : commands) {
       WorkerLog output =
           new WorkerLog(command.component(), options.logs(), options.logBytes(), echo);
       workers.put(
           command.component(),
-          new SupervisedProcess(registry, leftovers, options, command, output, nanos, this::wake));
+          new SupervisedProcess(registry, recovery, options, command, output, nanos, this::wake));
     }
     this.standing = new Standing(List.of(), List.copyOf(workers.keySet()));
     this.lookAt = nanos.getAsLong();
@@ -87,9 +76,10 @@ public final class Supervisor implements AutoCloseable {
   }
 
   /**
-   * Takes the name, ends what a supervisor of that name left running, and starts the workers.
+   * Claims the name, ends processes that an earlier supervisor of that name left running, and
+   * starts the workers.
    *
-   * @param echo gets every line that they write, with its component before it
+   * @param echo gets every line that the workers write, with the component before it
    */
   public static Supervisor start(
       WorkerRegistry registry,
@@ -106,40 +96,16 @@ public final class Supervisor implements AutoCloseable {
       Consumer<String> echo,
       LongSupplier nanos) {
     Supervisor supervisor = new Supervisor(registry, options, commands, echo, nanos);
-    supervisor.takeName();
+    supervisor.name.claim();
+    supervisor.restore();
     supervisor.thread.start();
     return supervisor;
   }
 
   // ---- before anything runs
 
-  private void takeName() {
-    Optional<Supervisors.Known> known = registry.supervisors().find(options.name());
-    boolean taken;
-    if (known.isEmpty()) {
-      taken = registry.supervisors().appear(self);
-    } else {
-      Supervisors.Supervising other = known.get().supervising();
-      boolean here = other.host().equals(self.host());
-      boolean gone =
-          here
-              ? !Companion.isAlive(other.pid(), other.processStartedAt())
-              : known.get().silentFor().compareTo(options.silence()) > 0;
-      taken = gone && registry.supervisors().replace(other, self);
-      if (taken && here) {
-        endStragglers();
-      }
-    }
-    if (!taken) {
-      throw new SupervisorRunsException(
-          "a supervisor named '%s' runs already%s: stop it, or name this one with HOLDFAST_SUPERVISOR"
-              .formatted(
-                  options.name(),
-                  known
-                      .map(Supervisors.Known::supervising)
-                      .map(other -> " (pid " + other.pid() + " on " + other.host() + ")")
-                      .orElse("")));
-    }
+  /** Continues what an earlier supervisor of this name has recorded. */
+  private void restore() {
     for (WorkerHealth row : registry.readings().of(options.name())) {
       SupervisedProcess worker = workers.get(row.component());
       if (worker != null) {
@@ -147,42 +113,11 @@ public final class Supervisor implements AutoCloseable {
       }
     }
     registry.processes().clear(options.name());
-    for (WorkerCommand order : registry.commands().inForce(options.name())) {
-      SupervisedProcess worker = workers.get(order.component());
+    for (WorkerCommand command : registry.commands().inForce(options.name())) {
+      SupervisedProcess worker = workers.get(command.component());
       if (worker != null) {
-        worker.begin(order.action());
+        worker.begin(command.action());
       }
-    }
-  }
-
-  /** They know that they are alone and end by themselves; those that cannot are made to. */
-  private void endStragglers() {
-    long until = System.nanoTime() + options.stop().plus(SupervisorOptions.ENDING).toNanos();
-    for (WorkerHealth row : registry.readings().of(options.name())) {
-      Long pid = row.pid();
-      Instant startedAt = row.processStartedAt();
-      if (pid == null || startedAt == null) {
-        continue;
-      }
-      if (Companion.isAlive(pid, startedAt)) {
-        log.info("{} (pid {}) is left from before and ends", row.component(), pid);
-      }
-      awaitGone(pid, startedAt, until);
-      if (Companion.killIfSame(pid, startedAt)) {
-        log.warn("{} (pid {}) did not end by itself and was killed", row.component(), pid);
-        awaitGone(pid, startedAt, System.nanoTime() + KILLING.toNanos());
-      }
-      leftovers.giveBack(row.component(), pid, "its supervisor was gone, and so is it");
-    }
-  }
-
-  private static void awaitGone(long pid, Instant startedAt, long until) {
-    try {
-      while (Companion.isAlive(pid, startedAt) && System.nanoTime() < until) {
-        TimeUnit.MILLISECONDS.sleep(MOMENT_MILLIS);
-      }
-    } catch (InterruptedException hurry) {
-      Thread.currentThread().interrupt();
     }
   }
 
@@ -195,7 +130,7 @@ public final class Supervisor implements AutoCloseable {
         await();
       }
       if (!replaced) {
-        database(() -> registry.supervisors().leave(self));
+        database(name::release);
       }
     } finally {
       workers.values().forEach(SupervisedProcess::close);
@@ -203,7 +138,7 @@ public final class Supervisor implements AutoCloseable {
     }
   }
 
-  /** Without a database the end of the last process cannot be recorded, and is not waited for. */
+  /** Without a database the end of the last process cannot be recorded; that is not waited for. */
   private boolean isOver() {
     return stopping.get()
         && (workers.values().stream().allMatch(SupervisedProcess::isOff)
@@ -222,11 +157,11 @@ public final class Supervisor implements AutoCloseable {
       }
       database(worker::turn);
     }
-    database(() -> leftovers.turn(this::runs));
+    database(() -> recovery.turn(this::runs));
     standing =
         new Standing(
             components(SupervisedProcess::isStopped),
-            components(worker -> !worker.isStopped() && !worker.isUp()));
+            components(worker -> !worker.isStopped() && !worker.isHealthy()));
   }
 
   private List<String> components(Predicate<SupervisedProcess> which) {
@@ -238,12 +173,12 @@ public final class Supervisor implements AutoCloseable {
     return worker != null && worker.hasProcess(pid);
   }
 
-  /** Says that it is there, hears how the workers are doing and what is asked of them. */
+  /** Renews the name, reads the reports of the workers and carries out commands. */
   private void look() {
     boolean answered =
         database(
             () -> {
-              if (!registry.supervisors().watching(self)) {
+              if (!name.renew()) {
                 replaced();
                 return;
               }
@@ -253,15 +188,15 @@ public final class Supervisor implements AutoCloseable {
                   worker.heard(row);
                 }
               }
-              for (WorkerCommand order : registry.commands().open(options.name())) {
-                SupervisedProcess worker = workers.get(order.component());
+              for (WorkerCommand command : registry.commands().open(options.name())) {
+                SupervisedProcess worker = workers.get(command.component());
                 if (worker != null && !stopping.get()) {
-                  worker.order(order);
+                  worker.obey(command);
                 }
-                registry.commands().done(order);
+                registry.commands().done(command);
               }
             });
-    // An answer that took its time is no better than none: nobody was listening meanwhile.
+    // A slow answer counts as none: during that time workers could not report either.
     long now = nanos.getAsLong();
     Duration late = options.look().plus(options.silence().dividedBy(2));
     if (!answered || now - answeredAt > late.toNanos()) {
@@ -284,26 +219,26 @@ public final class Supervisor implements AutoCloseable {
     try {
       turn.run();
       if (away) {
-        log.info("workers are looked after again");
+        log.info("the database answers again: workers are supervised");
         away = false;
       }
       return true;
     } catch (DatabaseException trouble) {
       if (!away) {
-        log.info("workers are left alone until the database answers: {}", trouble.getMessage());
+        log.info("workers are not supervised until the database answers: {}", trouble.getMessage());
         away = true;
       }
       return false;
     } catch (RuntimeException bug) {
-      log.error("the supervisor goes on after a fault of its own", bug);
+      log.error("unexpected error in the supervisor; it continues", bug);
       return false;
     }
   }
 
   private void await() {
     try {
-      if (bell.tryAcquire(TURN_MILLIS, TimeUnit.MILLISECONDS)) {
-        bell.drainPermits();
+      if (wakeUps.tryAcquire(TURN_MILLIS, TimeUnit.MILLISECONDS)) {
+        wakeUps.drainPermits();
       }
     } catch (InterruptedException stop) {
       stopping.set(true);
@@ -311,16 +246,16 @@ public final class Supervisor implements AutoCloseable {
   }
 
   private void wake() {
-    bell.release();
+    wakeUps.release();
   }
 
-  // ---- for whoever started it
+  // ---- for the caller
 
   public Standing standing() {
     return standing;
   }
 
-  /** Whether all that are not stopped are healthy before the time is over. */
+  /** Waits until all workers that are not stopped are healthy; false when the time is over. */
   public boolean awaitHealthy(Duration patience) throws InterruptedException {
     long until = System.nanoTime() + patience.toNanos();
     while (!standing.unhealthy().isEmpty() && System.nanoTime() < until && ended.getCount() > 0) {
@@ -329,12 +264,12 @@ public final class Supervisor implements AutoCloseable {
     return standing.unhealthy().isEmpty();
   }
 
-  /** Whether another one has taken its name, so that it stopped. */
+  /** Whether it has stopped because another supervisor has taken its name. */
   public boolean isReplaced() {
     return replaced && ended.getCount() == 0;
   }
 
-  /** Stops the workers, each with the time its jobs may take, and returns when none is left. */
+  /** Stops the workers, giving their jobs the time they may take, and waits for all of them. */
   @Override
   public void close() {
     stopping.set(true);

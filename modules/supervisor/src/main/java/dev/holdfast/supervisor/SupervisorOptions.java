@@ -4,18 +4,18 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * How a supervisor looks after its workers.
+ * How a supervisor treats its worker processes.
  *
- * @param name under which its workers' rows stand; no two that run have the same
- * @param boot how long a process may take until it is healthy
- * @param silence after which a process that was healthy counts as crashed
- * @param look how often the database is asked
- * @param stop how long running jobs may take at a stop, before SIGTERM
+ * @param name of the supervisor; no two that run may have the same
+ * @param boot how long a process may take to become healthy
+ * @param silence how long a process may report nothing before it counts as crashed
+ * @param look how often the supervisor reads reports and commands
+ * @param stop how long running jobs may take when a process is stopped, before SIGTERM
  * @param terminate how long after that, before SIGKILL
- * @param recycle how long a process may be healthy with trouble, before it is started anew
- * @param folder where processes run
- * @param logs where their output goes
- * @param logBytes how much of it is kept, for each
+ * @param recycle how long a process may report trouble before it is restarted
+ * @param folder the working directory of the processes
+ * @param logs the folder of their output
+ * @param logBytes how much output is kept of each
  */
 public record SupervisorOptions(
     String name,
@@ -29,7 +29,7 @@ public record SupervisorOptions(
     Path folder,
     Path logs,
     long logBytes) {
-  /** What a process needs to end after its jobs have. */
+  /** How long a process may take to exit once its jobs have ended. */
   static final Duration ENDING = Duration.ofSeconds(2);
 
   public static final Duration LOOK = Duration.ofSeconds(1);

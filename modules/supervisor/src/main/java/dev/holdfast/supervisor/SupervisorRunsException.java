@@ -2,7 +2,7 @@ package dev.holdfast.supervisor;
 
 import java.io.Serial;
 
-/** Another supervisor goes by the same name. */
+/** Another supervisor with the same name is running. */
 public final class SupervisorRunsException extends RuntimeException {
   @Serial private static final long serialVersionUID = 1;
 

@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 
-/** What the processes of one component write: into a file of its own, and on to whoever looks. */
+/** The output of the processes of one worker: written to a file, and passed on to an observer. */
 public final class WorkerLog implements AutoCloseable {
   static final int LONGEST_LINE = 16 << 10;
 
@@ -20,13 +20,13 @@ public final class WorkerLog implements AutoCloseable {
     try {
       Files.createDirectories(logs);
     } catch (IOException cannot) {
-      throw new UncheckedIOException("the folder of logs cannot be made: " + logs, cannot);
+      throw new UncheckedIOException("the folder of logs cannot be created: " + logs, cannot);
     }
     this.file = new RollingFile(file(logs, component), most);
     this.echo = echo;
   }
 
-  /** Where the log of a component lies; what was before lies beside it, as {@code .1}. */
+  /** The log file of a worker; the file before it is beside it, with the suffix {@code .1}. */
   public static Path file(Path logs, String component) {
     return logs.resolve(component.replace(':', '-') + ".log");
   }

@@ -1,3 +1,4 @@
+/** Worker processes: started, watched, restarted within limits, stopped. */
 @NullMarked
 package dev.holdfast.supervisor;
 

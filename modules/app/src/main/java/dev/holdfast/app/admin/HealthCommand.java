@@ -20,9 +20,9 @@ import picocli.CommandLine.Mixin;
 @Command(
     name = "health",
     description = {
-      "Say what is wrong and what to do about it.",
-      "Exit code 0 when all is well, 11 when there is something to do, 3 or 4 when the server or"
-          + " the database cannot be used at all."
+      "Show what is wrong and what to do about it.",
+      "Exit code 0 when nothing is wrong, 11 when something is, 3 or 4 when the server",
+      "or the database cannot be used."
     })
 public final class HealthCommand implements Callable<Integer> {
   @Mixin final ConnectionOptions reach = new ConnectionOptions();

@@ -5,11 +5,11 @@ import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
-import dev.holdfast.app.config.Durations;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.setting.Durations;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.KeyResource;
 import dev.holdfast.model.ops.ApiKey;
@@ -27,7 +27,7 @@ import picocli.CommandLine.Parameters;
 /** API keys: create, list, revoke, rotate. */
 @Command(
     name = "keys",
-    description = "Make, list and revoke the API keys that open a server.",
+    description = "Create, list, revoke and rotate API keys of the server.",
     mixinStandardHelpOptions = true,
     subcommands = {
       KeysCommand.CreateCommand.class,
@@ -41,8 +41,8 @@ public final class KeysCommand {
   @Command(
       name = "create",
       description = {
-        "Make an API key and print it.",
-        "It is shown this once and kept nowhere: the database has a digest of it."
+        "Create an API key and print it.",
+        "It is shown only once: the database keeps a digest of it."
       },
       footer = {"", "Example:", "  holdfast keys create --role worker --name builder > worker.key"})
   static final class CreateCommand implements Callable<Integer> {
@@ -53,22 +53,22 @@ public final class KeysCommand {
         names = "--role",
         required = true,
         paramLabel = "ROLE",
-        description = "${COMPLETION-CANDIDATES}, in either case")
+        description = "${COMPLETION-CANDIDATES}")
     Role role = Role.VIEWER;
 
     @Option(
         names = "--tenant",
         paramLabel = "TENANT",
-        description = "whose jobs it sees; default: everybody's")
+        description = "tenant whose jobs it sees; default: all tenants")
     String tenant = ApiKey.EVERY_TENANT;
 
-    @Option(names = "--name", paramLabel = "NAME", description = "to tell it from others")
+    @Option(names = "--name", paramLabel = "NAME", description = "a name, to tell it from others")
     @Nullable String name;
 
     @Option(
         names = "--expires-in",
         paramLabel = "TIME",
-        description = "opens nothing after that, such as 90d; default: for ever")
+        description = "how long it is valid, such as 90d; default: for ever")
     @Nullable String expiresIn;
 
     @Override
@@ -135,7 +135,7 @@ public final class KeysCommand {
   }
 
   /** Opens nothing any more. */
-  @Command(name = "revoke", description = "Have a key open nothing any more.")
+  @Command(name = "revoke", description = "Revoke an API key.")
   static final class RevokeCommand implements Callable<Integer> {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();
 
@@ -148,7 +148,7 @@ public final class KeysCommand {
         if (!operator.revokeKey(id)) {
           throw unknown(id);
         }
-        System.out.println(id + " is revoked; servers believe it for a few more seconds");
+        System.out.println(id + " is revoked; servers may accept it for a few more seconds");
         return ExitCode.OK;
       }
     }
@@ -158,8 +158,8 @@ public final class KeysCommand {
   @Command(
       name = "rotate",
       description = {
-        "Make a new key with the rights of an old one, and revoke that after a while.",
-        "With --signing, the key that task tokens are signed with."
+        "Replace an API key: create a new one, revoke the old one later.",
+        "With --signing, replace the key that signs task tokens."
       })
   static final class RotateCommand implements Callable<Integer> {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();
@@ -171,17 +171,17 @@ public final class KeysCommand {
     @Option(
         names = "--overlap",
         paramLabel = "TIME",
-        description = "how long the old one is still good; default: 1h")
+        description = "how long the old one stays valid; default: 1h")
     @Nullable String overlap;
 
-    @Option(names = "--signing", description = "rotate what task tokens are signed with")
+    @Option(names = "--signing", description = "replace the key that signs task tokens")
     boolean signing;
 
     @Override
     public Integer call() {
       if (signing == (id != null) || (signing && overlap != null)) {
         throw new CommandException(
-            ExitCode.USAGE, "name a key by its id, or say --signing and nothing else");
+            ExitCode.USAGE, "name a key by its id, or use --signing alone");
       }
       Duration during =
           overlap == null ? Duration.ofHours(1) : Input.duration("--overlap", overlap);
@@ -192,13 +192,13 @@ public final class KeysCommand {
         if (id == null) {
           operator.rotateSigningKey();
           System.out.println(
-              "task tokens are signed with a new key; those signed before stay good until they"
+              "task tokens are signed with a new key; those signed before stay valid until they"
                   + " expire");
         } else {
           String old = id;
           show(operator.rotateKey(old, during).orElseThrow(() -> unknown(old)), output.json);
           System.err.println(
-              "holdfast: the old key, " + old + ", is good for " + Durations.text(during));
+              "holdfast: the old key, " + old + ", stays valid for " + Durations.text(during));
         }
         return ExitCode.OK;
       }
@@ -212,12 +212,12 @@ public final class KeysCommand {
       Shown.print(node);
     } else {
       System.out.println(key.text());
-      System.err.println("made key " + key.id() + "; it is not shown again");
+      System.err.println("created key " + key.id() + "; it is not shown again");
     }
   }
 
   private static CommandException unknown(String id) {
     return new CommandException(
-        ExitCode.NOT_FOUND, "there is no key " + Failures.oneLine(id) + " that opens anything");
+        ExitCode.NOT_FOUND, "there is no key " + Failures.oneLine(id) + " that is valid");
   }
 }

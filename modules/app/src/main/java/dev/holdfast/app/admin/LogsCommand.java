@@ -6,7 +6,6 @@ import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
-import dev.holdfast.app.run.Supervision;
 import dev.holdfast.supervisor.WorkerLog;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -29,8 +28,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "logs",
     description = {
-      "Show what a supervised worker of this machine has written.",
-      "Without a component, lists those there are logs of."
+      "Show the output of a supervised worker of this machine.",
+      "Without a worker, lists the logs that exist."
     })
 public final class LogsCommand implements Callable<Integer> {
   private static final long MOMENT_MILLIS = 100;
@@ -40,7 +39,7 @@ public final class LogsCommand implements Callable<Integer> {
 
   @Parameters(
       arity = "0..1",
-      paramLabel = "COMPONENT",
+      paramLabel = "WORKER",
       description = "worker:{queue}:{n}, as 'holdfast health' shows it")
   @Nullable String component;
 
@@ -48,12 +47,12 @@ public final class LogsCommand implements Callable<Integer> {
       names = {"-n", "--lines"},
       paramLabel = "N",
       defaultValue = "100",
-      description = "how many of the last lines (default: ${DEFAULT-VALUE})")
+      description = "number of last lines; default: ${DEFAULT-VALUE}")
   int lines;
 
   @Option(
       names = {"-f", "--follow"},
-      description = "and go on with what is written from now on")
+      description = "continue with new output")
   boolean follow;
 
   @Override
@@ -61,7 +60,7 @@ public final class LogsCommand implements Callable<Integer> {
     if (lines < 0) {
       throw new CommandException(ExitCode.USAGE, "--lines must be zero or more");
     }
-    Path folder = Supervision.logs(common.settings());
+    Path folder = common.settings().supervisor().logsFolder();
     if (component == null) {
       list(folder);
       return ExitCode.OK;
@@ -75,7 +74,7 @@ public final class LogsCommand implements Callable<Integer> {
                   Failures.oneLine(component),
                   folder.toAbsolutePath().normalize(),
                   known(folder).isEmpty()
-                      ? "logs lie on the machine of its supervisor, in its folder"
+                      ? "logs are on the machine of its supervisor, in its folder"
                       : "there are logs of " + String.join(", ", known(folder))));
     }
     long at = tail(file, System.out);
@@ -87,7 +86,7 @@ public final class LogsCommand implements Callable<Integer> {
   }
 
   private static void list(Path folder) throws IOException {
-    Table table = new Table("COMPONENT", "BYTES", "WRITTEN", "FILE");
+    Table table = new Table("WORKER", "BYTES", "WRITTEN", "FILE");
     for (String name : known(folder)) {
       Path file = WorkerLog.file(folder, name);
       table.row(
@@ -152,7 +151,7 @@ public final class LogsCommand implements Callable<Integer> {
     while (!signals.await(MOMENT_MILLIS)) {
       long size = Files.exists(file) ? Files.size(file) : 0;
       if (size < at) {
-        // It was full and began anew.
+        // The file was full and a new one was started.
         at = 0;
       }
       try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "r")) {
@@ -165,7 +164,7 @@ public final class LogsCommand implements Callable<Integer> {
         }
         System.out.flush();
       } catch (IOException between) {
-        // Just being put aside; the next look finds the new one.
+        // The file is being renamed; the next read finds the new one.
       }
     }
   }

@@ -12,7 +12,7 @@ import picocli.CommandLine.Mixin;
 /** Brings the schema up to date. */
 @Command(
     name = "migrate",
-    description = "Create the schema 'holdfast' in the database, or bring it up to date.")
+    description = "Create or update the schema 'holdfast' in the database.")
 public final class MigrateCommand implements Callable<Integer> {
   @Mixin final CommonOptions common = new CommonOptions();
 

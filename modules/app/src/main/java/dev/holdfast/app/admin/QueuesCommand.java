@@ -4,12 +4,12 @@ import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
-import dev.holdfast.app.config.Durations;
 import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.operate.KnownQueues;
+import dev.holdfast.app.setting.Durations;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.model.ops.QueueStatus;
@@ -25,7 +25,7 @@ import picocli.CommandLine.Parameters;
 /** Queues: list, pause, resume, limit, rate. */
 @Command(
     name = "queues",
-    description = "List queues, pause and resume them, limit how many jobs run or start.",
+    description = "List, pause, resume and limit queues.",
     mixinStandardHelpOptions = true,
     subcommands = {
       QueuesCommand.ListCommand.class,
@@ -87,7 +87,7 @@ public final class QueuesCommand {
     }
   }
 
-  /** A queue that nobody has used yet may be set up only by who says so. */
+  /** A queue that nobody has used yet is only changed with this option: it may be a typo. */
   static final class NewOption {
     @Option(names = "--new", description = "also if nobody has used the queue yet")
     boolean isNew;
@@ -100,7 +100,7 @@ public final class QueuesCommand {
   }
 
   /** Stops claims. */
-  @Command(name = "pause", description = "Claim nothing more from a queue; running jobs go on.")
+  @Command(name = "pause", description = "Claim no more jobs of a queue; running jobs continue.")
   static final class PauseCommand implements Callable<Integer> {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();
 
@@ -122,7 +122,7 @@ public final class QueuesCommand {
   }
 
   /** Lets claims go on. */
-  @Command(name = "resume", description = "Claim from a paused queue again.")
+  @Command(name = "resume", description = "Claim jobs of a paused queue again.")
   static final class ResumeCommand implements Callable<Integer> {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();
 
@@ -135,7 +135,7 @@ public final class QueuesCommand {
       try (Operator operator = reach.open(settings)) {
         KnownQueues.require(queue, operator, settings, "");
         boolean resumed = operator.resume(queue);
-        System.out.println(queue + (resumed ? " is open again" : " was not paused"));
+        System.out.println(queue + (resumed ? " is resumed" : " was not paused"));
         return ExitCode.OK;
       }
     }
@@ -144,7 +144,10 @@ public final class QueuesCommand {
   /** Limits running jobs. */
   @Command(
       name = "limit",
-      description = "Run at most N jobs of a queue at once over all workers; without N, no limit.")
+      description = {
+        "Run at most N jobs of a queue at once, over all workers.",
+        "Without N, there is no limit."
+      })
   static final class LimitCommand implements Callable<Integer> {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();
     @Mixin final NewOption may = new NewOption();
@@ -156,7 +159,7 @@ public final class QueuesCommand {
         index = "1",
         arity = "0..1",
         paramLabel = "N",
-        description = "how many; none lifts the limit")
+        description = "the limit; none removes it")
     @Nullable Integer limit;
 
     @Override
@@ -182,8 +185,10 @@ public final class QueuesCommand {
   /** Limits starts over time. */
   @Command(
       name = "rate",
-      description =
-          "Start at most N jobs of a queue per span of time over all workers; without N, no limit.")
+      description = {
+        "Start at most N jobs of a queue per time span, over all workers.",
+        "Without N, there is no limit."
+      })
   static final class RateCommand implements Callable<Integer> {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();
     @Mixin final NewOption may = new NewOption();
@@ -195,10 +200,10 @@ public final class QueuesCommand {
         index = "1",
         arity = "0..1",
         paramLabel = "N",
-        description = "how many; none lifts the limit")
+        description = "the limit; none removes it")
     @Nullable Integer starts;
 
-    @Option(names = "--per", paramLabel = "TIME", description = "span of time; default: 1s")
+    @Option(names = "--per", paramLabel = "TIME", description = "time span; default: 1s")
     String span = "1s";
 
     @Override

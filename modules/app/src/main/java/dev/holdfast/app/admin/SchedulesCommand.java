@@ -31,7 +31,7 @@ import picocli.CommandLine.Parameters;
 /** Schedules: list, set, pause, resume, remove. */
 @Command(
     name = "schedules",
-    description = "Enqueue jobs by the clock.",
+    description = "Enqueue jobs at certain times, by cron expressions.",
     mixinStandardHelpOptions = true,
     subcommands = {
       SchedulesCommand.ListCommand.class,
@@ -85,22 +85,22 @@ public final class SchedulesCommand {
   /** Makes or changes one. */
   @Command(
       name = "set",
-      description = "Make a schedule, or change the one of that name.",
+      description = "Create a schedule, or replace the one with that name.",
       footer = {
         "",
         "Example:",
-        "  holdfast schedules set nightly '0 3 * * *' report '{\"days\": 1}' --zone Europe/Berlin"
+        "  holdfast schedules set nightly '0 3 * * *' report '{\"days\": 1}'"
       })
   static final class SetCommand implements Callable<Integer> {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();
 
-    @Parameters(index = "0", paramLabel = "NAME", description = "its name")
+    @Parameters(index = "0", paramLabel = "NAME", description = "name of the schedule")
     String name = "";
 
     @Parameters(
         index = "1",
         paramLabel = "CRON",
-        description = "minute hour day month weekday, or @daily and the like")
+        description = "minute hour day month weekday, or such as @daily")
     String cron = "";
 
     @Parameters(index = "2", paramLabel = "KIND", description = "the kind of job")
@@ -110,7 +110,7 @@ public final class SchedulesCommand {
         index = "3",
         arity = "0..1",
         paramLabel = "PAYLOAD",
-        description = "JSON, @FILE, or - for standard input (default: {})")
+        description = "JSON, @FILE, or - for standard input; default: {}")
     @Nullable String payload;
 
     @Option(names = "--zone", paramLabel = "ZONE", description = "time zone; default: UTC")
@@ -121,7 +121,10 @@ public final class SchedulesCommand {
     @Option(
         names = "--missed",
         paramLabel = "WHAT",
-        description = "times at which no worker ran: ${COMPLETION-CANDIDATES}; default: ONCE")
+        description = {
+          "how often to fire for missed times:",
+          "${COMPLETION-CANDIDATES}; default: ONCE"
+        })
     WhenMissed missed = WhenMissed.ONCE;
 
     @Option(names = "--no-overlap", description = "no new job while the last one has not ended")
@@ -171,7 +174,7 @@ public final class SchedulesCommand {
   }
 
   /** Fires nothing for a while. */
-  @Command(name = "pause", description = "Fire nothing until it is resumed.")
+  @Command(name = "pause", description = "Stop firing a schedule until it is resumed.")
   static final class PauseCommand extends NamedCommand {
     @Override
     public Integer call() {
@@ -180,7 +183,7 @@ public final class SchedulesCommand {
   }
 
   /** Goes on from the next time. */
-  @Command(name = "resume", description = "Go on from the next time; nothing is made up for.")
+  @Command(name = "resume", description = "Fire a paused schedule again, from its next time.")
   static final class ResumeCommand extends NamedCommand {
     @Override
     public Integer call() {
@@ -189,7 +192,7 @@ public final class SchedulesCommand {
   }
 
   /** Forgets it. */
-  @Command(name = "remove", description = "Forget a schedule; jobs it made stay.")
+  @Command(name = "remove", description = "Delete a schedule; the jobs it enqueued stay.")
   static final class RemoveCommand extends NamedCommand {
     @Override
     public Integer call() {

@@ -6,7 +6,6 @@ import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
-import dev.holdfast.app.config.WorkerSettings;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.model.value.Plural;
@@ -24,21 +23,21 @@ import picocli.CommandLine.Option;
 /** What attempts have left on this machine. */
 @Command(
     name = "scratch",
-    description = "Look at and clean up what failed attempts have left on this machine.",
+    description = "List and delete working directories that attempts left here.",
     mixinStandardHelpOptions = true,
     subcommands = {ScratchCommand.ListCommand.class, ScratchCommand.CleanCommand.class},
     synopsisSubcommandLabel = "COMMAND")
 public final class ScratchCommand {
 
   /** What there is. */
-  @Command(name = "list", description = "List scratch folders, those left alone longest first.")
+  @Command(name = "list", description = "List working directories, the longest unchanged first.")
   static final class ListCommand implements Callable<Integer> {
     @Mixin final CommonOptions common = new CommonOptions();
     @Mixin final JsonOption output = new JsonOption();
 
     @Override
     public Integer call() {
-      show(all(WorkerSettings.scratch(common.settings())), output.json, "no scratch folders");
+      show(all(common.settings().storage().scratch()), output.json, "no scratch folders");
       return ExitCode.OK;
     }
   }
@@ -46,8 +45,8 @@ public final class ScratchCommand {
   /** Deletes the old ones. */
   @Command(
       name = "clean",
-      description = "Delete scratch folders that nothing has changed for a while.",
-      footer = {"", "Folders of attempts that are running are left alone."})
+      description = "Delete working directories that have not changed for a while.",
+      footer = {"", "Directories of running attempts are kept."})
   static final class CleanCommand implements Callable<Integer> {
     @Mixin final CommonOptions common = new CommonOptions();
     @Mixin final JsonOption output = new JsonOption();
@@ -56,15 +55,15 @@ public final class ScratchCommand {
         names = "--older-than",
         paramLabel = "AGE",
         required = true,
-        description = "for how long nothing must have changed: 12h, 7d")
+        description = "how long it has not changed, such as 12h or 7d")
     String olderThan = "";
 
-    @Option(names = "--dry-run", description = "only say what would be deleted")
+    @Option(names = "--dry-run", description = "only show what would be deleted")
     boolean dryRun;
 
     @Override
     public Integer call() {
-      Scratch scratch = WorkerSettings.scratch(common.settings());
+      Scratch scratch = common.settings().storage().scratch();
       Duration age = Input.duration("--older-than", olderThan);
       if (age.isNegative()) {
         throw new CommandException(ExitCode.USAGE, "--older-than: an age cannot be negative");

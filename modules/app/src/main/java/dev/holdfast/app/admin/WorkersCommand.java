@@ -24,7 +24,7 @@ import picocli.CommandLine.Parameters;
 /** Workers: list, pause, resume, restart, stop. */
 @Command(
     name = "workers",
-    description = "List workers; pause, resume, restart and stop the processes of supervisors.",
+    description = "List workers; pause, resume, restart and stop their processes.",
     mixinStandardHelpOptions = true,
     subcommands = {
       WorkersCommand.ListCommand.class,
@@ -35,10 +35,10 @@ import picocli.CommandLine.Parameters;
     },
     synopsisSubcommandLabel = "COMMAND")
 public final class WorkersCommand {
-  /** Processes under supervisors, and whoever holds jobs. */
+  /** Supervised workers, and others that hold jobs. */
   @Command(
       name = "list",
-      description = "List the worker processes of supervisors, and other workers that hold jobs.")
+      description = "List supervised workers, and other workers that hold jobs.")
   static final class ListCommand implements Callable<Integer> {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();
     @Mixin final JsonOption output = new JsonOption();
@@ -53,7 +53,7 @@ public final class WorkersCommand {
           String table = WorkersTable.of(workers);
           System.out.print(table);
           if (workers.workers().isEmpty()) {
-            System.out.println("no supervisor runs, and no worker holds a job");
+            System.out.println("no supervisor is running, and no worker holds a job");
           }
         }
         return ExitCode.OK;
@@ -61,10 +61,10 @@ public final class WorkersCommand {
     }
   }
 
-  /** What --json prints. */
+  /** The JSON that --json prints. */
   record Report(boolean done, List<WorkerCommandResource> orders) {}
 
-  /** What all commands to workers have in common. */
+  /** The part that all commands to workers share. */
   abstract static class ActionCommand implements Callable<Integer> {
     private final WorkerCommand.Action action;
 
@@ -74,13 +74,13 @@ public final class WorkersCommand {
     @Option(
         names = "--supervisor",
         paramLabel = "NAME",
-        description = "only the one of this supervisor, where several have such a component")
+        description = "only the worker of this supervisor")
     @Nullable String supervisor;
 
     @Option(
         names = {"-r", "--reason"},
         paramLabel = "TEXT",
-        description = "kept with the command")
+        description = "recorded with the command")
     String reason = "requested on the command line";
 
     @Option(
@@ -95,7 +95,7 @@ public final class WorkersCommand {
 
     abstract @Nullable String component();
 
-    /** Whether it is for all of them. */
+    /** Whether the command is for all workers. */
     boolean isForAll() {
       return false;
     }
@@ -107,12 +107,12 @@ public final class WorkersCommand {
         throw new CommandException(
             ExitCode.USAGE,
             component == null
-                ? "name a component, as in 'worker:default:0', or say --all"
-                : "either a component or --all, not both");
+                ? "name a worker, such as worker:default:0, or use --all"
+                : "name a worker or use --all, not both");
       }
       if (isForAll() && supervisor != null) {
         throw new CommandException(
-            ExitCode.USAGE, "--all is for every supervisor: leave --supervisor out");
+            ExitCode.USAGE, "--all is for every supervisor: omit --supervisor");
       }
       String asker = System.getProperty("user.name", "unknown");
       try (Operator operator = reach.open()) {
@@ -133,7 +133,7 @@ public final class WorkersCommand {
         throws InterruptedException {
       if (action == WorkerCommand.Action.PAUSE) {
         operator.pauseAll(reason);
-        tell(watch.await(List.of()), "all workers are paused; jobs that run are finished");
+        tell(watch.await(List.of()), "all workers are paused; running jobs finish");
       } else {
         Operator.Resumed resumed = operator.resumeAll(asker, reason);
         tell(
@@ -157,9 +157,9 @@ public final class WorkersCommand {
     }
   }
 
-  /** One, for actions that are never for all. */
+  /** For actions on one worker. */
   abstract static class OneCommand extends ActionCommand {
-    @Parameters(paramLabel = "COMPONENT", description = "as in worker:default:0")
+    @Parameters(paramLabel = "WORKER", description = "such as worker:default:0")
     String component = "";
 
     OneCommand(WorkerCommand.Action action) {
@@ -172,9 +172,9 @@ public final class WorkersCommand {
     }
   }
 
-  /** One or all. */
+  /** For actions on one worker or all. */
   abstract static class OneOrAllCommand extends ActionCommand {
-    @Parameters(arity = "0..1", paramLabel = "COMPONENT", description = "as in worker:default:0")
+    @Parameters(arity = "0..1", paramLabel = "WORKER", description = "such as worker:default:0")
     @Nullable String component;
 
     @Option(names = "--all", description = "all workers, also those without a supervisor")
@@ -198,7 +198,7 @@ public final class WorkersCommand {
   /** No new jobs. */
   @Command(
       name = "pause",
-      description = "Let a worker take no new jobs; what it runs is finished, and it stays alive.")
+      description = "Claim no new jobs; running jobs finish, the process stays alive.")
   static final class PauseCommand extends OneOrAllCommand {
     PauseCommand() {
       super(WorkerCommand.Action.PAUSE);
@@ -208,7 +208,7 @@ public final class WorkersCommand {
   /** Jobs again. */
   @Command(
       name = "resume",
-      description = "End a pause; start one that was stopped or has failed. --all does so for all.")
+      description = "End a pause; start a worker that was stopped or has failed.")
   static final class ResumeCommand extends OneOrAllCommand {
     ResumeCommand() {
       super(WorkerCommand.Action.RESUME);
@@ -218,7 +218,7 @@ public final class WorkersCommand {
   /** Another process. */
   @Command(
       name = "restart",
-      description = "End a worker's process as a stop does, and start another one in its place.")
+      description = "Stop the process of a worker and start a new one.")
   static final class RestartCommand extends OneCommand {
     RestartCommand() {
       super(WorkerCommand.Action.RESTART);
@@ -228,7 +228,10 @@ public final class WorkersCommand {
   /** No process. */
   @Command(
       name = "stop",
-      description = "End a worker's process, after 10 s for what it runs; it stays away.")
+      description = {
+        "Stop the process of a worker; only resume starts it again.",
+        "Its jobs have HOLDFAST_SUPERVISOR_STOP_TIMEOUT (10s) to finish."
+      })
   static final class StopCommand extends OneCommand {
     StopCommand() {
       super(WorkerCommand.Action.STOP);

@@ -1,34 +1,36 @@
 package dev.holdfast.app.cli;
 
-import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.DatabaseConfig;
 import dev.holdfast.app.config.Settings;
+import dev.holdfast.app.config.StorageConfig;
+import dev.holdfast.app.setting.Setting;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options every command has: where the settings and the database are. */
+/** The options of every command: where the settings and the database are. */
 public final class CommonOptions {
   private static final Path FILE = Path.of("holdfast.yaml");
 
   @Option(
       names = "--config",
       paramLabel = "FILE",
-      description = "settings file (default: holdfast.yaml, when there is one)")
+      description = "settings file; default: holdfast.yaml, if it exists")
   @Nullable Path config;
 
   @Option(
       names = "--database",
       paramLabel = "URL",
-      description = "PostgreSQL to use instead of the one the settings name")
+      description = "PostgreSQL to use instead of the configured one")
   public @Nullable String database;
 
   @Option(
       names = "--folder",
       paramLabel = "DIR",
-      description = "folder of the embedded PostgreSQL (default: .holdfast)")
+      description = "folder of the embedded PostgreSQL and of files")
   public @Nullable Path folder;
 
   @Option(
@@ -38,10 +40,10 @@ public final class CommonOptions {
   boolean help;
 
   Map<String, String> environment = System.getenv();
-  private final Map<Setting, String> options = new EnumMap<>(Setting.class);
+  private final Map<Setting<?>, String> options = new HashMap<>();
 
-  /** What a command's own option says about a setting. */
-  public CommonOptions with(Setting setting, @Nullable Object value) {
+  /** A value from an option of the command itself. */
+  public CommonOptions with(Setting<?> setting, @Nullable Object value) {
     if (value != null) {
       options.put(setting, value.toString());
     }
@@ -54,9 +56,9 @@ public final class CommonOptions {
     return settings;
   }
 
-  /** Not even that logs can be written as they say. */
+  /** The settings, without setting up the logs: their settings may be wrong. */
   public Settings unchecked() {
-    with(Setting.DATABASE_URL, database).with(Setting.FOLDER, folder);
+    with(DatabaseConfig.URL, database).with(StorageConfig.FOLDER, folder);
     return Settings.load(options, environment, file());
   }
 

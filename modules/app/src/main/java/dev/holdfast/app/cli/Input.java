@@ -1,8 +1,8 @@
 package dev.holdfast.app.cli;
 
-import dev.holdfast.app.config.Durations;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.setting.Durations;
 import dev.holdfast.model.value.Json;
 import java.io.IOException;
 import java.io.InputStream;
@@ -53,7 +53,7 @@ public final class Input {
     Optional<String> problem = new JsonText(text, line).problem();
     if (problem.isPresent()) {
       boolean file = from.equals("-") || from.startsWith("@");
-      // A shell takes double quotes away unless single ones stand around them.
+      // A shell removes double quotes that are not inside single quotes.
       boolean unquoted = !file && text.startsWith("{") && text.indexOf('"') < 0;
       throw new CommandException(
           ExitCode.REFUSED,

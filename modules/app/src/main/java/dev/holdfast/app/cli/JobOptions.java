@@ -10,13 +10,13 @@ public final class JobOptions {
   @Option(
       names = {"-q", "--queue"},
       paramLabel = "QUEUE",
-      description = "queue to put it into; default: 'default'")
+      description = "queue of the job; default: 'default'")
   String queue = Job.DEFAULT_QUEUE;
 
   @Option(
       names = {"-p", "--priority"},
       paramLabel = "0-9",
-      description = "0 is taken first, 9 last; default: 5")
+      description = "0 is claimed first, 9 last; default: 5")
   int priority = Job.DEFAULT_PRIORITY;
 
   @Option(names = "--timeout", paramLabel = "TIME", description = "how long an attempt may take")
@@ -26,7 +26,7 @@ public final class JobOptions {
       names = "--max-attempts",
       paramLabel = "N",
       description =
-          "how many attempts may fail; default: that of its kind or queue, or MAX_ATTEMPTS, 3")
+          {"how many attempts may fail; default: that of its", "kind or queue, or MAX_ATTEMPTS (3)"})
   @Nullable Integer maxAttempts;
 
   public Job job(String kind, Json payload) {

@@ -4,6 +4,6 @@ import picocli.CommandLine.Option;
 
 /** For programs. */
 public final class JsonOption {
-  @Option(names = "--json", description = "answer in JSON")
+  @Option(names = "--json", description = "print JSON")
   public boolean json;
 }

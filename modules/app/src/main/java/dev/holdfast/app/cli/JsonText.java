@@ -43,7 +43,7 @@ final class JsonText {
               place(end.getLineNr(), end.getColumnNr())
                   + ": the value ends here, and more follows");
     } catch (StreamConstraintsException beyond) {
-      // Whether it is too much is for those to judge who store it.
+      // The limit on the size is checked where the payload is stored.
       return Optional.empty();
     } catch (JsonProcessingException wrong) {
       JsonLocation at = wrong.getLocation();

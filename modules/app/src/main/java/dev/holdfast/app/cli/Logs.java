@@ -8,49 +8,30 @@ import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.encoder.Encoder;
-import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.LogConfig;
 import dev.holdfast.app.config.Settings;
-import java.util.List;
-import java.util.Locale;
 import org.slf4j.LoggerFactory;
 
-/** Logs go to standard error, as lines for people or JSON for programs; answers to standard out. */
+/** Logs go to standard error, as text or JSON; the output of commands goes to standard out. */
 public final class Logs {
   private static final String PATTERN = "%d{HH:mm:ss.SSS} %-5level %logger{0}: %msg%n";
 
   private Logs() {}
 
-  /** Until the settings are known, and for commands that need none: the JDK logs its own end. */
+  /** Until the settings are read, and for commands that need none. */
   public static void quiet() {
     LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
     context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME).setLevel(Level.WARN);
   }
 
-  public static String level(Settings settings) {
-    return oneOf(settings, Setting.LOG_LEVEL, List.of("error", "warn", "info", "debug"));
-  }
-
-  public static String format(Settings settings) {
-    return oneOf(settings, Setting.LOG_FORMAT, List.of("text", "json"));
-  }
-
-  private static String oneOf(Settings settings, Setting setting, List<String> words) {
-    String word = settings.text(setting).strip().toLowerCase(Locale.ROOT);
-    if (!words.contains(word)) {
-      throw settings.wrong(setting, "one of " + String.join(", ", words));
-    }
-    return word;
-  }
-
   public static void configure(Settings settings) {
-    String level = level(settings);
-    String format = format(settings);
+    LogConfig config = settings.log();
     LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
-    // Not a reset of everything: until levels are set anew it would let threads log at debug.
+    // No reset of the context: threads would log at debug level until the levels are set again.
     Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
     root.setLevel(Level.WARN);
     root.detachAndStopAllAppenders();
-    Encoder<ILoggingEvent> encoder = format.equals("json") ? json() : text(context);
+    Encoder<ILoggingEvent> encoder = config.isJson() ? json() : text(context);
     encoder.setContext(context);
     encoder.start();
     ConsoleAppender<ILoggingEvent> console = new ConsoleAppender<>();
@@ -59,12 +40,12 @@ public final class Logs {
     console.setEncoder(encoder);
     console.start();
     root.addAppender(console);
-    context.getLogger("dev.holdfast").setLevel(Level.toLevel(level));
-    // These report a lost connection with stack traces; our loops and commands say it in a line.
+    context.getLogger("dev.holdfast").setLevel(Level.toLevel(config.level()));
+    // These log a lost connection with a stack trace; our loops and commands log it in one line.
     context.getLogger("com.zaxxer.hikari").setLevel(Level.ERROR);
     context.getLogger("org.postgresql").setLevel(Level.OFF);
     context.getLogger("org.flywaydb").setLevel(Level.OFF);
-    // Calls it an error, with a trace, when somebody connects while the server stops.
+    // Logs an error with a stack trace when a client connects while the server stops.
     context.getLogger("io.helidon.webserver.ServerListener").setLevel(Level.OFF);
   }
 

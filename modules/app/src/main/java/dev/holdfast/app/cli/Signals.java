@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Waits for SIGTERM or SIGINT; a second one ends the process at once.
  *
- * <p>Not a shutdown hook: while hooks run, the JVM ignores further signals, and a person who
- * presses Ctrl-C twice means it.
+ * <p>This is no shutdown hook: while hooks run, the JVM ignores further signals, and a second Ctrl-C
+ * must end the process.
  */
 public final class Signals {
   private static final int BASE = 128;
@@ -42,7 +42,7 @@ public final class Signals {
 
   private void on(String name, int number) {
     try {
-      // By reflection: javac warns about sun.misc whatever one does, and our warnings are errors.
+      // By reflection: javac warns about sun.misc, and warnings are errors in this build.
       Class<?> signal = Class.forName("sun.misc.Signal");
       Class<?> handler = Class.forName("sun.misc.SignalHandler");
       Object proxy =

@@ -17,7 +17,7 @@ import java.time.format.DateTimeFormatter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Follows one job until it ends: its timeline as it grows, and a progress bar where there is one.
+ * Follows one job until it ends: prints new events of its timeline and draws a progress bar.
  */
 public final class Watch {
   private static final Duration LOOK = Duration.ofMillis(250);
@@ -28,8 +28,8 @@ public final class Watch {
 
   private final Operator operator;
   private final boolean json;
-  // A bar is drawn over itself, which only a terminal can show. The launcher knows whether standard
-  // output is one; what System.console() means differs between versions of Java.
+  // Only a terminal can redraw a line. The launcher says whether standard output is one; the
+  // meaning of System.console() differs between versions of Java.
   private final boolean terminal = Boolean.getBoolean("holdfast.terminal");
   private int seen;
   private int looks;
@@ -64,9 +64,9 @@ public final class Watch {
             && job.runAt().isBefore(Instant.now());
     if (waits && ++looks == UNTIL_HINT.dividedBy(LOOK)) {
       System.err.println(
-          "holdfast: nobody has taken the job yet: does a worker serve queue '"
+          "holdfast: no worker has claimed the job yet: does one serve queue '"
               + job.queue()
-              + "', and is it open? ('holdfast queues list' tells)");
+              + "', and is the queue paused? See 'holdfast queues list'");
     }
   }
 

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Waits until the commands that were given are seen to be done. */
+/** Waits until commands to workers have been carried out. */
 public final class WorkerCommandWatch {
   private static final Duration LOOK = Duration.ofMillis(200);
 
@@ -19,7 +19,7 @@ public final class WorkerCommandWatch {
   private final Duration patience;
   private final Map<String, Long> pids = new HashMap<>();
 
-  /** Made before the commands are given, to know one process from the next. */
+  /** Created before the commands are sent: it notes the pids, to recognise a new process. */
   public WorkerCommandWatch(Operator operator, Duration patience) {
     this.operator = operator;
     this.patience = patience;
@@ -35,7 +35,7 @@ public final class WorkerCommandWatch {
   }
 
   /**
-   * @param lines what became of each command
+   * @param lines the result of each command
    */
   public record Outcome(List<WorkerCommand> commands, boolean isDone, List<String> lines) {}
 
@@ -87,11 +87,11 @@ public final class WorkerCommandWatch {
               .filter(worker -> isDone(command, worker))
               .map(worker -> who + " is " + worker.shown())
               .orElse(
-                  "the command to %s %s was given; it is not done yet: 'holdfast workers list' shows when"
+                  "the command to %s %s is recorded but not done yet: see 'holdfast workers list'"
                       .formatted(command.action().text(), who)));
       if (command.action() == WorkerCommand.Action.RESUME && now.pausedSince() != null) {
         lines.add(
-            "all workers are still paused: 'holdfast workers resume --all' lets them take jobs");
+            "all workers are still paused: 'holdfast workers resume --all' resumes them");
       }
     }
     return lines;

@@ -1,6 +1,6 @@
 package dev.holdfast.app.cli;
 
-import dev.holdfast.app.config.Durations;
+import dev.holdfast.app.setting.Durations;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.ops.WorkerView;
@@ -15,7 +15,7 @@ public final class WorkersTable {
   public static String of(Operator.Workers all) {
     Table table =
         new Table(
-            "COMPONENT",
+            "WORKER",
             "STATUS",
             "PID",
             "JOBS",

@@ -19,7 +19,7 @@ import java.sql.SQLException;
 import java.util.Optional;
 import javax.sql.DataSource;
 
-/** The way into the database: a small pool with a time limit on everything. */
+/** A pool of connections to the database, with a time limit on everything. */
 public final class Access implements AutoCloseable {
   private final HikariDataSource pool;
   private final Holdfast holdfast;
@@ -41,14 +41,14 @@ public final class Access implements AutoCloseable {
   }
 
   private static Queue.Options options(Settings settings, StatementObserver observer) {
-    return new Queue.Options(
-        Queue.Options.DEFAULT.connections(), observer, RetrySettings.defaults(settings));
+    return new Queue.Options(Queue.Options.DEFAULT.connections(), observer, settings.retries());
   }
 
   /**
-   * @param observer is told of all that is asked of the database
+   * @param observer is called for every statement
    */
   public static Access open(Settings settings, DatabaseUrl url, StatementObserver observer) {
+    DatabaseConfig database = settings.database();
     Queue.Options options = options(settings, observer);
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(url.jdbc());
@@ -59,7 +59,7 @@ public final class Access implements AutoCloseable {
       config.setPassword(url.password());
     }
     config.setPoolName("holdfast");
-    config.setMaximumPoolSize(poolSize(settings));
+    config.setMaximumPoolSize(database.pool());
     config.setMinimumIdle(1);
     config.setConnectionTimeout(5_000);
     config.setValidationTimeout(3_000);
@@ -72,8 +72,7 @@ public final class Access implements AutoCloseable {
         "options",
         "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=60s");
     try {
-      return new Access(
-          new HikariDataSource(config), settings.flag(Setting.ALLOW_UNSAFE_DATABASE), options);
+      return new Access(new HikariDataSource(config), database.allowUnsafe(), options);
     } catch (HikariPool.PoolInitializationException failed) {
       throw cannotConnect(url, failed);
     } catch (RuntimeException malformed) {
@@ -82,33 +81,18 @@ public final class Access implements AutoCloseable {
     }
   }
 
-  public static int poolSize(Settings settings) {
-    // A worker keeps two for itself, and needs some to work with.
-    return settings.within(Setting.DATABASE_POOL, 4, 1_000);
-  }
-
-  public static Optional<DatabaseUrl> urlOf(Settings settings) {
-    return settings.isGiven(Setting.DATABASE_URL)
-        ? Optional.of(
-            DatabaseUrl.parse(
-                settings.text(Setting.DATABASE_URL),
-                settings.text(Setting.DATABASE_USER),
-                settings.text(Setting.DATABASE_PASSWORD)))
-        : Optional.empty();
-  }
-
   public static DatabaseUrl locate(Settings settings) {
-    Optional<DatabaseUrl> given = urlOf(settings);
-    if (given.isPresent()) {
-      return given.get();
+    DatabaseUrl given = settings.database().url();
+    if (given != null) {
+      return given;
     }
-    Path folder = Path.of(settings.text(Setting.FOLDER));
+    Path folder = settings.get(StorageConfig.FOLDER);
     Optional<Running> running = EmbeddedPostgres.find(folder);
     if (running.isEmpty()) {
       throw new CommandException(
           ExitCode.DATABASE_AWAY,
           "no database: set "
-              + Setting.DATABASE_URL.variable()
+              + DatabaseConfig.URL.variable()
               + ", or start 'holdfast dev' (nothing runs in "
               + folder.toAbsolutePath().normalize()
               + ")");
@@ -141,7 +125,7 @@ public final class Access implements AutoCloseable {
     };
   }
 
-  /** Throws unless the database is fit and its schema is ours. */
+  /** Throws unless the database can be used and has the schema of this version. */
   public Access checked() {
     try {
       holdfast.queue().check(allowUnsafe);
@@ -154,7 +138,7 @@ public final class Access implements AutoCloseable {
 
   /** Makes workers and servers that are started after this delete old jobs. */
   public void retain(Settings settings) {
-    holdfast.retention(WorkerSettings.retention(settings), WorkerSettings.artifacts(settings));
+    holdfast.retention(settings.retention().policy(), settings.storage().artifacts());
   }
 
   public Holdfast holdfast() {

@@ -2,18 +2,14 @@ package dev.holdfast.app.config;
 
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.setting.SettingValues;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
-import java.util.regex.Pattern;
 
-/** Where the database is, written as for psql or as for JDBC; the password kept apart. */
+/** The address of the database, given as for psql or as for JDBC; the password is kept apart. */
 public record DatabaseUrl(String jdbc, String user, String password) {
-  // That of a client's key, sslpassword, is one too.
-  private static final Pattern PASSWORD_PARAMETER =
-      Pattern.compile("(?i)([?&][a-z]*password=)[^&]*");
-
   static DatabaseUrl parse(String text, String user, String password) {
     String url = text.strip();
     if (url.startsWith("jdbc:postgresql:")) {
@@ -48,15 +44,7 @@ public record DatabaseUrl(String jdbc, String user, String password) {
 
   /** For people to see: without the password. */
   public String shown() {
-    String url = jdbc.substring("jdbc:".length());
-    return PASSWORD_PARAMETER.matcher(url).replaceAll("$1***");
-  }
-
-  /** The same for a URL as it was written in a setting. */
-  static String masked(String url) {
-    return PASSWORD_PARAMETER
-        .matcher(url.replaceAll("(://[^:@/]*):[^@/]*@", "$1:***@"))
-        .replaceAll("$1***");
+    return SettingValues.withoutPasswords(jdbc.substring("jdbc:".length()));
   }
 
   @Override

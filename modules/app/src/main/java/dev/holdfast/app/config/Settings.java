@@ -1,312 +1,262 @@
 package dev.holdfast.app.config;
 
-import dev.holdfast.app.error.CommandException;
-import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.config.file.ProgramSettings;
+import dev.holdfast.app.config.file.QueueSettings;
+import dev.holdfast.app.config.file.RuntimeSettings;
+import dev.holdfast.app.config.file.SettingsFile;
+import dev.holdfast.app.setting.Concern;
+import dev.holdfast.app.setting.Setting;
+import dev.holdfast.app.setting.SettingValues;
 import dev.holdfast.model.attempt.Timings;
-import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.model.value.Spelling;
+import dev.holdfast.model.job.RetryDefaults;
 import dev.holdfast.redaction.Scrubber;
+import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.config.ShownSetting;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
-import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings of this process and where each came from: an option, the environment, the file or
- * the default, in this order. What is unknown or cannot be ends the start; nothing is repaired
- * silently.
+ * What this process is configured with, as one record for each concern. A value comes from an
+ * option, else from the environment, else from the file, else it is the default.
+ *
+ * <p>An unknown setting ends the start. A wrong value does so when its record is made; nothing is
+ * repaired silently.
  */
 public final class Settings {
-  static final String FILE_VARIABLE = "HOLDFAST_CONFIG";
+  /** In the order of the documents. */
+  public static final List<Concern> CONCERNS =
+      List.of(
+          DatabaseConfig.CONCERN,
+          StorageConfig.CONCERN,
+          WorkerConfig.CONCERN,
+          TimingsConfig.CONCERN,
+          BackpressureConfig.CONCERN,
+          RetriesConfig.CONCERN,
+          StepsConfig.CONCERN,
+          WorkspaceConfig.CONCERN,
+          RetentionConfig.CONCERN,
+          SupervisorConfig.CONCERN,
+          ServerConfig.CONCERN,
+          TasksConfig.CONCERN,
+          DispatchConfig.CONCERN,
+          MetricsConfig.CONCERN,
+          ClientConfig.CONCERN,
+          LogConfig.CONCERN);
 
-  // Read by the launcher script, not by us.
-  private static final Set<String> OF_THE_LAUNCHER =
-      Set.of("HOLDFAST_JAVA_OPTS", "HOLDFAST_CLASSPATH", FILE_VARIABLE, "HOLDFAST_DEBUG");
-
-  // A program that a worker runs finds these in its environment, and may call us in turn.
-  private static final Set<String> OF_A_PROGRAM =
-      Set.of(
-          "HOLDFAST_JOB",
-          "HOLDFAST_SCRATCH",
-          "HOLDFAST_ARTIFACTS",
-          "HOLDFAST_MARK",
-          "HOLDFAST_RETRY_CONTEXT",
-          "HOLDFAST_STEP_ID",
-          "HOLDFAST_STEP_INDEX",
-          "HOLDFAST_STEP_ATTEMPT",
-          "HOLDFAST_STEP_RESULT");
-
-  /** A value and its origin. */
-  public record Value(String text, String origin) {}
-
-  private final Map<Setting, Value> values;
-  private final List<ProgramSettings> programs;
-  private final List<RuntimeSettings> runtimes;
-  private final List<QueueSettings> queues;
-  private final RetrySettings.InFile retries;
+  private final SettingValues values;
+  private final SettingsFile content;
   private final @Nullable Path file;
 
-  private Settings(
-      Map<Setting, Value> values,
-      List<ProgramSettings> programs,
-      List<RuntimeSettings> runtimes,
-      List<QueueSettings> queues,
-      RetrySettings.InFile retries,
-      @Nullable Path file) {
+  private Settings(SettingValues values, SettingsFile content, @Nullable Path file) {
     this.values = values;
-    this.programs = programs;
-    this.runtimes = runtimes;
-    this.queues = queues;
-    this.retries = retries;
+    this.content = content;
     this.file = file;
   }
 
   public static Settings load(
-      Map<Setting, String> options, Map<String, String> environment, @Nullable Path file) {
-    Map<Setting, Value> values = new EnumMap<>(Setting.class);
-    for (Setting setting : Setting.values()) {
-      values.put(setting, new Value(setting.fallback(), "default"));
-    }
-    SettingsFile read = file == null ? SettingsFile.NONE : SettingsFile.read(file);
-    read.values().forEach((setting, text) -> values.put(setting, new Value(text, "" + file)));
-    environment.forEach((name, text) -> fromEnvironment(values, name, text));
-    options.forEach((setting, text) -> values.put(setting, new Value(text, "option")));
-    Settings settings =
-        new Settings(values, read.programs(), read.runtimes(), read.queues(), read.retries(), file);
-    settings.applyPreset();
-    return settings;
+      Map<Setting<?>, String> options, Map<String, String> environment, @Nullable Path file) {
+    KnownSettings known = new KnownSettings(all().toList());
+    SettingValues values = SettingValues.defaults(all().toList());
+    SettingsFile content = file == null ? SettingsFile.NONE : SettingsFile.read(file);
+    content
+        .values()
+        .forEach((key, text) -> known.putFromFile(values, key, text, String.valueOf(file)));
+    environment.forEach((name, text) -> known.putFromEnvironment(values, name, text));
+    options.forEach(values::putFromOption);
+    TimingsConfig.applyPreset(values);
+    return new Settings(values, content, file);
   }
 
-  /** A preset stands between the defaults and whatever was said about a single timing. */
-  private void applyPreset() {
-    if (isGiven(Setting.TIMINGS)) {
-      String name = text(Setting.TIMINGS).strip();
-      try {
-        Timings preset = Timings.preset(name);
-        unlessGiven(Setting.HEARTBEAT_INTERVAL_SEC, preset.heartbeat(), "preset " + name);
-        unlessGiven(Setting.LEASE_TIMEOUT_SEC, preset.lease(), "preset " + name);
-      } catch (RefusedException unknown) {
-        throw new CommandException(ExitCode.CONFIGURATION, String.valueOf(unknown.getMessage()));
-      }
-    }
+  public static Stream<Setting<?>> all() {
+    return CONCERNS.stream().flatMap(concern -> concern.settings().stream());
   }
 
-  /** The same, with one setting as another is. */
-  public Settings with(Setting setting, Setting like) {
-    Map<Setting, Value> changed = new EnumMap<>(values);
-    changed.put(setting, value(like));
-    return new Settings(changed, programs, runtimes, queues, retries, file);
+  /** The same, except that one setting has the value of another. */
+  public <T> Settings with(Setting<T> setting, Setting<T> like) {
+    return new Settings(values.with(setting, like), content, file);
   }
 
-  private void unlessGiven(Setting setting, Duration value, String origin) {
-    if (value(setting).origin().equals("default")) {
-      values.put(setting, new Value(Long.toString(value.toSeconds()), origin));
-    }
+  // ---- one record for each concern
+
+  public DatabaseConfig database() {
+    return DatabaseConfig.read(values);
   }
 
-  private static void fromEnvironment(Map<Setting, Value> values, String name, String text) {
-    Setting.byVariable(name)
-        .ifPresentOrElse(
-            setting -> values.put(setting, new Value(text, "environment")),
-            () -> {
-              if (name.startsWith("HOLDFAST_")
-                  && !OF_THE_LAUNCHER.contains(name)
-                  && !OF_A_PROGRAM.contains(name)) {
-                throw unknown(
-                    name, Arrays.stream(Setting.values()).map(Setting::variable).toList());
-              }
-            });
+  public StorageConfig storage() {
+    return StorageConfig.read(values);
   }
 
-  static CommandException unknown(String name, List<String> known) {
-    String nearest =
-        Spelling.nearest(name, known)
-            .map(candidate -> ": did you mean '" + candidate + "'?")
-            .orElse(": 'holdfast config' lists them all");
-    return new CommandException(
-        ExitCode.CONFIGURATION, "setting '" + name + "' is unknown" + nearest);
+  public WorkerConfig worker() {
+    return WorkerConfig.read(values);
   }
+
+  public Timings timings() {
+    return TimingsConfig.read(values).timings();
+  }
+
+  public BackpressureConfig backpressure() {
+    return BackpressureConfig.read(values);
+  }
+
+  /** For jobs that this process enqueues or settles. */
+  public RetryDefaults retries() {
+    return RetriesConfig.read(values).with(content.retriesOfKinds(), content.retriesOfQueues());
+  }
+
+  public StepsConfig steps() {
+    return StepsConfig.read(values);
+  }
+
+  /** Knows the secrets among the settings, and those that runtimes are given. */
+  public Scrubber scrubber() {
+    List<String> secrets = new ArrayList<>();
+    runtimes().forEach(runtime -> secrets.addAll(runtime.secretValues(System::getenv)));
+    all()
+        .filter(setting -> setting.isSecret() && values.isGiven(setting))
+        .forEach(setting -> secrets.add(values.value(setting).text()));
+    return Scrubber.knowing(secrets);
+  }
+
+  public WorkspaceConfig workspace() {
+    return WorkspaceConfig.read(values);
+  }
+
+  public RetentionConfig retention() {
+    return RetentionConfig.read(values);
+  }
+
+  public SupervisorConfig supervisor() {
+    return SupervisorConfig.read(values);
+  }
+
+  public MetricsConfig metrics() {
+    return MetricsConfig.read(values);
+  }
+
+  public ClientConfig client() {
+    return ClientConfig.read(values);
+  }
+
+  public LogConfig log() {
+    return LogConfig.read(values);
+  }
+
+  public ServerOptions server() {
+    ServerConfig server = ServerConfig.read(values);
+    TasksConfig tasks = TasksConfig.read(values);
+    DispatchConfig dispatch = DispatchConfig.read(values);
+    return ServerOptions.DEFAULT
+        .host(server.host())
+        .port(server.port())
+        .publicUrl(server.publicUrl())
+        .allowedHosts(server.allowedHosts())
+        .tls(server.tls())
+        .requestsPerSecond(server.requestsPerSecond())
+        .timings(tasks.timings())
+        .tokens(tasks.tokens())
+        .dispatchTo(dispatch.allow())
+        .dispatchTimeout(dispatch.timeout())
+        .artifacts(storage().artifactsFolder())
+        .statsd(metrics().statsd())
+        .settings(shown());
+  }
+
+  /** Throws when a worker could not start with these settings. */
+  public void checkWorker() {
+    var unused =
+        List.of(
+            worker(), timings(), backpressure(), storage(), steps(), workspace(), retention());
+  }
+
+  // ---- tables of the file
 
   /** The programs that holdfast.yaml names as handlers. */
   public List<ProgramSettings> programs() {
-    return programs;
+    return content.programs();
   }
 
   /** The commands that holdfast.yaml names as runtimes of steps. */
   public List<RuntimeSettings> runtimes() {
-    return runtimes;
+    return content.runtimes();
   }
 
-  /** What holdfast.yaml says about what a supervisor is to run for each queue. */
+  /** What a supervisor runs for each queue that holdfast.yaml describes. */
   public List<QueueSettings> queues() {
-    return queues;
+    return content.queues();
   }
 
-  /** What holdfast.yaml says about how jobs of kinds and queues are retried. */
-  RetrySettings.InFile retries() {
-    return retries;
+  // ---- single values
+
+  /** For a command that needs one value and must not fail over the rest of its record. */
+  public <T> T get(Setting<T> setting) {
+    return values.get(setting);
   }
 
-  /** All of them, for people: no secret, be it one by itself or a word of a command. */
+  public boolean isGiven(Setting<?> setting) {
+    return values.isGiven(setting);
+  }
+
+  /** Whether nobody gave a value. */
+  public boolean isDefault(Setting<?> setting) {
+    return values.isDefault(setting);
+  }
+
+  /** Whether the value is from the command line. */
+  public boolean isOption(Setting<?> setting) {
+    return values.isOption(setting);
+  }
+
+  /** The text of a setting and its origin. */
+  SettingValues.Value value(Setting<?> setting) {
+    return values.value(setting);
+  }
+
+  /** Everything that would keep a process from starting; empty when all is well. */
+  public List<String> problems() {
+    return values.problems(CONCERNS);
+  }
+
+  /** The options of the command line, as variables for another process. */
+  public Map<String, String> optionsAsVariables() {
+    Map<String, String> variables = new HashMap<>();
+    if (file != null) {
+      variables.put(KnownSettings.FILE_VARIABLE, file.toAbsolutePath().toString());
+    }
+    values.forEachOption((setting, text) -> variables.put(setting.variable(), text));
+    return variables;
+  }
+
+  /** All settings, for people to see: without secrets, also those in commands. */
   public List<ShownSetting> shown() {
     Scrubber scrubber = Scrubber.knowing(List.of());
     List<ShownSetting> shown = new ArrayList<>();
-    for (Setting setting : Setting.values()) {
-      shown.add(
-          new ShownSetting(
-              setting.key(),
-              setting.variable(),
-              scrubber.scrub(masked(setting)),
-              value(setting).origin(),
-              setting.meaning()));
-    }
-    for (ProgramSettings program : programs) {
+    all()
+        .forEach(
+            setting ->
+                shown.add(
+                    new ShownSetting(
+                        setting.key(),
+                        setting.variable(),
+                        scrubber.scrub(values.shown(setting)),
+                        values.value(setting).origin(),
+                        setting.description())));
+    for (ProgramSettings program : programs()) {
       String command = scrubber.scrub(String.join(" ", program.command()));
       shown.add(
           new ShownSetting(
               "handlers." + program.kind(), "", command, "" + file, "program that runs the kind"));
     }
-    for (RuntimeSettings runtime : runtimes) {
+    for (RuntimeSettings runtime : runtimes()) {
       String command = scrubber.scrub(String.join(" ", runtime.command()));
       shown.add(
           new ShownSetting(
               "runtimes." + runtime.name(), "", command, "" + file, "program that runs steps"));
     }
     return shown;
-  }
-
-  private String masked(Setting setting) {
-    String text = text(setting);
-    if (setting.isSecret()) {
-      return text.isEmpty() ? "" : "***";
-    }
-    // A password may stand in any URL, also where it is refused.
-    return DatabaseUrl.masked(text);
-  }
-
-  /** What the command line said, as another process finds it in its environment. */
-  public Map<String, String> optionsAsVariables() {
-    Map<String, String> variables = new HashMap<>();
-    if (file != null) {
-      variables.put(FILE_VARIABLE, file.toAbsolutePath().toString());
-    }
-    values.forEach(
-        (setting, value) -> {
-          if (value.origin().equals("option")) {
-            variables.put(setting.variable(), value.text());
-          }
-        });
-    return variables;
-  }
-
-  public Value value(Setting setting) {
-    Value value = values.get(setting);
-    if (value == null) {
-      throw new IllegalStateException("no value for " + setting);
-    }
-    return value;
-  }
-
-  public String text(Setting setting) {
-    return value(setting).text();
-  }
-
-  public boolean isGiven(Setting setting) {
-    return !text(setting).isBlank();
-  }
-
-  public int whole(Setting setting) {
-    return parsed(setting, Integer::parseInt, "a whole number");
-  }
-
-  long wholeLong(Setting setting) {
-    return parsed(setting, Long::parseLong, "a whole number");
-  }
-
-  double number(Setting setting) {
-    double number = parsed(setting, Double::parseDouble, "a number");
-    if (!Double.isFinite(number)) {
-      throw wrong(setting, "a number");
-    }
-    return number;
-  }
-
-  public Duration seconds(Setting setting) {
-    return Duration.ofMillis(Math.round(number(setting) * 1000));
-  }
-
-  public Duration duration(Setting setting) {
-    return parsed(setting, Durations::parse, "a duration such as 90s, 15m or 7d");
-  }
-
-  public boolean flag(Setting setting) {
-    return parsed(
-        setting,
-        text ->
-            switch (text.toLowerCase(Locale.ROOT)) {
-              case "1", "true", "yes", "on" -> true;
-              case "0", "false", "no", "off" -> false;
-              default -> throw new IllegalArgumentException(text);
-            },
-        "true or false");
-  }
-
-  /** A folder of its own, or a part of the one where everything lies. */
-  public Path folder(Setting setting, String part) {
-    return isGiven(setting) ? Path.of(text(setting)) : Path.of(text(Setting.FOLDER)).resolve(part);
-  }
-
-  public List<String> list(Setting setting) {
-    return Arrays.stream(text(setting).split(",", -1))
-        .map(String::strip)
-        .filter(part -> !part.isEmpty())
-        .toList();
-  }
-
-  public int within(Setting setting, int least, int most) {
-    int value = whole(setting);
-    if (value < least || value > most) {
-      throw wrong(setting, "a whole number from %d to %d".formatted(least, most));
-    }
-    return value;
-  }
-
-  public Duration secondsWithin(Setting setting, double least) {
-    if (number(setting) < least || seconds(setting).toDays() > 365) {
-      throw wrong(
-          setting,
-          "a number of seconds, %s, and a year's at most,"
-              .formatted(least == 0 ? "0 or more" : least + " or more"));
-    }
-    return seconds(setting);
-  }
-
-  public CommandException wrong(Setting setting, String expected) {
-    return new CommandException(
-        ExitCode.CONFIGURATION,
-        "%s (%s) is '%s' by %s: %s is expected"
-            .formatted(
-                setting.key(),
-                setting.variable(),
-                masked(setting),
-                value(setting).origin(),
-                expected));
-  }
-
-  private <T> T parsed(Setting setting, Function<String, T> parse, String expected) {
-    try {
-      return parse.apply(text(setting).strip());
-    } catch (IllegalArgumentException wrong) {
-      throw wrong(setting, expected);
-    }
   }
 }

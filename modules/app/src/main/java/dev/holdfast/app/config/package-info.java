@@ -1,4 +1,4 @@
-/** Settings: where they come from and what they are made into. */
+/** Every setting: one typed record for each concern, and what is made of them. */
 @NullMarked
 package dev.holdfast.app.config;
 

@@ -25,8 +25,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mixed load that is given trouble of every kind, told as it happens. It knows how each job must
- * end, whatever is done to it.
+ * Runs jobs of several kinds, kills a worker and cancels a job meanwhile, and prints what happens.
+ * It checks at the end that each job ended as it should.
  */
 public final class Demo {
   public static final String QUEUE = "demo";
@@ -41,12 +41,12 @@ public final class Demo {
   /** What each kind of event means to somebody who has not read the documents. */
   private static final Map<String, String> TOLD =
       Map.of(
-          EventType.REQUEUED_STALE, "its worker is gone; it is back in the queue",
-          EventType.RESUME_FROM_STEP, "goes on after the steps that are done",
+          EventType.REQUEUED_STALE, "its worker is gone; it was requeued",
+          EventType.RESUME_FROM_STEP, "continues after the completed steps",
           EventType.HEAL_TRIGGERED, "a step is stuck; it is tried again",
-          EventType.HEAL_ESCALATED, "the same failure again: it gets a clean workspace",
+          EventType.HEAL_ESCALATED, "the same failure again: it starts over in a new workspace",
           EventType.CANCEL_REQUESTED, "is asked to stop",
-          EventType.CANCELLED, "has stopped, as it was asked to",
+          EventType.CANCELLED, "has stopped, as requested",
           EventType.DONE, "done",
           EventType.FAILED, "is given up");
 
@@ -97,13 +97,13 @@ public final class Demo {
     return sum();
   }
 
-  // ---- the load
+  // ---- jobs
 
   private void submit(DemoStage stage) {
-    // These take a while, in which the first jobs would run without the others.
+    // Created before the first job is enqueued, so that all jobs run at the same time.
     Path video = stage.video();
     Path repository = stage.repository();
-    say("handing in jobs:");
+    say("enqueueing jobs:");
     for (int i = 1; i <= PIPELINES; i++) {
       add(
           "pipeline " + i,
@@ -157,11 +157,11 @@ public final class Demo {
     return id;
   }
 
-  // ---- the trouble
+  // ---- faults
 
   /**
-   * The process that runs the pipelines and the endless job; false until it runs all of them and
-   * each pipeline has a step behind it.
+   * Kills the process that runs the pipelines and the endless job; false until it runs all of them
+   * and each pipeline has completed a step.
    */
   private boolean kill() {
     if (!parts.keySet().stream().map(this::status).allMatch(Demo::isUnderWay)) {
@@ -173,7 +173,7 @@ public final class Demo {
       if (row.component().equals(component)
           && row.status() == HealthStatus.HEALTHY
           && pid != null) {
-        say("!! kill -9 of " + component + " (pid " + pid + "), with all it is at");
+        say("!! kill -9 of " + component + " (pid " + pid + "), with all its jobs");
         ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
         killed = pid;
         return true;
@@ -210,7 +210,7 @@ public final class Demo {
     return false;
   }
 
-  // ---- what is told
+  // ---- output
 
   private void tell() {
     parts.forEach(
@@ -271,7 +271,7 @@ public final class Demo {
     System.out.print(table);
     System.out.println();
     say(
-        "%d jobs handed in, %d ended as they should, %d lost, %d done twice"
+        "%d jobs enqueued, %d ended as expected, %d lost, %d run twice"
             .formatted(parts.size(), asExpected, parts.size() - asExpected, twice));
     return asExpected == parts.size() && twice == 0;
   }

@@ -43,7 +43,7 @@ final class DemoKinds {
                 Thread.sleep(Duration.ofMillis(200));
               }
             }),
-        // What native code does when it goes wrong: no exception, no last words.
+        // A crash of native code: the process ends without an exception or a log line.
         Kind.of(
             TOXIC,
             Json.class,

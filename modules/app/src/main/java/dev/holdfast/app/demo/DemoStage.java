@@ -58,7 +58,7 @@ public final class DemoStage implements AutoCloseable {
             agent:
               command: [/bin/sh, ./agent.sh]
           steps:
-            idleTimeoutSeconds: 5
+            idleTimeout: 5s
           """);
     } catch (IOException cannot) {
       throw new UncheckedIOException(cannot);

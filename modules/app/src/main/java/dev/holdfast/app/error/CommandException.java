@@ -1,5 +1,7 @@
 package dev.holdfast.app.error;
 
+import dev.holdfast.model.value.RefusedException;
+
 /** Ends a command with one line that says what to do, and a documented exit code. */
 public final class CommandException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -13,5 +15,10 @@ public final class CommandException extends RuntimeException {
 
   public int exitCode() {
     return exitCode;
+  }
+
+  /** For a value that a record of the engine refuses: it came from a setting. */
+  public static CommandException misconfigured(RefusedException refused) {
+    return new CommandException(ExitCode.CONFIGURATION, String.valueOf(refused.getMessage()));
   }
 }

@@ -28,7 +28,7 @@ public final class UsageErrors {
           ? "'%s' is one argument too many: quote an argument that has spaces in it".formatted(word)
           : unknownCommand(command, word);
     }
-    // 'help' looks for a command by itself.
+    // 'help' looks up the name of a command itself.
     if (wrong.getArgSpec() == null && wrong.getValue() != null) {
       return unknownCommand(command, wrong.getValue());
     }

@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
 /** Hands in a job, or one for each line of a file. */
 @Command(
     name = "enqueue",
-    description = "Hand in a job and print its id.",
+    description = "Enqueue a job and print its id.",
     footer = {
       "",
       "Examples:",
@@ -44,7 +44,7 @@ public final class EnqueueCommand implements Callable<Integer> {
       index = "1",
       arity = "0..1",
       paramLabel = "PAYLOAD",
-      description = "JSON, @FILE, or - for standard input (default: {})")
+      description = "JSON, @FILE, or - for standard input; default: {}")
   @Nullable String payload;
 
   @Mixin final JobOptions shape = new JobOptions();
@@ -52,7 +52,7 @@ public final class EnqueueCommand implements Callable<Integer> {
   @Option(
       names = "--delay",
       paramLabel = "TIME",
-      description = "start it only after so long, such as 90s or 2h")
+      description = "start it no sooner than this, such as 90s or 2h")
   @Nullable String delay;
 
   @Option(
@@ -64,7 +64,7 @@ public final class EnqueueCommand implements Callable<Integer> {
   @Option(
       names = "--deadline",
       paramLabel = "INSTANT",
-      description = "give it up then, started or not: 2030-12-31T23:59:00Z")
+      description = {"fail it if it has not ended by then,", "such as 2030-12-31T23:59:00Z"})
   @Nullable String deadline;
 
   @Option(
@@ -82,31 +82,31 @@ public final class EnqueueCommand implements Callable<Integer> {
   @Option(
       names = "--key-limit",
       paramLabel = "N",
-      description = "how many of the concurrency key run at once; default: 1")
+      description = "jobs of a concurrency key at once; default: 1")
   int keyLimit = 1;
 
   @Option(
       names = "--asset-id",
       paramLabel = "ID",
-      description = "what the job makes, for its worker to know")
+      description = "what the job makes; passed to its worker")
   @Nullable String assetId;
 
   @Option(
       names = "--partition-key",
       paramLabel = "KEY",
-      description = "which part of it, for its worker to know")
+      description = "which part of it; passed to its worker")
   @Nullable String partitionKey;
 
   @Option(
       names = "--resources",
       paramLabel = "JSON",
-      description = "what the job needs, an object or @FILE, for its worker to know")
+      description = "what it needs, JSON or @FILE; passed to its worker")
   @Nullable String resources;
 
   @Option(
       names = "--traceparent",
       paramLabel = "TRACE",
-      description = "the trace it belongs to, as W3C Trace Context writes it")
+      description = "trace it belongs to, as in W3C Trace Context")
   @Nullable String traceparent;
 
   @Option(
@@ -119,7 +119,7 @@ public final class EnqueueCommand implements Callable<Integer> {
   @Option(
       names = "--if-failed",
       paramLabel = "WHAT",
-      description = "when one of --after fails: ${COMPLETION-CANDIDATES}; default: CANCEL")
+      description = {"if one of --after fails: ${COMPLETION-CANDIDATES};", "default: CANCEL"})
   WhenDependencyFails ifFailed = WhenDependencyFails.CANCEL;
 
   @Option(names = "--parent", paramLabel = "ID", description = "the job this one belongs to")
@@ -128,7 +128,7 @@ public final class EnqueueCommand implements Callable<Integer> {
   @Option(
       names = "--id",
       paramLabel = "UUID",
-      description = "id to give it; the same id twice is one job")
+      description = "id of the job; the same id twice is one job")
   @Nullable String id;
 
   @Option(names = "--each-line", description = "one job for each line of the payload (NDJSON)")
@@ -137,7 +137,7 @@ public final class EnqueueCommand implements Callable<Integer> {
   @Option(names = "--watch", description = "follow the job until it ends")
   boolean watch;
 
-  @Option(names = "--json", description = "answer in JSON")
+  @Option(names = "--json", description = "print JSON")
   boolean json;
 
   @Override
@@ -159,7 +159,7 @@ public final class EnqueueCommand implements Callable<Integer> {
       Shown.print(answers);
     } else {
       for (Enqueued each : enqueued) {
-        System.out.println(each.id() + (each.duplicate() ? " (already there)" : ""));
+        System.out.println(each.id() + (each.duplicate() ? " (already enqueued)" : ""));
       }
     }
   }

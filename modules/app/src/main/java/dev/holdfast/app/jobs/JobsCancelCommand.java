@@ -21,8 +21,8 @@ import picocli.CommandLine.Parameters;
     name = "cancel",
     description = {
       "Cancel jobs.",
-      "At once when they are not running, else by asking their worker to stop. Exit code 6 when"
-          + " one has ended already."
+      "A job that does not run is cancelled at once; the worker of a running job is",
+      "asked to stop it. Exit code 6 when a job has already ended."
     })
 final class JobsCancelCommand implements Callable<Integer> {
   @Mixin final ConnectionOptions reach = new ConnectionOptions();
@@ -31,7 +31,7 @@ final class JobsCancelCommand implements Callable<Integer> {
   @Parameters(arity = "1..*", paramLabel = "ID", description = "the jobs' ids")
   List<String> ids = List.of();
 
-  @Option(names = "--cascade", description = "their children too")
+  @Option(names = "--cascade", description = "cancel their children, too")
   boolean cascade;
 
   @Option(
@@ -78,7 +78,7 @@ final class JobsCancelCommand implements Callable<Integer> {
     return switch (cancellation.answer()) {
       case CANCELLED -> "cancelled";
       case REQUESTED -> "running: its worker was asked to stop";
-      case ALREADY_REQUESTED -> "running: its worker has been asked before";
+      case ALREADY_REQUESTED -> "running: its worker was already asked to stop";
       case ALREADY_TERMINAL -> "refused: it has already ended, " + cancellation.was();
     };
   }

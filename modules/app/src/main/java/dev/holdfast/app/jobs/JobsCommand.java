@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
 /** Jobs: list, show, watch, cancel, retry, their steps and logs. */
 @Command(
     name = "jobs",
-    description = "List jobs, look into one, cancel, retry and control them.",
+    description = "List, inspect, cancel, retry and control jobs.",
     mixinStandardHelpOptions = true,
     subcommands = {
       JobsListCommand.class,
@@ -39,7 +39,7 @@ public final class JobsCommand {
   /** Follows one job. */
   @Command(
       name = "watch",
-      description = "Follow a job until it ends; exit code 8 when it did not succeed.")
+      description = "Follow a job until it ends; exit code 8 if it does not succeed.")
   static final class WatchCommand implements Callable<Integer> {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();
     @Mixin final JsonOption output = new JsonOption();

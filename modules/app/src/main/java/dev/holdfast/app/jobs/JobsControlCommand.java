@@ -36,11 +36,16 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "control",
     description = {
-      "Give a command to a job that runs in steps; its worker gets it with the next heartbeat.",
-      "pause lets no further attempt of a step begin, takeover stops the work at once; both last"
-          + " until resume. retry_step does a step again, hard_reset_step in a new workspace,"
-          + " resume_from_step with all after it; these put a job that has ended back into its"
-          + " queue. accept_step says that a step is done as you, who took the job over, left it."
+      "Send a command to a job that runs in steps.",
+      "Its worker receives the command with the next heartbeat:",
+      "  pause             start no further attempt of a step, until resume",
+      "  takeover          stop the running step at once, until resume",
+      "  resume            continue",
+      "  retry_step        run a step again",
+      "  hard_reset_step   run a step again in a new workspace",
+      "  resume_from_step  run a step and all steps after it again",
+      "  accept_step       after a takeover: the step is done as you left it",
+      "The three that run a step again also requeue a job that has ended."
     })
 final class JobsControlCommand implements Callable<Integer> {
   private static final int LOOKS = 12;
@@ -96,14 +101,14 @@ final class JobsControlCommand implements Callable<Integer> {
       } else {
         System.out.println(job + "  " + String.join("; ", lines(now)));
         if (!drops.isEmpty()) {
-          System.out.println("these are done, and will be done again: " + String.join(", ", drops));
+          System.out.println("these completed steps will run again: " + String.join(", ", drops));
         }
         if (command.action() == CommandAction.TAKEOVER) {
           System.out.println(handedOver(operator, job));
         }
         if ((now.paused() || now.takeover()) && !inSteps(operator, job)) {
           System.out.println(
-              "no step of it has begun: a job that does not run in steps goes on all the same");
+              "no step of it has started: a job that does not run in steps ignores this command");
         }
       }
       return ExitCode.OK;
@@ -139,7 +144,7 @@ final class JobsControlCommand implements Callable<Integer> {
           ExitCode.USAGE,
           step == null
               ? action + " needs --step"
-              : action + " is for a whole job: leave --step out");
+              : action + " is for a whole job: omit --step");
     }
     if (step != null) {
       Limits.stepId(step);
@@ -156,7 +161,7 @@ final class JobsControlCommand implements Callable<Integer> {
       }
       Thread.sleep(LOOK);
     }
-    return "its worker has not answered yet: 'holdfast jobs show %s' tells when it has"
+    return "its worker has not answered yet: see 'holdfast jobs show %s'"
         .formatted(job);
   }
 
@@ -197,17 +202,17 @@ final class JobsControlCommand implements Callable<Integer> {
           new CommandException(
               ExitCode.REFUSED,
               JobsCommand.existing(operator, job).state() == JobState.SUCCEEDED
-                  ? "the job has ended well: resume_from_step sends it back to one of its steps"
-                  : "the job has already ended: put it back with 'holdfast jobs retry %s', or send it back to one of its steps with resume_from_step"
+                  ? "the job has succeeded: resume_from_step runs it again from one of its steps"
+                  : "the job has already ended: retry it with 'holdfast jobs retry %s', or from one of its steps with resume_from_step"
                       .formatted(job));
       case NOT_RUNNING ->
           new CommandException(
               ExitCode.REFUSED,
-              "nobody runs the job, so there is nothing to take over: pause it instead");
+              "no worker runs the job, so there is nothing to take over: pause it instead");
       case NO_SUCH_STEP ->
           new CommandException(
               ExitCode.NOT_FOUND,
-              "the job has no step '%s': 'holdfast jobs steps %s' shows those that have begun"
+              "the job has no step '%s': 'holdfast jobs steps %s' shows those that have started"
                   .formatted(step, job));
       case STEP_NOT_REACHED ->
           new CommandException(
@@ -217,7 +222,7 @@ final class JobsControlCommand implements Callable<Integer> {
       case STEP_DONE ->
           new CommandException(
               ExitCode.REFUSED,
-              "step '%s' is done: to do it and all after it again, use resume_from_step"
+              "step '%s' is done: resume_from_step runs it and all steps after it again"
                   .formatted(step));
       case NOT_TAKEN_OVER ->
           new CommandException(
@@ -227,7 +232,7 @@ final class JobsControlCommand implements Callable<Integer> {
       case NO_WORKSPACE ->
           new CommandException(
               ExitCode.REFUSED,
-              "step '%s' is code: what it leaves is its result, which nobody else can make"
+              "step '%s' is code: only its own run can produce its result"
                   .formatted(step));
     };
   }
@@ -236,20 +241,20 @@ final class JobsControlCommand implements Callable<Integer> {
   static List<String> lines(PendingCommand pending) {
     List<String> lines = new ArrayList<>();
     if (pending.takeover()) {
-      lines.add("taken over: its worker leaves it alone until resume");
+      lines.add("taken over: its worker does nothing until resume");
     } else if (pending.paused()) {
-      lines.add("paused: no further attempt of a step begins until resume");
+      lines.add("paused: no further attempt of a step starts until resume");
     }
     PendingCommand.Recovery recovery = pending.recovery();
     if (recovery != null) {
       lines.add(
-          "%s of '%s' is asked for by %s: %s"
+          "%s of '%s' was requested by %s: %s"
               .formatted(
                   recovery.action().text(),
                   recovery.stepId(),
                   recovery.requestedBy(),
                   Failures.oneLine(recovery.reason())));
     }
-    return lines.isEmpty() ? List.of("nothing is asked of it") : lines;
+    return lines.isEmpty() ? List.of("no command is pending") : lines;
   }
 }

@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 /** What the programs of one job print. */
 @Command(
     name = "log",
-    description = "Show what the programs of a job printed last, or its worker sent.")
+    description = "Show the last output of the programs of a job.")
 final class JobsLogCommand implements Callable<Integer> {
   private static final Duration LOOK = Duration.ofSeconds(1);
 
@@ -31,7 +31,7 @@ final class JobsLogCommand implements Callable<Integer> {
 
   @Option(
       names = {"-f", "--follow"},
-      description = "go on as they print, until the job has ended")
+      description = "continue with new output until the job has ended")
   boolean follow;
 
   private int attempt;
@@ -40,7 +40,7 @@ final class JobsLogCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     JobId job = JobId.parse(id);
     try (Operator operator = reach.open()) {
-      // Asked before the log is read: what was printed before the end is there at the end.
+      // Read before the log: then the log has all output of a job that has ended.
       boolean ended = JobsCommand.existing(operator, job).state().isTerminal();
       LogTail tail = operator.log(job, LogCursor.START);
       print(tail);
@@ -62,7 +62,7 @@ final class JobsLogCommand implements Callable<Integer> {
       return;
     }
     if (tail.skipped()) {
-      System.out.println("… what came before is not kept");
+      System.out.println("… earlier output is not kept");
     }
     for (LogTail.Part part : tail.parts()) {
       if (part.attempt() != attempt && (attempt > 0 || part.attempt() > 1)) {

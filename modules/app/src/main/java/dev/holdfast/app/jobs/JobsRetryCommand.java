@@ -25,8 +25,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "retry",
     description = {
-      "Put FAILED or CANCELLED jobs back into their queue.",
-      "They get a fresh budget. Either those named, or all that --state, --queue and --kind choose."
+      "Retry FAILED or CANCELLED jobs with a fresh budget of attempts.",
+      "Either the jobs named, or all that match --state, --queue and --kind."
     })
 final class JobsRetryCommand implements Callable<Integer> {
   @Mixin final ConnectionOptions reach = new ConnectionOptions();

@@ -183,7 +183,7 @@ final class JobsShowCommand implements Callable<Integer> {
   }
 
   private static @Nullable Object readable(JobStatus job, String part, @Nullable Object value) {
-    return job.omitted().contains(part) ? "(the database cannot write it out)" : value;
+    return job.omitted().contains(part) ? "(too large for the database to return)" : value;
   }
 
   private static void line(String name, @Nullable Object value) {

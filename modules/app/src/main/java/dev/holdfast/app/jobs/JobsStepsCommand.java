@@ -4,10 +4,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
-import dev.holdfast.app.config.Durations;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.setting.Durations;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.resource.StepResource;
@@ -24,7 +24,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** The steps of one job. */
-@Command(name = "steps", description = "Show the steps of a job that have begun.")
+@Command(name = "steps", description = "Show the steps of a job that have started.")
 final class JobsStepsCommand implements Callable<Integer> {
   @Mixin final ConnectionOptions reach = new ConnectionOptions();
   @Mixin final JsonOption output = new JsonOption();
@@ -35,7 +35,7 @@ final class JobsStepsCommand implements Callable<Integer> {
   @Option(
       names = "--step",
       paramLabel = "ID",
-      description = "only this one, with what it left: its result, or which files it changed")
+      description = "only this step, with its result or changed files")
   @Nullable String step;
 
   @Override
@@ -61,7 +61,7 @@ final class JobsStepsCommand implements Callable<Integer> {
             .orElseThrow(
                 () ->
                     new CommandException(
-                        ExitCode.NOT_FOUND, "step '%s' has not begun".formatted(wanted)));
+                        ExitCode.NOT_FOUND, "step '%s' has not started".formatted(wanted)));
     if (output.json) {
       Shown.print(StepResource.of(found));
     } else {
@@ -88,6 +88,6 @@ final class JobsStepsCommand implements Callable<Integer> {
               : Durations.text(Duration.between(step.startedAt(), step.finishedAt())),
           step.patchBytes() == null ? "" : Shown.bytes(step.patchBytes()));
     }
-    System.out.print(table.isEmpty() ? "no step has begun\n" : table.toString());
+    System.out.print(table.isEmpty() ? "no step has started\n" : table.toString());
   }
 }

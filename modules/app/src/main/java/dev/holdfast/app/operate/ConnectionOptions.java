@@ -3,10 +3,8 @@ package dev.holdfast.app.operate;
 import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.cli.Version;
 import dev.holdfast.app.config.Access;
-import dev.holdfast.app.config.ServerSettings;
-import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.ClientConfig;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.WorkerSettings;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.client.http.ServerAddress;
@@ -20,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** How a command reaches the jobs: in the database itself, or through a server. */
+/** The options that say where the jobs are: in a database, or behind a server. */
 public final class ConnectionOptions {
   private static final int MOST_KEY_BYTES = 1_000;
 
@@ -29,21 +27,21 @@ public final class ConnectionOptions {
   @Option(
       names = "--server",
       paramLabel = "URL",
-      description = "server to go through instead of the database")
+      description = "server to use instead of the database")
   @Nullable String server;
 
   @Option(
       names = "--api-key-file",
       paramLabel = "FILE",
-      description = "file with the API key (default: HOLDFAST_API_KEY)")
+      description = {"file with the API key; default: the key in", "HOLDFAST_SERVER_API_KEY"})
   @Nullable Path apiKeyFile;
 
   public Settings settings() {
     if (server != null && (common.database != null || common.folder != null)) {
       throw new CommandException(
-          ExitCode.USAGE, "--server goes through a server, --database and --folder do not: choose");
+          ExitCode.USAGE, "--server names a server, --database and --folder a database: choose one");
     }
-    return common.with(Setting.SERVER_URL, server).settings();
+    return common.with(ClientConfig.URL, server).settings();
   }
 
   public Operator open() {
@@ -52,32 +50,30 @@ public final class ConnectionOptions {
 
   public Operator open(Settings settings) {
     if (isRemote(settings)) {
-      return new HttpOperator(ServerSettings.url(settings, Setting.SERVER_URL), apiKey(settings));
+      return new HttpOperator(settings.get(ClientConfig.URL), apiKey(settings));
     }
     Access access = Access.open(settings).checked();
     return new DatabaseOperator(
-        access.holdfast().queue(), WorkerSettings.timings(settings), Version.text(), access::close);
+        access.holdfast().queue(), settings.timings(), Version.text(), access::close);
   }
 
-  /** What an option says wins over the environment and the file. */
+  /** An option overrides the environment and the file. */
   public boolean isRemote(Settings settings) {
     return server != null
-        || (common.database == null
-            && common.folder == null
-            && settings.isGiven(Setting.SERVER_URL));
+        || (common.database == null && common.folder == null && settings.isGiven(ClientConfig.URL));
   }
 
-  /** Never an option by itself: others can see the arguments of a process. */
+  /** No option holds the key itself: other users can read the arguments of a process. */
   public @Nullable String apiKey(Settings settings) {
-    String key = apiKeyFile == null ? settings.text(Setting.API_KEY).strip() : fromFile(apiKeyFile);
+    String key = apiKeyFile == null ? settings.get(ClientConfig.API_KEY) : fromFile(apiKeyFile);
     if (key.isEmpty()) {
       return null;
     }
     if (!ServerAddress.isKey(key)) {
       throw new CommandException(
           ExitCode.CONFIGURATION,
-          (apiKeyFile == null ? Setting.API_KEY.variable() : apiKeyFile)
-              + " holds no API key: one looks like hf_0123456789ab_...");
+          (apiKeyFile == null ? ClientConfig.API_KEY.variable() : apiKeyFile)
+              + " holds no API key: a key looks like hf_0123456789ab_...");
     }
     return key;
   }

@@ -1,7 +1,7 @@
 package dev.holdfast.app.operate;
 
-import dev.holdfast.app.config.Setting;
 import dev.holdfast.app.config.Settings;
+import dev.holdfast.app.config.WorkerConfig;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.client.operate.Operator;
@@ -15,8 +15,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Tells a queue from a typing error. A queue comes into being with its first job, so a setting of a
- * queue with a wrong name would be kept, and do nothing.
+ * Tells a queue from a typing error. A queue exists from its first job on, so a setting of a queue
+ * with a misspelled name would be stored without any effect.
  */
 public final class KnownQueues {
   private KnownQueues() {}
@@ -28,7 +28,7 @@ public final class KnownQueues {
    */
   public static void require(String queue, Operator operator, Settings settings, String otherwise) {
     Limits.queue(queue);
-    Set<String> known = new TreeSet<>(settings.list(Setting.QUEUES));
+    Set<String> known = new TreeSet<>(settings.get(WorkerConfig.QUEUES));
     known.add(Job.DEFAULT_QUEUE);
     settings.queues().forEach(each -> known.add(each.queue()));
     operator.queues().stream().map(QueueStatus::name).forEach(known::add);
@@ -37,7 +37,7 @@ public final class KnownQueues {
     }
     operator.workers().workers().forEach(worker -> known.addAll(worker.queues()));
     operator.schedules().forEach(each -> known.add(each.queue()));
-    // Last, since it counts: jobs that have ended.
+    // Last, because it is slow: it counts jobs that have ended.
     operator.statistics().rows().stream().map(Statistics.Row::queue).forEach(known::add);
     if (!known.contains(queue)) {
       Optional<String> near = Spelling.nearest(queue, known);

@@ -4,15 +4,20 @@ import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.cli.Logs;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.config.Access;
+import dev.holdfast.app.config.DatabaseConfig;
 import dev.holdfast.app.config.DatabaseUrl;
-import dev.holdfast.app.config.ServerSettings;
-import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.LogConfig;
+import dev.holdfast.app.config.ServerConfig;
 import dev.holdfast.app.config.Settings;
+import dev.holdfast.app.config.StorageConfig;
+import dev.holdfast.app.config.SupervisorConfig;
+import dev.holdfast.app.config.WorkerConfig;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.demo.Demo;
 import dev.holdfast.app.demo.DemoStage;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.setting.Setting;
 import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.server.HoldfastServer;
@@ -20,7 +25,7 @@ import dev.holdfast.server.metrics.ServerMetrics;
 import dev.holdfast.supervisor.Supervisor;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -28,13 +33,13 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** A minute of trouble, and how it heals. */
+/** Shows in a minute how jobs recover from crashes, hangs and errors. */
 @Command(
     name = "demo",
     description = {
-      "Show what Holdfast does: jobs run, break and heal before your eyes.",
-      "On a running 'holdfast dev', or on a database of its own in the same folder. Its workers,"
-          + " queues and jobs are called demo; nothing else is touched."
+      "Show jobs that run, crash, hang and recover.",
+      "Uses the database of a running 'holdfast dev', else one of its own.",
+      "Its workers, queues and jobs are named 'demo'; nothing else is changed."
     })
 public final class DemoCommand implements Callable<Integer> {
   private static final Duration PATIENCE = Duration.ofMinutes(3);
@@ -45,11 +50,11 @@ public final class DemoCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     Signals signals = Signals.install();
     Settings given = common.settings();
-    Path folder = Path.of(given.text(Setting.FOLDER));
-    if (given.isGiven(Setting.DATABASE_URL) || EmbeddedPostgres.find(folder).isPresent()) {
+    Path folder = given.get(StorageConfig.FOLDER);
+    if (given.isGiven(DatabaseConfig.URL) || EmbeddedPostgres.find(folder).isPresent()) {
       int code = play(given, Access.locate(given), signals);
       say("next", "./holdfast jobs list --queue demo", "what became of them");
-      say("", "", "the page of your own server shows them as well");
+      say("", "", "the page of your server shows them, too");
       return code;
     }
     int code;
@@ -57,7 +62,7 @@ public final class DemoCommand implements Callable<Integer> {
       DatabaseUrl url = new DatabaseUrl(postgres.jdbcUrl(), postgres.user(), postgres.password());
       code = play(given, url, signals);
     }
-    say("next", "./holdfast dev", "a page that stays, with these jobs and workers for yours");
+    say("next", "./holdfast dev", "a page with these jobs, and workers for your own");
     return code;
   }
 
@@ -66,7 +71,7 @@ public final class DemoCommand implements Callable<Integer> {
   }
 
   private int play(Settings given, DatabaseUrl url, Signals signals) throws InterruptedException {
-    try (DemoStage stage = DemoStage.in(Path.of(given.text(Setting.FOLDER)))) {
+    try (DemoStage stage = DemoStage.in(given.get(StorageConfig.FOLDER))) {
       return play(given, url, stage, signals);
     }
   }
@@ -76,52 +81,52 @@ public final class DemoCommand implements Callable<Integer> {
     Path file = stage.settings();
     Settings settings = settings(given, file);
     Logs.configure(settings);
-    ServerMetrics metrics = new ServerMetrics(ServerSettings.statsd(settings));
+    ServerMetrics metrics = new ServerMetrics(settings.metrics().statsd());
     try (Access access = Access.open(settings, url, metrics)) {
       Migrations.apply(access.dataSource(), access.allowsUnsafe());
-      // A server of its own, at any port: whether another one runs, and where, need not be known.
+      // A server of its own at any free port: another one may run, at an unknown address.
       try (HoldfastServer server =
-              HoldfastServer.start(access.holdfast(), ServerSettings.options(settings), metrics);
+              HoldfastServer.start(access.holdfast(), settings.server(), metrics);
           Supervisor supervisor =
               Supervision.start(
                   settings, access, url, List.of(BundledKinds.DEMO), DemoCommand::ignore)) {
         System.out.println("starting workers ...");
         if (!SuperviseCommand.awaitHealthy(
-            supervisor, signals, settings.seconds(Setting.BOOT_TIMEOUT_SEC))) {
+            supervisor, signals, settings.get(SupervisorConfig.BOOT_TIMEOUT))) {
           throw new CommandException(
               ExitCode.HANDLERS,
               "the workers of the demo do not become healthy: see 'holdfast logs'");
         }
         boolean stays = Boolean.getBoolean("holdfast.terminal");
         boolean fine =
-            new Demo(access.holdfast(), settings.text(Setting.SUPERVISOR), server.url(), stays)
+            new Demo(access.holdfast(), settings.get(SupervisorConfig.NAME), server.url(), stays)
                 .play(stage, signals, PATIENCE);
         if (signals.await(0)) {
-          System.out.println("stopped before its end");
+          System.out.println("stopped before the end");
         } else if (stays) {
-          System.out.println("the page is still there, until you press Ctrl-C: " + server.url());
+          System.out.println("the page stays until you press Ctrl-C: " + server.url());
           signals.await();
         }
-        System.out.println("stopping workers; the page ends with them, and the jobs are kept");
+        System.out.println("stopping workers and page; the jobs are kept");
         return fine ? ExitCode.OK : ExitCode.JOB_NOT_SUCCEEDED;
       }
     }
   }
 
   private static Settings settings(Settings given, Path file) {
-    Map<Setting, String> options = new EnumMap<>(Setting.class);
-    options.put(Setting.QUEUES, String.join(",", Demo.QUEUE, Demo.AGENT, Demo.RISKY));
-    // Room for all at once, so that none waits for another.
-    options.put(Setting.MAX_CONCURRENCY, "16");
-    options.put(Setting.WORKER_PROCESSES, "1");
-    options.put(Setting.SUPERVISOR, "demo-" + ProcessHandle.current().pid());
-    options.put(Setting.FOLDER, given.text(Setting.FOLDER));
-    options.put(Setting.SERVER_PORT, "0");
-    options.put(Setting.STOP_TIMEOUT_SEC, "2");
-    options.put(Setting.LOG_LEVEL, "error");
+    Map<Setting<?>, String> options = new HashMap<>();
+    options.put(WorkerConfig.QUEUES, String.join(",", Demo.QUEUE, Demo.AGENT, Demo.RISKY));
+    // Enough for all jobs at once, so that none waits for another.
+    options.put(WorkerConfig.CONCURRENCY, "16");
+    options.put(WorkerConfig.PROCESSES, "1");
+    options.put(SupervisorConfig.NAME, "demo-" + ProcessHandle.current().pid());
+    options.put(StorageConfig.FOLDER, given.get(StorageConfig.FOLDER).toString());
+    options.put(ServerConfig.PORT, "0");
+    options.put(SupervisorConfig.STOP_TIMEOUT, "2s");
+    options.put(LogConfig.LEVEL, "error");
     return Settings.load(options, System.getenv(), file);
   }
 
-  /** What the workers say is in their logs; here it would stand between the lines of the play. */
+  /** The output of the workers is in their logs; here it would interrupt the demo. */
   private static void ignore(String line) {}
 }

@@ -4,11 +4,12 @@ import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.cli.Version;
 import dev.holdfast.app.config.Access;
+import dev.holdfast.app.config.DatabaseConfig;
 import dev.holdfast.app.config.DatabaseUrl;
-import dev.holdfast.app.config.ServerSettings;
-import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.ServerConfig;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.WorkerSettings;
+import dev.holdfast.app.config.StorageConfig;
+import dev.holdfast.app.config.SupervisorConfig;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.embedded.EmbeddedPostgres;
@@ -31,13 +32,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Everything on one machine: database, schema, API, workers under a supervisor. */
+/** Runs everything on one machine: database, schema, API, workers under a supervisor. */
 @Command(
     name = "dev",
     description = {
-      "Run everything on this machine: PostgreSQL, schema, API and worker processes.",
-      "The database is an embedded PostgreSQL, or the one of HOLDFAST_DATABASE_URL. The workers"
-          + " have the example kinds and those on HOLDFAST_CLASSPATH."
+      "Run everything on this machine: PostgreSQL, API and workers.",
+      "The database is an embedded PostgreSQL, or the one of HOLDFAST_DATABASE_URL.",
+      "The workers have the example kinds and those on HOLDFAST_CLASSPATH."
     })
 public final class DevCommand implements Callable<Integer> {
   /** The system property that says where to unpack the embedded server. */
@@ -53,13 +54,13 @@ public final class DevCommand implements Callable<Integer> {
   @Option(
       names = "--http-port",
       paramLabel = "PORT",
-      description = "port of the HTTP API; 0 is any")
+      description = "port of the HTTP API; 0 is any free port")
   @Nullable Integer httpPort;
 
   @Option(
       names = "--rehearse",
       hidden = true,
-      description = "also run one job in this very process: for the cache of classes")
+      description = "also run one job in this process, to fill the cache of classes")
   boolean rehearse;
 
   @Override
@@ -68,13 +69,13 @@ public final class DevCommand implements Callable<Integer> {
     Settings settings =
         choice
             .over(common)
-            .with(Setting.DATABASE_PORT, port)
-            .with(Setting.SERVER_PORT, httpPort)
+            .with(DatabaseConfig.PORT, port)
+            .with(ServerConfig.PORT, httpPort)
             .settings();
-    WorkerSettings.check(settings);
+    settings.checkWorker();
     Supervision.check(settings);
-    Ports.check(ServerSettings.options(settings), "--http-port");
-    if (settings.isGiven(Setting.DATABASE_URL)) {
+    Ports.check(settings.server(), "--http-port");
+    if (settings.isGiven(DatabaseConfig.URL)) {
       DatabaseUrl url = Access.locate(settings);
       run(settings, url, List.of("database  " + url.shown()), signals);
     } else {
@@ -88,16 +89,16 @@ public final class DevCommand implements Callable<Integer> {
   }
 
   static EmbeddedPostgres embedded(Settings settings) {
-    Path folder = Path.of(settings.text(Setting.FOLDER));
+    Path folder = settings.get(StorageConfig.FOLDER);
     if (!Files.exists(folder)) {
-      System.out.println("making a database in " + folder + " (once, a few seconds) ...");
+      System.out.println("creating a database in " + folder + " (once, a few seconds) ...");
     }
-    // The launcher names a folder beside the program, so that the server is unpacked once for all.
+    // The launcher names a folder beside the program, so that PostgreSQL is unpacked only once.
     String unpacked = System.getProperty(CACHE);
     return EmbeddedPostgres.start(
         EmbeddedPostgres.Options.in(folder)
             .cache(unpacked == null ? null : Path.of(unpacked))
-            .port(settings.whole(Setting.DATABASE_PORT))
+            .port(settings.get(DatabaseConfig.PORT))
             .revive(true));
   }
 
@@ -110,13 +111,13 @@ public final class DevCommand implements Callable<Integer> {
 
   private void run(Settings settings, DatabaseUrl url, List<String> database, Signals signals)
       throws InterruptedException {
-    ServerMetrics metrics = new ServerMetrics(ServerSettings.statsd(settings));
+    ServerMetrics metrics = new ServerMetrics(settings.metrics().statsd());
     try (Access access = Access.open(settings, url, metrics)) {
       Migrations.apply(access.dataSource(), access.allowsUnsafe());
       access.retain(settings);
       try (HoldfastServer server =
-          HoldfastServer.start(access.holdfast(), ServerSettings.options(settings), metrics)) {
-        // Before the workers are started: what they write comes after it.
+          HoldfastServer.start(access.holdfast(), settings.server(), metrics)) {
+        // Before the workers are started, so that their output comes after it.
         introduce(settings, database, server.url().toString());
         work(settings, access, url, signals);
       }
@@ -140,7 +141,7 @@ public final class DevCommand implements Callable<Integer> {
         Supervision.start(
             settings, access, url, List.of(BundledKinds.EXAMPLES), DevCommand::echo)) {
       SuperviseCommand.awaitHealthy(
-          supervisor, signals, settings.seconds(Setting.BOOT_TIMEOUT_SEC));
+          supervisor, signals, settings.get(SupervisorConfig.BOOT_TIMEOUT));
       if (rehearse) {
         rehearse(settings, access, signals);
       }
@@ -154,7 +155,7 @@ public final class DevCommand implements Callable<Integer> {
     }
   }
 
-  /** Loads what a worker needs, as a worker does. */
+  /** Loads the classes that a worker needs, for the cache of the launcher. */
   private static void rehearse(Settings settings, Access access, Signals signals)
       throws InterruptedException {
     try (WorkerProcess worker =
@@ -163,13 +164,13 @@ public final class DevCommand implements Callable<Integer> {
       JobId job = access.holdfast().enqueue(Job.of("echo")).id();
       while (!signals.await(1)
           && access.holdfast().find(job).filter(it -> !it.state().isTerminal()).isPresent()) {
-        // It takes a moment.
+        // Wait for the job to end.
       }
-      System.out.println("rehearsed with " + worker.describe());
+      System.out.println("warmed up with " + worker.describe());
     }
   }
 
-  /** Of Java itself: the launcher may have built everything before, in the same process. */
+  /** Since the start of Java: the launcher may have built the program before, in its process. */
   private static Duration sinceStart() {
     Instant start = Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
     return Duration.between(start, Instant.now());

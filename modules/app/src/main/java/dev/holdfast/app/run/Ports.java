@@ -9,7 +9,7 @@ import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 
-/** Whether a port can be had, asked before anything is started that would have to be stopped. */
+/** Checks that a port is free before anything is started that would have to be stopped. */
 final class Ports {
   private Ports() {}
 

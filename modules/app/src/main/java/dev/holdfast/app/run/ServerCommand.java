@@ -4,8 +4,7 @@ import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.cli.Version;
 import dev.holdfast.app.config.Access;
-import dev.holdfast.app.config.ServerSettings;
-import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.ServerConfig;
 import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.queue.schema.Migrations;
@@ -18,32 +17,32 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The API, for as long as nobody says stop. */
+/** Serves the API until a signal arrives. */
 @Command(
     name = "server",
     description = {
-      "Serve the HTTP API until a signal says stop.",
-      "Any number of servers may run on one database. Without API keys a server listens on this"
-          + " machine only: 'holdfast keys create' makes one."
+      "Serve the HTTP API until a signal arrives.",
+      "Any number of servers may run on one database. Without API keys, a server",
+      "listens on this machine only: 'holdfast keys create' creates one."
     })
 public final class ServerCommand implements Callable<Integer> {
   @Mixin final CommonOptions common = new CommonOptions();
 
-  @Option(names = "--host", paramLabel = "ADDRESS", description = "where to listen")
+  @Option(names = "--host", paramLabel = "ADDRESS", description = "address to listen on")
   @Nullable String host;
 
-  @Option(names = "--port", paramLabel = "PORT", description = "port to listen on; 0 is any")
+  @Option(names = "--port", paramLabel = "PORT", description = "port to listen on; 0 is any free port")
   @Nullable Integer port;
 
-  @Option(names = "--migrate", description = "bring the schema up to date first")
+  @Option(names = "--migrate", description = "create or update the schema first")
   boolean migrate;
 
   @Override
   public Integer call() throws InterruptedException {
     Signals signals = Signals.install();
     Settings settings =
-        common.with(Setting.SERVER_HOST, host).with(Setting.SERVER_PORT, port).settings();
-    ServerOptions options = ServerSettings.options(settings);
+        common.with(ServerConfig.HOST, host).with(ServerConfig.PORT, port).settings();
+    ServerOptions options = settings.server();
     Ports.check(options, "--port");
     ServerMetrics metrics = new ServerMetrics(options.statsd());
     try (Access access = Access.open(settings, Access.locate(settings), metrics)) {
@@ -57,7 +56,7 @@ public final class ServerCommand implements Callable<Integer> {
         if (!access.holdfast().queue().access().hasKeys()) {
           System.out.println(
               "there are no API keys: everybody on this machine may do everything"
-                  + " ('holdfast keys create' makes one)");
+                  + " ('holdfast keys create' creates one)");
         }
         signals.await();
       }

@@ -4,9 +4,8 @@ import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.config.Access;
 import dev.holdfast.app.config.DatabaseUrl;
-import dev.holdfast.app.config.Setting;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.WorkerSettings;
+import dev.holdfast.app.config.SupervisorConfig;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
@@ -18,14 +17,14 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Worker processes, for as long as nobody says stop. */
+/** Runs worker processes until a signal arrives. */
 @Command(
     name = "supervise",
     description = {
-      "Run worker processes, watch them, and start those again that crash.",
-      "How many for which queue is said under 'queues' in holdfast.yaml. A signal stops them, each"
-          + " with the time its jobs may take; a second one ends the supervisor at once, and its"
-          + " workers notice."
+      "Run worker processes and restart those that crash.",
+      "'queues' in holdfast.yaml says how many processes each queue gets. A signal",
+      "stops them and waits for their jobs; a second signal ends the supervisor at",
+      "once, and the processes then end by themselves."
     })
 public final class SuperviseCommand implements Callable<Integer> {
   private static final long MOMENT_MILLIS = 200;
@@ -41,7 +40,7 @@ public final class SuperviseCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     Signals signals = Signals.install();
     Settings settings = choice.over(common).settings();
-    WorkerSettings.check(settings);
+    settings.checkWorker();
     Supervision.check(settings);
     DatabaseUrl url = Access.locate(settings);
     try (Access access = Access.open(settings, url).checked();
@@ -53,7 +52,7 @@ public final class SuperviseCommand implements Callable<Integer> {
                 examples ? List.of(BundledKinds.EXAMPLES) : List.of(),
                 SuperviseCommand::echo)) {
       String about = Supervision.describe(settings);
-      Duration boot = settings.seconds(Setting.BOOT_TIMEOUT_SEC);
+      Duration boot = settings.get(SupervisorConfig.BOOT_TIMEOUT);
       System.out.println(
           (awaitHealthy(supervisor, signals, boot) ? "ready: " : "not all workers are healthy: ")
               + about
@@ -62,8 +61,8 @@ public final class SuperviseCommand implements Callable<Integer> {
         if (supervisor.isReplaced()) {
           throw new CommandException(
               ExitCode.REFUSED,
-              "another supervisor has taken this one's name: give each its own with "
-                  + Setting.SUPERVISOR.variable());
+              "another supervisor has taken the name of this one: give each its own with "
+                  + SupervisorConfig.NAME.variable());
         }
       }
       System.out.println("stopping; a second signal ends it at once");
@@ -83,7 +82,7 @@ public final class SuperviseCommand implements Callable<Integer> {
     return false;
   }
 
-  /** Which of them do not work, and what to do; empty when all do. */
+  /** Which workers are stopped or not healthy, and what to do; empty when there are none. */
   static String missing(Supervisor.Standing standing) {
     String text = "";
     if (!standing.stopped().isEmpty()) {

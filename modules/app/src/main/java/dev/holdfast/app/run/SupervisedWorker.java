@@ -4,9 +4,9 @@ import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.cli.Logs;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.config.Access;
-import dev.holdfast.app.config.Setting;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.WorkerSettings;
+import dev.holdfast.app.config.SupervisorConfig;
+import dev.holdfast.app.config.WorkerConfig;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
@@ -16,15 +16,15 @@ import dev.holdfast.queue.jdbc.DatabaseException;
 import java.util.List;
 
 /**
- * A worker process that a supervisor starts. Its settings are in its environment and what tells it
- * apart in its arguments; a command line for people would take a quarter of its start.
+ * A worker process that a supervisor starts. Its settings are in its environment, its identity in
+ * its arguments. It does without picocli, which would take a quarter of its start-up time.
  */
 public final class SupervisedWorker {
   private SupervisedWorker() {}
 
   /**
-   * @param arguments which of the bundled kinds it has, and what {@link
-   *     dev.holdfast.supervisor.WorkerCommandLine} adds
+   * @param arguments the bundled kinds, and those that {@link
+   *     dev.holdfast.supervisor.WorkerCommandLine} appends
    */
   public static void main(String[] arguments) {
     Logs.quiet();
@@ -42,7 +42,7 @@ public final class SupervisedWorker {
       Settings settings =
           new CommonOptions()
               .settings()
-              .with(Setting.SHUTDOWN_TIMEOUT_SEC, Setting.STOP_TIMEOUT_SEC);
+              .with(WorkerConfig.SHUTDOWN_TIMEOUT, SupervisorConfig.STOP_TIMEOUT);
       boolean paused = arguments.contains("--paused");
       try (UnderSupervision side = UnderSupervision.begin(signals, place, paused, settings)) {
         serve(side, place, settings, signals, BundledKinds.named(arguments));
@@ -64,7 +64,7 @@ public final class SupervisedWorker {
       Signals signals,
       List<BundledKinds> bundled)
       throws InterruptedException {
-    WorkerSettings.check(settings);
+    settings.checkWorker();
     try (Access access = Access.open(settings).checked();
         WorkerProcess worker =
             WorkerProcess.start(settings, access, place.component(), bundled, side.isPaused())) {
@@ -72,7 +72,7 @@ public final class SupervisedWorker {
       worker.serve(settings, signals);
       side.stopping();
     } catch (CommandException | DatabaseException trouble) {
-      // 3 is what Java itself ends with when it is out of memory.
+      // Not 3: a JVM that is out of memory exits with that code.
       if (Failures.exitCode(trouble) == ExitCode.DATABASE_AWAY) {
         throw new CommandException(ExitCode.DATABASE_UNFIT, String.valueOf(trouble.getMessage()));
       }

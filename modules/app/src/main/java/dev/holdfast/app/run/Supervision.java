@@ -1,79 +1,57 @@
 package dev.holdfast.app.run;
 
 import dev.holdfast.app.config.Access;
+import dev.holdfast.app.config.DatabaseConfig;
 import dev.holdfast.app.config.DatabaseUrl;
-import dev.holdfast.app.config.QueueSettings;
-import dev.holdfast.app.config.Setting;
 import dev.holdfast.app.config.Settings;
+import dev.holdfast.app.config.SupervisorConfig;
+import dev.holdfast.app.config.WorkerConfig;
+import dev.holdfast.app.config.file.QueueSettings;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.model.ops.Machine;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Plural;
-import dev.holdfast.supervisor.RestartPolicy;
 import dev.holdfast.supervisor.Supervisor;
 import dev.holdfast.supervisor.SupervisorOptions;
 import dev.holdfast.supervisor.WorkerCommandLine;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
-/** Worker processes as the settings want them, each with this same program and its settings. */
+/** Starts a supervisor with the worker processes that the settings name; each runs this program. */
 public final class Supervision {
-  private static final int MEGABYTE = 1 << 20;
-
-  /** One for each value, or for those that belong together: so all that is wrong can be told. */
-  public static final List<Consumer<Settings>> CHECKS =
-      List.of(
-          Supervision::health,
-          Supervision::served,
-          settings -> settings.secondsWithin(Setting.BOOT_TIMEOUT_SEC, 0.01),
-          settings -> settings.secondsWithin(Setting.STOP_TIMEOUT_SEC, 0),
-          settings -> settings.secondsWithin(Setting.OVERDUE_HANDLER_SEC, 0),
-          settings -> settings.secondsWithin(Setting.RESTART_DELAY_SEC, 0),
-          settings -> settings.secondsWithin(Setting.RESTART_DELAY_MAX_SEC, 0),
-          settings -> settings.secondsWithin(Setting.RESTART_WINDOW_SEC, 0),
-          settings -> settings.secondsWithin(Setting.RESTART_FORGIVEN_SEC, 0),
-          settings -> settings.within(Setting.RESTART_LIMIT, 0, 1_000_000),
-          settings -> settings.within(Setting.RESTART_LIFETIME_LIMIT, 0, 1_000_000),
-          settings -> settings.within(Setting.LOG_MEGABYTES, 1, 1_000_000));
-
   private Supervision() {}
 
-  /** What is to run for a queue. */
+  /** What a supervisor runs for a queue. */
   public record Served(String queue, int processes, int concurrency) {}
 
-  /** The queues that holdfast.yaml describes; without any, those that a worker would serve. */
+  /** The queues under 'queues' in holdfast.yaml; without any, those of worker.queues. */
   public static List<Served> served(Settings settings) {
-    int processes = settings.within(Setting.WORKER_PROCESSES, 0, QueueSettings.MOST_PROCESSES);
-    int concurrency = settings.whole(Setting.MAX_CONCURRENCY);
+    WorkerConfig worker = settings.worker();
     Map<String, Served> served = new LinkedHashMap<>();
-    boolean chosen =
-        settings.queues().isEmpty() || !settings.value(Setting.QUEUES).origin().equals("default");
-    if (chosen) {
-      settings
-          .list(Setting.QUEUES)
-          .forEach(queue -> served.put(queue, new Served(queue, processes, concurrency)));
+    if (settings.queues().isEmpty() || !settings.isDefault(WorkerConfig.QUEUES)) {
+      worker
+          .queues()
+          .forEach(
+              queue ->
+                  served.put(queue, new Served(queue, worker.processes(), worker.concurrency())));
     }
     for (QueueSettings queue : settings.queues()) {
-      if (settings.value(Setting.QUEUES).origin().equals("option")
-          && !served.containsKey(queue.queue())) {
+      if (settings.isOption(WorkerConfig.QUEUES) && !served.containsKey(queue.queue())) {
         continue;
       }
       served.put(
           queue.queue(),
           new Served(
               queue.queue(),
-              queue.processes() == null ? processes : queue.processes(),
-              queue.concurrency() == null ? concurrency : queue.concurrency()));
+              queue.processes() == null ? worker.processes() : queue.processes(),
+              queue.concurrency() == null ? worker.concurrency() : queue.concurrency()));
     }
     return List.copyOf(served.values());
   }
@@ -91,35 +69,17 @@ public final class Supervision {
     return text.toString();
   }
 
-  /** Before anything starts. */
+  /** Throws when a supervisor could not start with these settings. */
   static void check(Settings settings) {
-    CHECKS.forEach(check -> check.accept(settings));
-    someWorker(settings);
-  }
-
-  private static void health(Settings settings) {
-    Duration interval = settings.secondsWithin(Setting.HEALTH_INTERVAL_SEC, 0.01);
-    if (settings.secondsWithin(Setting.HEALTH_TIMEOUT_SEC, 0.01).compareTo(interval) <= 0) {
-      throw settings.wrong(
-          Setting.HEALTH_TIMEOUT_SEC,
-          "more than "
-              + Setting.HEALTH_INTERVAL_SEC.variable()
-              + " ("
-              + interval.toMillis() / 1000.0
-              + ")");
-    }
-  }
-
-  /** Apart from the others: a worker or a server starts all the same. */
-  private static void someWorker(Settings settings) {
+    var unused = settings.supervisor();
     if (served(settings).stream().allMatch(queue -> queue.processes() == 0)) {
       throw new CommandException(
-          ExitCode.CONFIGURATION, "there is no worker to run: name queues in holdfast.yaml");
+          ExitCode.CONFIGURATION, "no worker to run: name queues in holdfast.yaml");
     }
   }
 
   /**
-   * @param bundled kinds that each worker has besides its own
+   * @param bundled kinds that each worker has in addition to its own
    */
   static Supervisor start(
       Settings settings,
@@ -137,16 +97,17 @@ public final class Supervision {
                 WorkerHealth.component(queue.queue(), number), arguments, environment));
       }
     }
-    return Supervisor.start(access.holdfast().queue().workers(), options(settings), commands, echo);
+    return Supervisor.start(
+        access.holdfast().queue().workers(), options(settings.supervisor()), commands, echo);
   }
 
   private static Map<String, String> environment(Settings settings, DatabaseUrl url, Served queue) {
     Map<String, String> environment = new HashMap<>(settings.optionsAsVariables());
-    environment.put(Setting.DATABASE_URL.variable(), url.jdbc());
-    environment.put(Setting.DATABASE_USER.variable(), url.user());
-    environment.put(Setting.DATABASE_PASSWORD.variable(), url.password());
-    environment.put(Setting.QUEUES.variable(), queue.queue());
-    environment.put(Setting.MAX_CONCURRENCY.variable(), Integer.toString(queue.concurrency()));
+    environment.put(DatabaseConfig.URL.variable(), url.jdbc());
+    environment.put(DatabaseConfig.USER.variable(), url.user());
+    environment.put(DatabaseConfig.PASSWORD.variable(), url.password());
+    environment.put(WorkerConfig.QUEUES.variable(), queue.queue());
+    environment.put(WorkerConfig.CONCURRENCY.variable(), Integer.toString(queue.concurrency()));
     return environment;
   }
 
@@ -157,16 +118,14 @@ public final class Supervision {
         .filter(Supervision::isForWorkersToo)
         .forEach(arguments::add);
     arguments.add("-XX:+ExitOnOutOfMemoryError");
-    Stream.of(settings.text(Setting.WORKER_JAVA_OPTIONS).strip().split("\\s+", -1))
-        .filter(option -> !option.isEmpty())
-        .forEach(arguments::add);
+    arguments.addAll(settings.worker().javaOptions());
     arguments.addAll(
         List.of("-cp", System.getProperty("java.class.path"), SupervisedWorker.class.getName()));
     bundled.forEach(some -> arguments.add(some.option()));
     return arguments;
   }
 
-  /** What Java itself was started with, apart from what would be written or opened twice. */
+  /** Whether workers get an option of this JVM: not those that write a file or open a port. */
   private static boolean isForWorkersToo(String option) {
     return !option.contains("AutoCreateSharedArchive")
         && !option.contains("AOTCacheOutput")
@@ -175,29 +134,18 @@ public final class Supervision {
         && !option.startsWith("-Dholdfast.terminal");
   }
 
-  private static SupervisorOptions options(Settings settings) {
-    String name = settings.text(Setting.SUPERVISOR).strip();
+  private static SupervisorOptions options(SupervisorConfig config) {
     return new SupervisorOptions(
-        name.isEmpty() ? Machine.name() : name,
-        settings.seconds(Setting.BOOT_TIMEOUT_SEC),
-        settings.seconds(Setting.HEALTH_TIMEOUT_SEC),
+        config.name(),
+        config.bootTimeout(),
+        config.healthTimeout(),
         SupervisorOptions.LOOK,
-        settings.seconds(Setting.STOP_TIMEOUT_SEC),
+        config.stopTimeout(),
         SupervisorOptions.TERMINATE,
-        settings.seconds(Setting.OVERDUE_HANDLER_SEC),
-        new RestartPolicy(
-            settings.whole(Setting.RESTART_LIMIT),
-            settings.seconds(Setting.RESTART_WINDOW_SEC),
-            settings.whole(Setting.RESTART_LIFETIME_LIMIT),
-            settings.seconds(Setting.RESTART_FORGIVEN_SEC),
-            settings.seconds(Setting.RESTART_DELAY_SEC),
-            settings.seconds(Setting.RESTART_DELAY_MAX_SEC)),
+        config.overdueHandlerTimeout(),
+        config.restarts(),
         Path.of("").toAbsolutePath(),
-        logs(settings),
-        (long) settings.whole(Setting.LOG_MEGABYTES) * MEGABYTE);
-  }
-
-  public static Path logs(Settings settings) {
-    return settings.folder(Setting.LOGS_FOLDER, "logs");
+        config.logsFolder(),
+        config.logBytes());
   }
 }

@@ -4,8 +4,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.cli.Version;
-import dev.holdfast.app.config.Setting;
 import dev.holdfast.app.config.Settings;
+import dev.holdfast.app.config.SupervisorConfig;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.WorkerExit;
@@ -24,22 +24,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The side of a worker process that its supervisor sees: says how it is doing, does what is said on
- * standard input, and ends when that does, for then the supervisor is gone.
+ * Connects a worker process with its supervisor: writes health reports to the database, obeys the
+ * commands on standard input, and ends the process when standard input ends, because the supervisor
+ * has then ended.
  */
 final class UnderSupervision implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(UnderSupervision.class);
 
-  /** Beyond the time its jobs may take: whatever holds it up then will not let go. */
-  private static final Duration LAST = Duration.ofSeconds(5);
+  /** After the time its jobs may take; a process that has not ended by then hangs. */
+  private static final Duration EXIT_TIMEOUT = Duration.ofSeconds(5);
 
   private final Signals signals;
   private final WorkerProcesses.Place place;
   private final Duration interval;
-  private final Duration silence;
-  private final Duration patience;
+  private final Duration healthTimeout;
+  private final Duration stopTimeout;
   private final long pid = ProcessHandle.current().pid();
-  private final Object turn = new Object();
+  private final Object lock = new Object();
   private boolean paused;
   private boolean closed;
   private volatile HealthStatus status = HealthStatus.STARTING;
@@ -51,12 +52,13 @@ final class UnderSupervision implements AutoCloseable {
     this.signals = signals;
     this.place = place;
     this.paused = paused;
-    this.interval = settings.seconds(Setting.HEALTH_INTERVAL_SEC);
-    this.silence = settings.seconds(Setting.HEALTH_TIMEOUT_SEC);
-    this.patience = settings.seconds(Setting.STOP_TIMEOUT_SEC);
+    SupervisorConfig config = settings.supervisor();
+    this.interval = config.healthInterval();
+    this.healthTimeout = config.healthTimeout();
+    this.stopTimeout = config.stopTimeout();
   }
 
-  /** Listens from the first moment: a supervisor may be gone before its worker is ready. */
+  /** Reads commands from the start: the supervisor may end before the worker is ready. */
   static UnderSupervision begin(
       Signals signals, WorkerProcesses.Place place, boolean paused, Settings settings) {
     UnderSupervision side = new UnderSupervision(signals, place, paused, settings);
@@ -65,10 +67,10 @@ final class UnderSupervision implements AutoCloseable {
     return side;
   }
 
-  /** The worker is there and takes jobs. */
+  /** Reports a worker that has started to claim jobs. */
   void serve(WorkerProcesses where, WorkerProcess what) {
     health = where;
-    synchronized (turn) {
+    synchronized (lock) {
       worker = what;
       if (paused) {
         what.pause();
@@ -80,7 +82,7 @@ final class UnderSupervision implements AutoCloseable {
   }
 
   boolean isPaused() {
-    synchronized (turn) {
+    synchronized (lock) {
       return paused;
     }
   }
@@ -93,9 +95,9 @@ final class UnderSupervision implements AutoCloseable {
         execute(command);
         command = commands.readLine();
       }
-      log.warn("the supervisor is gone; this worker ends");
+      log.warn("the supervisor has ended; this worker stops");
     } catch (IOException broken) {
-      log.warn("the supervisor cannot be heard any more; this worker ends", broken);
+      log.warn("the connection to the supervisor broke; this worker stops", broken);
     }
     end();
   }
@@ -105,12 +107,12 @@ final class UnderSupervision implements AutoCloseable {
       case "pause" -> pause(true);
       case "resume" -> pause(false);
       case "stop" -> end();
-      default -> log.warn("the supervisor sent command '{}', which is unknown", command);
+      default -> log.warn("unknown command '{}' from the supervisor", command);
     }
   }
 
   private void pause(boolean now) {
-    synchronized (turn) {
+    synchronized (lock) {
       paused = now;
       WorkerProcess there = worker;
       if (there != null && now) {
@@ -122,7 +124,7 @@ final class UnderSupervision implements AutoCloseable {
     beat();
   }
 
-  /** As at a signal; and if that does not help, without asking anybody. */
+  /** Stops as a signal does; halts the process when that takes too long. */
   private void end() {
     signals.raise();
     Thread.ofPlatform()
@@ -131,10 +133,10 @@ final class UnderSupervision implements AutoCloseable {
         .start(
             () -> {
               try {
-                TimeUnit.NANOSECONDS.sleep(patience.plus(LAST).toNanos());
-                log.error("this worker does not end by itself and is ended");
+                TimeUnit.NANOSECONDS.sleep(stopTimeout.plus(EXIT_TIMEOUT).toNanos());
+                log.error("this worker did not stop in time; ending the process");
               } catch (InterruptedException hurry) {
-                // Ends it all the sooner.
+                // Halt at once.
               }
               Runtime.getRuntime().halt(WorkerExit.UNCAUGHT);
             });
@@ -142,9 +144,9 @@ final class UnderSupervision implements AutoCloseable {
 
   private void keepBeating() {
     try {
-      synchronized (turn) {
+      synchronized (lock) {
         while (!closed) {
-          turn.wait(interval.toMillis());
+          lock.wait(interval.toMillis());
           if (!closed) {
             beat();
           }
@@ -155,7 +157,7 @@ final class UnderSupervision implements AutoCloseable {
     }
   }
 
-  /** Its last words: it takes nothing more. */
+  /** Reports that the worker claims no more jobs. */
   void stopping() {
     status = HealthStatus.STOPPING;
     beat();
@@ -178,11 +180,11 @@ final class UnderSupervision implements AutoCloseable {
               there.trouble(),
               details(there, jobs));
       if (!known) {
-        log.error("{} was given up by its supervisor; this process ends", place.component());
+        log.error("{} was replaced by its supervisor; this process ends", place.component());
         Runtime.getRuntime().halt(WorkerExit.GIVEN_UP);
       }
     } catch (DatabaseException away) {
-      log.debug("the database did not hear how this worker is doing", away);
+      log.debug("the health of this worker could not be reported", away);
     }
   }
 
@@ -191,8 +193,8 @@ final class UnderSupervision implements AutoCloseable {
         Shown.object()
             .put("worker", worker.name())
             .put("version", Version.text())
-            .put("places", worker.places())
-            .put("silentAfterMs", silence.toMillis())
+            .put("concurrency", worker.concurrency())
+            .put("silentAfterMs", healthTimeout.toMillis())
             .put("jobs", jobs.size());
     ObjectNode figures = details.putObject("metrics");
     worker.metrics().snapshot().forEach(figures::put);
@@ -201,9 +203,9 @@ final class UnderSupervision implements AutoCloseable {
 
   @Override
   public void close() {
-    synchronized (turn) {
+    synchronized (lock) {
       closed = true;
-      turn.notifyAll();
+      lock.notifyAll();
     }
   }
 }

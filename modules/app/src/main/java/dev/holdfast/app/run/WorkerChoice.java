@@ -1,12 +1,12 @@
 package dev.holdfast.app.run;
 
 import dev.holdfast.app.cli.CommonOptions;
-import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.WorkerConfig;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** What a worker serves, as an option: for 'dev' and for 'worker'. */
+/** The options that say what a worker serves. */
 final class WorkerChoice {
   @Option(
       names = {"-q", "--queue"},
@@ -18,12 +18,12 @@ final class WorkerChoice {
   @Option(
       names = {"-c", "--concurrency"},
       paramLabel = "N",
-      description = "how many jobs at once")
+      description = "number of jobs to run at once")
   @Nullable Integer concurrency;
 
   CommonOptions over(CommonOptions common) {
     return common
-        .with(Setting.QUEUES, queues == null ? null : String.join(",", queues))
-        .with(Setting.MAX_CONCURRENCY, concurrency);
+        .with(WorkerConfig.QUEUES, queues == null ? null : String.join(",", queues))
+        .with(WorkerConfig.CONCURRENCY, concurrency);
   }
 }

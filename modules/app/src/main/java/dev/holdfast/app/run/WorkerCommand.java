@@ -2,10 +2,8 @@ package dev.holdfast.app.run;
 
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.config.Access;
-import dev.holdfast.app.config.ServerSettings;
-import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.ClientConfig;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.WorkerSettings;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
@@ -17,14 +15,15 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Runs jobs until it is told to stop. */
+/** Runs jobs until a signal arrives. */
 @Command(
     name = "worker",
     description = {
-      "Run jobs until a signal says stop.",
-      "It then claims nothing more, lets running jobs finish and gives back at once those that"
-          + " take longer. A second signal ends it immediately. Handlers come from jars on"
-          + " HOLDFAST_CLASSPATH that bring a dev.holdfast.KindProvider."
+      "Run jobs until a signal arrives.",
+      "It then claims no more jobs, waits for those that run, and releases those that",
+      "take longer than SHUTDOWN_TIMEOUT_SEC. A second signal ends it immediately.",
+      "Handlers are programs under 'handlers' in holdfast.yaml, and jars with a",
+      "dev.holdfast.KindProvider on HOLDFAST_CLASSPATH."
     })
 public final class WorkerCommand implements Callable<Integer> {
   @Mixin final ConnectionOptions reach = new ConnectionOptions();
@@ -34,7 +33,7 @@ public final class WorkerCommand implements Callable<Integer> {
   @Option(
       names = "--component",
       paramLabel = "ID",
-      description = "component id, worker:{queue}:{n}")
+      description = "name of this worker, worker:{queue}:{n}")
   @Nullable String component;
 
   @Option(names = "--examples", description = "also run the example kinds of 'holdfast dev'")
@@ -46,11 +45,10 @@ public final class WorkerCommand implements Callable<Integer> {
     choice.over(reach.common);
     Settings settings = reach.settings();
     List<BundledKinds> bundled = examples ? List.of(BundledKinds.EXAMPLES) : List.of();
-    WorkerSettings.check(settings);
+    settings.checkWorker();
     if (reach.isRemote(settings)) {
       try (HttpSource server =
-              HttpSource.to(
-                  ServerSettings.url(settings, Setting.SERVER_URL), reach.apiKey(settings));
+              HttpSource.to(settings.get(ClientConfig.URL), reach.apiKey(settings));
           WorkerProcess worker = WorkerProcess.start(settings, server, component, bundled)) {
         worker.serve(settings, signals);
       }

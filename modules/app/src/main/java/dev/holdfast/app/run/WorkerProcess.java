@@ -6,11 +6,10 @@ import dev.holdfast.KindProvider;
 import dev.holdfast.WorkerBuilder;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.config.Access;
-import dev.holdfast.app.config.RuntimeSettings;
-import dev.holdfast.app.config.ServerSettings;
-import dev.holdfast.app.config.Setting;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.WorkerSettings;
+import dev.holdfast.app.config.WorkerConfig;
+import dev.holdfast.app.config.WorkspaceConfig;
+import dev.holdfast.app.config.file.RuntimeSettings;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
@@ -39,7 +38,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** A worker as a process runs it: made from the settings. */
+/** The worker of a process, made from the settings. */
 final class WorkerProcess implements AutoCloseable {
   private static final Set<String> FOR_GIT =
       Set.of(
@@ -54,16 +53,16 @@ final class WorkerProcess implements AutoCloseable {
           "GIT_SSL_CAINFO");
 
   private final Worker worker;
-  private final int places;
+  private final int concurrency;
   private final String description;
 
-  private WorkerProcess(Worker worker, int places, String description) {
+  private WorkerProcess(Worker worker, int concurrency, String description) {
     this.worker = worker;
-    this.places = places;
+    this.concurrency = concurrency;
     this.description = description;
   }
 
-  /** On the database itself. */
+  /** A worker that is connected to the database. */
   static WorkerProcess start(
       Settings settings, Access access, @Nullable String component, List<BundledKinds> bundled) {
     return start(settings, access, component, bundled, false);
@@ -83,7 +82,7 @@ final class WorkerProcess implements AutoCloseable {
         component);
   }
 
-  /** Through a server, which looks after the database. */
+  /** A worker that calls a server. */
   static WorkerProcess start(
       Settings settings,
       HttpSource server,
@@ -94,11 +93,12 @@ final class WorkerProcess implements AutoCloseable {
   }
 
   private static String[] queues(Settings settings) {
-    return settings.list(Setting.QUEUES).toArray(String[]::new);
+    return settings.worker().queues().toArray(String[]::new);
   }
 
   private static WorkerProcess start(
       Settings settings, WorkerBuilder empty, List<Kind<?>> kinds, @Nullable String component) {
+    WorkerConfig config = settings.worker();
     WorkerBuilder builder = configured(settings, empty, kinds);
     if (component != null) {
       builder.component(component);
@@ -107,12 +107,12 @@ final class WorkerProcess implements AutoCloseable {
     String names = kinds.stream().map(Kind::name).sorted().collect(Collectors.joining(", "));
     return new WorkerProcess(
         worker,
-        settings.whole(Setting.MAX_CONCURRENCY),
-        "%s serves %s, %s; kinds: %s"
+        config.concurrency(),
+        "%s serves %s, %s at once; kinds: %s"
             .formatted(
                 worker.name(),
-                String.join(", ", settings.list(Setting.QUEUES)),
-                Plural.of(settings.whole(Setting.MAX_CONCURRENCY), "place"),
+                String.join(", ", config.queues()),
+                Plural.of(config.concurrency(), "job"),
                 names));
   }
 
@@ -123,24 +123,25 @@ final class WorkerProcess implements AutoCloseable {
     } catch (IllegalArgumentException twice) {
       throw new CommandException(ExitCode.HANDLERS, String.valueOf(twice.getMessage()));
     }
+    WorkerConfig config = settings.worker();
     return builder
-        .concurrency(settings.whole(Setting.MAX_CONCURRENCY))
-        .timings(WorkerSettings.timings(settings))
-        .poll(WorkerSettings.poll(settings))
-        .shutdownTimeout(settings.seconds(Setting.SHUTDOWN_TIMEOUT_SEC))
-        .backpressure(WorkerSettings.backpressure(settings))
-        .scratch(WorkerSettings.scratch(settings))
-        .artifacts(WorkerSettings.artifacts(settings))
-        .budgets(WorkerSettings.budgets(settings))
-        .redact(WorkerSettings.scrubber(settings)::scrub)
-        .unknownKinds(settings.seconds(Setting.UNKNOWN_KIND_SEC));
+        .concurrency(config.concurrency())
+        .timings(settings.timings())
+        .poll(config.pollInterval())
+        .shutdownTimeout(config.shutdownTimeout())
+        .backpressure(settings.backpressure().toSettings())
+        .scratch(settings.storage().scratch())
+        .artifacts(settings.storage().artifacts())
+        .budgets(settings.steps().budgets())
+        .redact(settings.scrubber()::scrub)
+        .unknownKinds(config.unknownKindTimeout());
   }
 
   private static Worker started(WorkerBuilder builder) {
     try {
       return builder.start();
     } catch (RefusedException wrong) {
-      throw WorkerSettings.wrong(wrong);
+      throw CommandException.misconfigured(wrong);
     }
   }
 
@@ -150,7 +151,7 @@ final class WorkerProcess implements AutoCloseable {
       System.err.println(
           "holdfast: the handlers of "
               + provider.getClass().getName()
-              + " need the database and are left out");
+              + " need the database and are not loaded");
     }
     return kinds;
   }
@@ -161,7 +162,7 @@ final class WorkerProcess implements AutoCloseable {
       List<BundledKinds> bundled) {
     List<Kind<?>> kinds = new ArrayList<>();
     Codec codec = new JacksonCodec();
-    Scrubber scrubber = WorkerSettings.scrubber(settings);
+    Scrubber scrubber = settings.scrubber();
     settings.programs().forEach(program -> kinds.add(program.toKind(codec, scrubber)));
     if (!settings.runtimes().isEmpty()) {
       kinds.add(workspaces(settings).kind(codec, scrubber));
@@ -176,7 +177,7 @@ final class WorkerProcess implements AutoCloseable {
           "the handlers could not be loaded: " + Failures.oneLine(String.valueOf(broken)));
     }
     bundled.forEach(some -> kinds.addAll(some.kinds()));
-    // It would claim jobs all the same, and fail each of them for good.
+    // Without handlers it would claim jobs and fail all of them.
     if (kinds.isEmpty()) {
       throw new CommandException(
           ExitCode.HANDLERS,
@@ -186,7 +187,7 @@ final class WorkerProcess implements AutoCloseable {
     return kinds;
   }
 
-  /** How git reaches servers; it sees nothing else of the worker's environment. */
+  /** The variables by which git reaches servers; it gets no others of the worker. */
   private static Map<String, String> gitEnvironment() {
     return System.getenv().entrySet().stream()
         .filter(variable -> FOR_GIT.contains(variable.getKey()))
@@ -194,20 +195,21 @@ final class WorkerProcess implements AutoCloseable {
   }
 
   static Workspaces workspaces(Settings settings) {
+    WorkspaceConfig config = settings.workspace();
     return new Workspaces(
         settings.runtimes().stream()
             .collect(
                 Collectors.toMap(
                     RuntimeSettings::name, runtime -> runtime.toCommand(System::getenv))),
-        settings.folder(Setting.CACHE_FOLDER, "cache"),
+        config.cacheFolder(),
         gitEnvironment(),
-        WorkerSettings.gitTimeout(settings),
-        WorkerSettings.patchBytes(settings));
+        config.gitTimeout(),
+        config.patchBytes());
   }
 
-  /** Until a signal comes. */
+  /** Returns when a signal arrives. */
   void serve(Settings settings, Signals signals) throws InterruptedException {
-    ServerOptions.Statsd statsd = ServerSettings.statsd(settings);
+    ServerOptions.Statsd statsd = settings.metrics().statsd();
     if (statsd == null) {
       awaitEnd(signals);
       return;
@@ -231,27 +233,27 @@ final class WorkerProcess implements AutoCloseable {
     return worker.name();
   }
 
-  int places() {
-    return places;
+  int concurrency() {
+    return concurrency;
   }
 
   List<JobId> running() {
     return worker.running();
   }
 
-  /** What is wrong although it works; null when nothing is. */
+  /** A handler that does not stop although its attempt has ended; null when there is none. */
   @Nullable String trouble() {
     List<OverdueHandler> overdue = worker.overdue();
     if (overdue.isEmpty()) {
       return null;
     }
     OverdueHandler longest = overdue.getFirst();
-    return "a handler of kind '%s' (job %s) goes on, %d s after it was given up%s"
+    return "a handler of kind '%s' (job %s) still runs %d s after its attempt ended%s"
         .formatted(
             longest.kind(),
             longest.lease(),
             longest.since().toSeconds(),
-            overdue.size() == 1 ? "" : ", and " + (overdue.size() - 1) + " more do");
+            overdue.size() == 1 ? "" : ", and " + (overdue.size() - 1) + " more");
   }
 
   void pause() {

@@ -43,7 +43,7 @@ class BadDatabaseTest {
               4,
               "fsync=off.*turn fsync on",
               (launch, database) ->
-                  launch.arguments(arguments).env("HOLDFAST_ALLOW_UNSAFE_DATABASE", "0")));
+                  launch.arguments(arguments).env("HOLDFAST_DATABASE_ALLOW_UNSAFE", "0")));
       all.add(
           new WrongCommand(
               "newer schema: " + command,

@@ -21,7 +21,7 @@ class BadSettingTest {
         file("worker:\n\tqueues: a\n", "line 2, column 1: found character .*TAB"),
         file("log: {level: info}\nlog: {format: json}\n", "line 2.*Duplicate field 'log'"),
         file("worker:\n  concurrency: several\n", "'several' .*holdfast.yaml: a whole number"),
-        file("handlers: [a]\n", "handlers must hold something for each name"),
+        file("handlers: [a]\n", "handlers must hold an entry for each name"),
         file("handlers: {x: {comand: [a]}}\n", "handlers.x.comand is unknown: it may hold command"),
         file("handlers: {x: {artifacts: [a]}}\n", "handlers.x.command is missing: a list"),
         file("handlers: {x: {command: echo hi}}\n", "handlers.x.command must be a list, such as"),
@@ -35,20 +35,36 @@ class BadSettingTest {
         variable("HOLDFAST_FOLDR", "x", "did you mean 'HOLDFAST_FOLDER'"),
         variable("HOLDFAST_DATABASE_URL", "mysql://x/y", "postgres://user"),
         variable("HOLDFAST_DATABASE_POOL", "1", "a whole number from 4 to 1000"),
-        variable("HOLDFAST_RETAIN_FAILED", "long", "a duration such as"),
-        variable("HOLDFAST_QUEUES", "a b", "queue 'a b' must have"),
-        variable("HOLDFAST_TIMINGS", "fast", "'fast' is unknown: choose"),
-        variable("HEARTBEAT_INTERVAL_SEC", "soon", "'soon' .*: a number is expected"),
-        variable("HEARTBEAT_INTERVAL_SEC", "-1", "HEARTBEAT_INTERVAL_SEC is -1.* it must be"),
+        variable(
+            "HOLDFAST_RETENTION_FAILED", "long", "a duration from 0s to 36500d, such as 250ms"),
+        variable("HOLDFAST_WORKER_QUEUES", "a b", "queue 'a b' must have"),
+        variable(
+            "HOLDFAST_TIMINGS_PRESET",
+            "fast",
+            "'fast' .*: one of development, production, high-reliability"),
+        variable("HEARTBEAT_INTERVAL_SEC", "soon", "'soon' .*: a duration from 1ms to 365d"),
+        variable(
+            "HEARTBEAT_INTERVAL_SEC",
+            "-1",
+            "\\(HEARTBEAT_INTERVAL_SEC\\) is '-1s' .*: a duration from 1ms"),
         variable("LEASE_TIMEOUT_SEC", "11", "at least twice HEARTBEAT_INTERVAL_SEC"),
-        variable("LOAD_THRESHOLD", "80", "LOAD_THRESHOLD is 80.* it must"),
-        variable("MAX_CONCURRENCY", "many", "'many' .*: a whole number is expected"),
-        variable("MAX_CONCURRENCY", "0", "MAX_CONCURRENCY is 0: it must"),
-        ofServer("HOLDFAST_HOST", "0.0.0.0", "no API keys: make one with 'holdfast keys create"),
-        ofServer("HOLDFAST_HOST", "192.0.2.1", "192.0.2.1"),
+        variable(
+            "LOAD_THRESHOLD", "80", "\\(LOAD_THRESHOLD\\) is '80' .*: a number from 0.0 to 1.0"),
+        variable(
+            "MAX_CONCURRENCY", "many", "'many' .*: a whole number from 1 to 100000 is expected"),
+        variable(
+            "MAX_CONCURRENCY",
+            "0",
+            "\\(MAX_CONCURRENCY\\) is '0' .*: a whole number from 1 to 100000"),
+        ofServer(
+            "HOLDFAST_SERVER_HOST", "0.0.0.0", "no API keys: make one with 'holdfast keys create"),
+        ofServer("HOLDFAST_SERVER_HOST", "192.0.2.1", "192.0.2.1"),
         ofServer("HEARTBEAT_TIMEOUT_MS", "100", "at least twice HEARTBEAT_INTERVAL_MS"),
-        ofServer("TOKEN_TTL_SECONDS", "7201", "TOKEN_TTL_SECONDS is 7201"),
-        ofServer("HOLDFAST_TLS_CERT", "a.pem", "HOLDFAST_TLS_KEY is missing"),
+        ofServer(
+            "TOKEN_TTL_SECONDS",
+            "7201",
+            "\\(TOKEN_TTL_SECONDS\\) is '7201s' .*: a duration from 1s to 2h"),
+        ofServer("HOLDFAST_SERVER_TLS_CERTIFICATE", "a.pem", "HOLDFAST_SERVER_TLS_KEY is missing"),
         new WrongCommand(
             "TLS files that are not there",
             10,
@@ -56,8 +72,8 @@ class BadSettingTest {
             (launch, database) ->
                 launch
                     .arguments("server")
-                    .env("HOLDFAST_TLS_CERT", "nowhere.pem")
-                    .env("HOLDFAST_TLS_KEY", "nowhere.pem")),
+                    .env("HOLDFAST_SERVER_TLS_CERTIFICATE", "nowhere.pem")
+                    .env("HOLDFAST_SERVER_TLS_KEY", "nowhere.pem")),
         WrongCommand.of(
             3,
             "server at http://127.0.0.1:1 does not answer",

@@ -281,7 +281,7 @@ class CommandsTest {
     Lease lease = running();
     String job = lease.job().toString();
     assertThat(run("jobs", "steps", job)).isZero();
-    assertThat(said()).contains("no step has begun");
+    assertThat(said()).contains("no step has started");
     step(lease, 1, StepState.DONE);
     step(lease, 2, StepState.RUNNING);
     assertThat(run("jobs", "steps", job)).isZero();
@@ -299,7 +299,7 @@ class CommandsTest {
     assertThat(run("jobs", "steps", job, "--step", "s1", "--json")).isZero();
     assertThat(json().get("checkpoint").get("changedFiles")).hasSize(2);
     assertThat(run("jobs", "steps", job, "--step", "s9")).isEqualTo(ExitCode.NOT_FOUND);
-    assertThat(complained()).contains("step 's9' has not begun");
+    assertThat(complained()).contains("step 's9' has not started");
     assertThat(run("jobs", "steps", JobId.next().toString())).isEqualTo(ExitCode.NOT_FOUND);
   }
 
@@ -336,7 +336,7 @@ class CommandsTest {
   void a_job_is_paused_taken_over_and_resumed() throws IOException {
     String job = running().job().toString();
     assertThat(run("jobs", "control", job, "pause", "--reason", "a moment")).isZero();
-    assertThat(said()).contains(job).contains("paused").contains("no step of it has begun");
+    assertThat(said()).contains(job).contains("paused").contains("no step of it has started");
     assertThat(run("jobs", "show", job)).isZero();
     assertThat(said()).contains("paused: no further attempt");
     assertThat(run("jobs", "control", job, "takeover", "--json")).isZero();
@@ -347,7 +347,7 @@ class CommandsTest {
     assertThat(run("jobs", "show", job, "--json")).isZero();
     assertThat(json().get("liveControl").get("takeover").asBoolean()).isTrue();
     assertThat(run("jobs", "control", job, "resume")).isZero();
-    assertThat(said()).contains("nothing is asked");
+    assertThat(said()).contains("no command is pending");
     assertThat(run("jobs", "show", job, "--json")).isZero();
     assertThat(json().has("liveControl")).isFalse();
   }
@@ -384,7 +384,7 @@ class CommandsTest {
     step(lease, 2, StepState.FAILED);
     assertThat(run("jobs", "control", job, "hard_reset_step", "--step", "s2", "-r", "odd"))
         .isZero();
-    assertThat(said()).contains("hard_reset_step of 's2' is asked for by " + asker() + ": odd");
+    assertThat(said()).contains("hard_reset_step of 's2' was requested by " + asker() + ": odd");
     assertThat(run("jobs", "control", job, "retry_step", "--step", "s1"))
         .isEqualTo(ExitCode.REFUSED);
     assertThat(complained()).contains("resume_from_step");
@@ -394,7 +394,7 @@ class CommandsTest {
     assertThat(json().get("drops")).hasToString("[\"s1\"]");
     holdfast.jobs().settle(new Settlement.Succeed(lease, null));
     assertThat(run("jobs", "control", job, "resume_from_step", "--step", "s1")).isZero();
-    assertThat(said()).contains("these are done, and will be done again: s1");
+    assertThat(said()).contains("these completed steps will run again: s1");
   }
 
   @Test
@@ -418,7 +418,7 @@ class CommandsTest {
         .isEqualTo(ExitCode.NOT_FOUND);
     holdfast.jobs().settle(new Settlement.Succeed(lease, null));
     assertThat(run("jobs", "control", job, "pause")).isEqualTo(ExitCode.REFUSED);
-    assertThat(complained()).contains("ended well", "resume_from_step").doesNotContain("retry");
+    assertThat(complained()).contains("has succeeded", "resume_from_step").doesNotContain("retry");
     String cancelled = holdfast.enqueue(Job.of("build")).id().toString();
     run("jobs", "cancel", cancelled);
     assertThat(run("jobs", "control", cancelled, "pause")).isEqualTo(ExitCode.REFUSED);
@@ -569,7 +569,7 @@ class CommandsTest {
   @Test
   void workers_are_listed_and_shown_with_the_health() throws IOException {
     assertThat(run("workers", "list")).isZero();
-    assertThat(said()).contains("no supervisor runs");
+    assertThat(said()).contains("no supervisor is running");
     startTag();
     assertThat(run("workers", "list")).isZero();
     assertThat(said()).contains(TAG, "healthy", "4711", "here");

@@ -75,7 +75,7 @@ class ServerCommandsTest extends CommandsTest {
     String url = server.url().toString();
     assertThat(runWith("", "stats", "--server", url, "--api-key-file", file.toString())).isZero();
     assertThat(runWith("", "stats", "--server", url)).isEqualTo(ExitCode.CONFIGURATION);
-    assertThat(complained()).contains("HOLDFAST_API_KEY").contains("--api-key-file");
+    assertThat(complained()).contains("HOLDFAST_SERVER_API_KEY").contains("--api-key-file");
     assertThat(complained().lines()).hasSize(1);
     assertThat(runWith("", "stats", "--server", url, "--api-key-file", file + "x"))
         .isEqualTo(ExitCode.CONFIGURATION);

@@ -67,9 +67,9 @@ public record WrongCommand(String name, int code, String message, Spoiler spoile
         .env("HOLDFAST_DATABASE_USER", database.user())
         .env("HOLDFAST_DATABASE_PASSWORD", database.password())
         .env("HOLDFAST_FOLDER", folder.resolve(".holdfast").toString())
-        .env("HOLDFAST_PORT", "0")
+        .env("HOLDFAST_SERVER_PORT", "0")
         // The server of these tests runs with fsync=off, which has to be allowed.
-        .env("HOLDFAST_ALLOW_UNSAFE_DATABASE", "1");
+        .env("HOLDFAST_DATABASE_ALLOW_UNSAFE", "1");
     spoiler.spoil(launch, database);
     return Terminal.run(launch.environment(), launch.arguments());
   }

@@ -5,9 +5,9 @@ import dev.holdfast.model.job.Failure;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a worker should know of a job before it begins.
+ * What a worker gets about a job before it starts.
  *
- * @param failure why an attempt before this one failed
+ * @param failure of an earlier attempt
  */
 public record Background(PendingCommand control, @Nullable Failure failure) {
   public static final Background NONE = new Background(PendingCommand.NONE, null);

@@ -7,10 +7,10 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The end of an attempt as a worker tells it over the wire, with what it says besides.
+ * The end of an attempt as a worker reports it over HTTP.
  *
- * @param digest of all the worker said: the same completion, or another one?
- * @param completedAt by the worker's clock, which decides nothing
+ * @param digest of the whole report, to recognise one that is sent twice
+ * @param completedAt by the worker's clock; only stored
  */
 public record Completion(
     Settlement settlement,

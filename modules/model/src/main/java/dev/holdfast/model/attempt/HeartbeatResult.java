@@ -4,11 +4,11 @@ import dev.holdfast.model.command.PendingCommand;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a heartbeat learned about one lease.
+ * The result of a heartbeat for one lease.
  *
- * @param busy whether somebody else was just writing the job, so that the lease was not extended,
- *     and the answer is that of a moment ago; of a lease that had run out only where that somebody
- *     did not let go of it for a while, as a reaper does
+ * @param busy whether another transaction had locked the job, so that the lease was not extended
+ *     and the other values may be a moment old; for an expired lease the heartbeat first waits a
+ *     while for that transaction, which may be a reaper's
  */
 public record HeartbeatResult(
     Lease lease, Ack ack, @Nullable String cancelReason, PendingCommand control, boolean busy) {

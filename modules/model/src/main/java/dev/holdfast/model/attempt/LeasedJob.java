@@ -8,13 +8,13 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A job as its worker gets it. Times are spans, not instants: they were measured on the database's
- * clock, and the worker counts them down on its own monotonic one.
+ * A job as a worker receives it. Times are durations, measured by the clock of the database; the
+ * worker counts them down on its own monotonic clock.
  *
  * @param failures failed attempts that count against the budget so far
  * @param timeout how long this attempt may take
  * @param untilDeadline how long the job has left, from the moment of the claim
- * @param attributes what it brings along besides the payload
+ * @param attributes what it passes to its worker besides the payload
  */
 public record LeasedJob(
     Lease lease,

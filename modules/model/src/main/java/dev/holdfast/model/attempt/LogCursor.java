@@ -6,9 +6,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * How far a reader of a job's log has come.
+ * The position of a reader in the log of a job.
  *
- * @param chars of the piece that were read
+ * @param chars how many characters of the piece were read
  */
 public record LogCursor(int attempt, int piece, int chars) {
   public static final LogCursor START = new LogCursor(0, 0, 0);

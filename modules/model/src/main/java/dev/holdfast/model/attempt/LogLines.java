@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lines that a running attempt adds to its log.
  *
- * @param first which line of the attempt the first of them is, counted from 1; null where nobody
- *     counts, and whatever is sent twice is there twice
- * @param scrubber takes out what must not be kept: of what stands before, and what is new, makes
- *     what is kept of the latter
+ * @param first the number of the first of these lines in the attempt, from 1; null when the sender
+ *     does not count, and lines that are sent twice are stored twice
+ * @param scrubber removes secrets: from the lines before and the new lines it makes the text that is
+ *     stored of the new ones
  */
 public record LogLines(
     Lease lease, @Nullable Long first, List<String> lines, BinaryOperator<String> scrubber) {

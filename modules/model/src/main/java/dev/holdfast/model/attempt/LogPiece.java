@@ -1,7 +1,7 @@
 package dev.holdfast.model.attempt;
 
 /**
- * What the programs of an attempt printed: one of the last pieces, in whole lines.
+ * A piece of the output of an attempt's programs, in whole lines.
  *
  * @param piece counted from 1 in its attempt
  */

@@ -4,11 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a reader of a job's log has not read yet.
+ * The part of a job's log that a reader has not read yet.
  *
  * @param parts in their order, one for each attempt
- * @param next to go on from
- * @param skipped whether something before it is not kept any more
+ * @param next the cursor to continue from
+ * @param skipped whether earlier output was not kept
  */
 public record LogTail(List<Part> parts, LogCursor next, boolean skipped) {
   /** Of one attempt, in whole lines. */

@@ -5,10 +5,10 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known about an artifact once it is published.
+ * A published artifact.
  *
- * @param store where its file lies
- * @param result what the job's result is, should a later attempt find nothing left to do
+ * @param store the store that holds its file
+ * @param result the result of the job, for a later attempt that finds its artifacts published
  */
 public record PublishedArtifact(
     Artifact artifact, int attempt, String store, Instant publishedAt, @Nullable Json result) {}

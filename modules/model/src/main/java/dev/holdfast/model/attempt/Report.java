@@ -15,9 +15,9 @@ public sealed interface Report {
   Lease lease();
 
   /**
-   * How far the attempt is.
+   * The progress of the attempt.
    *
-   * @param percent null where only the message is new
+   * @param percent null when only the message is new
    */
   record Progress(Lease lease, @Nullable Integer percent, @Nullable String message)
       implements Report {
@@ -41,13 +41,13 @@ public sealed interface Report {
   }
 
   /**
-   * A step began, failed or is done: its row and its entries in the timeline, written together. The
-   * same one told again is taken once.
+   * A step has started, failed or finished: its row and its events, written together. A report
+   * that is sent twice takes effect once.
    *
-   * @param checkpoint what it left, when it is done
-   * @param patch the changes it made in its workspace, when it is done and has one
-   * @param forgetFrom steps from this index on are done no longer, itself included
-   * @param honoured the operator's request that this carries out, by its time
+   * @param checkpoint of a step that is done
+   * @param patch the changes in its workspace, of a step that is done and has one
+   * @param forgetFrom the checkpoints of this step index and all after it are deleted
+   * @param honoured the time of the operator's command that this carries out
    */
   record Step(
       Lease lease,
@@ -75,8 +75,8 @@ public sealed interface Report {
   }
 
   /**
-   * A piece of what the attempt's programs printed, as far as it goes by now. Told again with more
-   * in it, it takes the place of what was there; the same told again changes nothing.
+   * A piece of the output of the attempt's programs, as far as it was printed. A longer version of
+   * the same piece replaces the earlier one; the same version again changes nothing.
    *
    * @param piece counted from 1 in this attempt
    */

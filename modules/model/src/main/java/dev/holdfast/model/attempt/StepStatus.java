@@ -7,12 +7,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * One step of a job.
  *
- * @param index from 1, in the order in which the steps were first begun
- * @param attempt how often it was begun, on whatever worker
- * @param resets how often the job was reset for its sake
- * @param checkpoint what it left when it was done, for those who go on from there
+ * @param index from 1, in the order in which the steps were first started
+ * @param attempt how often it was started, on any worker
+ * @param resets how often the job got a new workspace because of it
+ * @param checkpoint its result, from which a later attempt continues
  * @param patchBytes how large its patch is; null when it has none
- * @param failure how its last attempt failed, as the timeline has it; null when it did not
+ * @param failure how its last attempt failed, as in the timeline; null when it did not fail
  */
 public record StepStatus(
     String id,

@@ -7,11 +7,11 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * When a worker must be heard, and what follows when it is not.
+ * How often workers send heartbeats, and how long leases last without them.
  *
  * @param heartbeat how often a worker extends the leases it holds
  * @param lease how long a lease lasts without a heartbeat
- * @param reapGrace how much longer the reaper waits before it takes a job back
+ * @param reapGrace how long the reaper waits after a lease has expired
  * @param cancelGrace how long a handler may take to stop once cancelled
  */
 public record Timings(
@@ -32,7 +32,7 @@ public record Timings(
     positive("CANCEL_GRACE_SEC", cancelGrace);
     if (reapGrace.isNegative() || reapGrace.toDays() > 365) {
       throw refuse(
-          "HOLDFAST_REAP_GRACE_SEC is %s: it must be zero or more, and a year at most"
+          "HOLDFAST_TIMINGS_REAP_GRACE is %s: it must be zero or more, and a year at most"
               .formatted(seconds(reapGrace)));
     }
     // One lost heartbeat must not cost the lease.
@@ -43,7 +43,7 @@ public record Timings(
     }
   }
 
-  /** The defaults that follow from the heartbeat. */
+  /** Timings with the given heartbeat and otherwise default values. */
   public static Timings every(Duration heartbeat) {
     return new Timings(heartbeat, leaseFor(heartbeat), Duration.ZERO, DEFAULT_CANCEL_GRACE);
   }
@@ -63,7 +63,7 @@ public record Timings(
     return preset;
   }
 
-  /** How often the reaper looks. */
+  /** How often the reaper runs. */
   public Duration sweep() {
     return Duration.ofNanos(heartbeat.toNanos() / 2);
   }

@@ -15,7 +15,7 @@ public sealed interface AcceptedWorkerCommand {
   record Unknown(String message) implements AcceptedWorkerCommand {}
 
   /**
-   * It makes no sense, or nobody would do it.
+   * The command cannot be carried out in this state, or no supervisor would do so.
    *
    * @param code {@code supervisor_silent}, {@code worker_stopped} or {@code worker_failed}
    */

@@ -7,7 +7,7 @@ import dev.holdfast.model.value.Text;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an operator asks of a job, and who and why.
+ * A command of an operator to a job.
  *
  * @param stepId for actions on a step
  */

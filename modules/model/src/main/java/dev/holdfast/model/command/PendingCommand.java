@@ -4,9 +4,9 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What operators have asked of a job, as its worker hears it with every heartbeat.
+ * The commands of operators to a job, as its worker receives them with every heartbeat.
  *
- * @param heldBy who asked for the pause or the takeover; null where a step was asked for since
+ * @param heldBy who requested the pause or the takeover; null when a command for a step followed
  */
 public record PendingCommand(
     boolean paused, boolean takeover, @Nullable Recovery recovery, @Nullable HeldBy heldBy) {
@@ -16,9 +16,9 @@ public record PendingCommand(
   public record HeldBy(String requestedBy, String reason) {}
 
   /**
-   * A step to be done again, once.
+   * A step to run again, once.
    *
-   * @param updatedAt names this very request: whoever has honoured it says so with this
+   * @param updatedAt identifies this command: the worker acknowledges it with this time
    */
   public record Recovery(
       CommandAction action, String stepId, String requestedBy, String reason, Instant updatedAt) {}

@@ -46,9 +46,9 @@ public record WorkerCommand(
   }
 
   /**
-   * One that is not given yet.
+   * A command that is not stored yet.
    *
-   * @param supervisor null for all that have such a component
+   * @param supervisor null for all that have a worker of that name
    */
   public record Draft(
       String component,

@@ -36,7 +36,7 @@ public final class EventType {
   public static final String RECOVERY_ACK = "task.control.recovery.ack";
   public static final String CONTROL = "task.control.";
 
-  // What a handler may say of its own work; the others tell what Holdfast did.
+  // A handler may write these; the others are written by Holdfast.
   private static final Set<String> OURS =
       Set.of(
           CREATED,

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A job to be enqueued: {@code Job.of("send-mail", mail).queue("mail").delay(ofMinutes(5))}.
  *
- * <p>Immutable; each method that sets something gives a new job and checks its value at once. The
- * id is chosen here, so that enqueueing the same {@code Job} twice makes one job.
+ * <p>Immutable: each setter returns a new job and checks its value at once. The id is chosen here,
+ * so that enqueueing the same {@code Job} twice creates one job.
  */
 public final class Job implements Cloneable {
   public static final String DEFAULT_QUEUE = "default";
@@ -105,8 +105,8 @@ public final class Job implements Cloneable {
   }
 
   /**
-   * How many attempts may fail, the first included. Unless said, that is for whoever writes the job
-   * to decide, by {@link RetryDefaults}.
+   * How many attempts may fail, the first included. Without it, the process that writes the job
+   * decides by {@link RetryDefaults}.
    */
   public Job maxAttempts(int value) {
     Job job = copy();
@@ -211,8 +211,8 @@ public final class Job implements Cloneable {
   }
 
   /**
-   * Which part of the asset the job makes; for its worker to know. To have jobs of one key run one
-   * after another is what {@link #concurrencyKey} is for.
+   * Which part of the asset the job makes; passed to its worker. To run jobs of one key one after
+   * another, use {@link #concurrencyKey}.
    */
   public Job partitionKey(String value) {
     Job job = copy();
@@ -350,7 +350,7 @@ public final class Job implements Cloneable {
   }
 
   private static Instant moment(String what, Instant value, Refusal refusal) {
-    // PostgreSQL and Java disagree about the ends of time; nobody needs them.
+    // PostgreSQL and Java have different largest and smallest times.
     if (value.isBefore(Instant.EPOCH) || value.getEpochSecond() > 253_402_300_799L) {
       throw new RefusedException(
           refusal, what + " " + value + " must lie between the years 1970 and 9999");

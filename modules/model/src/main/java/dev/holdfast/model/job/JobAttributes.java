@@ -4,12 +4,12 @@ import dev.holdfast.model.value.Json;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a job brings along for its worker. Whoever enqueues it and its worker know what that means;
- * here it is kept and handed on, and nothing is decided by it.
+ * Values that a job passes to its worker. They are stored and passed on; Holdfast itself does not
+ * interpret them.
  *
- * @param assetId what the job makes, where that has a name of its own
+ * @param assetId the name of what the job makes
  * @param partitionKey which part of it
- * @param resources what the job needs, an object; empty where nothing is said
+ * @param resources what the job needs, a JSON object; may be empty
  * @param traceparent the {@linkplain Traceparent trace} it belongs to
  */
 public record JobAttributes(

@@ -1,8 +1,8 @@
 package dev.holdfast.model.job;
 
 /**
- * How many jobs a filter takes in.
+ * The number of jobs that match a filter.
  *
- * @param more that there are, or may be, more: it was not counted any further
+ * @param more whether there may be more: counting stopped at a limit
  */
 public record JobCount(long jobs, boolean more) {}

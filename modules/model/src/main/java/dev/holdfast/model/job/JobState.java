@@ -33,9 +33,9 @@ public enum JobState {
     NEXT.put(PENDING, EnumSet.of(RUNNING, FAILED, CANCELLED));
     NEXT.put(RUNNING, EnumSet.of(PENDING, RETRYING, SUCCEEDED, FAILED, CANCELLED));
     NEXT.put(RETRYING, EnumSet.of(PENDING, FAILED, CANCELLED));
-    // Only by an operator, who sends it back to one of its steps.
+    // Only by an operator's resume_from_step.
     NEXT.put(SUCCEEDED, EnumSet.of(PENDING));
-    // Only by an operator's retry, or the same.
+    // Only by an operator's retry or resume_from_step.
     NEXT.put(FAILED, EnumSet.of(PENDING));
     NEXT.put(CANCELLED, EnumSet.of(PENDING));
   }

@@ -7,17 +7,17 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How often jobs are tried, and how long they wait in between, where neither the job nor whoever
- * failed it says so. What is known of the kind wins over what is known of the queue, and that over
- * what holds for all; whatever none of them says is as {@link Job} and {@link RetryPolicy} have it.
+ * How often jobs are tried, and how long they wait in between, unless the job or its failure says
+ * so. The value of the kind overrides that of the queue, and that the value for all jobs; what none
+ * of them has is taken from {@link Job} and {@link RetryPolicy}.
  */
 public record RetryDefaults(Retries all, Map<String, Retries> kinds, Map<String, Retries> queues) {
-  /** Nothing is said. */
-  public static final RetryDefaults NONE = of(Retries.UNSAID);
+  /** No values. */
+  public static final RetryDefaults NONE = of(Retries.UNSET);
 
-  /** For some jobs; null is left to others. */
+  /** Values for some jobs; null leaves a value to the next level. */
   public record Retries(@Nullable Integer maxAttempts, @Nullable RetryPolicy policy) {
-    public static final Retries UNSAID = new Retries(null, null);
+    public static final Retries UNSET = new Retries(null, null);
 
     public Retries {
       if (maxAttempts != null) {
@@ -47,15 +47,15 @@ public record RetryDefaults(Retries all, Map<String, Retries> kinds, Map<String,
     return said == null ? RetryPolicy.DEFAULT : said;
   }
 
-  /** The job, with what it does not say itself. */
+  /** The job, with the values it does not have itself. */
   public Job applied(Job job) {
     return job.maxAttempts() == null ? job.maxAttempts(maxAttempts(job.kind(), job.queue())) : job;
   }
 
   private <T> @Nullable T first(String kind, String queue, Function<Retries, @Nullable T> value) {
     return Stream.of(
-            kinds.getOrDefault(kind, Retries.UNSAID),
-            queues.getOrDefault(queue, Retries.UNSAID),
+            kinds.getOrDefault(kind, Retries.UNSET),
+            queues.getOrDefault(queue, Retries.UNSET),
             all)
         .flatMap(retries -> Stream.ofNullable(value.apply(retries)))
         .findFirst()

@@ -8,8 +8,8 @@ import java.time.Duration;
 import java.util.random.RandomGenerator;
 
 /**
- * How long to wait before the next try: exponential, and anywhere in the upper half of that, so
- * that a thousand jobs that failed together do not come back together, and none comes back at once.
+ * The delay before the next attempt: exponential, and random within the upper half of that, so that
+ * jobs that failed together are not retried together, and none is retried at once.
  */
 public record RetryPolicy(Duration base, double factor, Duration max) {
   // A job has three attempts by default, and so two waits: the first short, for what passes in a
@@ -17,7 +17,7 @@ public record RetryPolicy(Duration base, double factor, Duration max) {
   public static final RetryPolicy DEFAULT =
       new RetryPolicy(Duration.ofSeconds(10), 12.0, Duration.ofMinutes(15));
 
-  /** Comes back at once, for tests and for kinds that wait by themselves. */
+  /** No delay, for tests and for kinds that wait by themselves. */
   public static final RetryPolicy NONE = new RetryPolicy(Duration.ZERO, 1.0, Duration.ZERO);
 
   public RetryPolicy {

@@ -7,16 +7,15 @@ import dev.holdfast.model.value.Text;
 import java.util.regex.Pattern;
 
 /**
- * The header {@code traceparent} of W3C Trace Context, by which a trace goes on from one service to
- * the next. Holdfast is on its way and not a part of it: what whoever enqueues gives, the worker
- * gets.
+ * The header {@code traceparent} of W3C Trace Context, by which a trace continues from one service to
+ * the next. Holdfast adds no span: the worker gets the value that was given at the enqueue.
  */
 public final class Traceparent {
   private static final int LENGTH = 55;
   private static final int MOST_CHARS = Limits.KEY_CHARS;
 
-  // A version, the id of the trace, that of the span, and flags. Ids of zeros are none, and there
-  // is no version ff. Versions to come may add something behind another dash.
+  // Version, trace id, span id and flags. Ids of zeros and version ff are invalid. Later versions
+  // may append fields after another dash.
   private static final Pattern FORM =
       Pattern.compile(
           "(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-[!-~]*)?");

@@ -8,9 +8,9 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key that opens the API, without the secret in it.
+ * An API key, without its secret.
  *
- * @param tenant whose jobs it sees; {@value #EVERY_TENANT} is everybody's
+ * @param tenant the tenant whose jobs it sees; {@value #EVERY_TENANT} is all tenants
  */
 public record ApiKey(
     String id,

@@ -4,23 +4,23 @@ import dev.holdfast.model.value.Text;
 import java.time.Instant;
 
 /**
- * Why the tasks of a queue do not reach the worker they are pushed to.
+ * Why the tasks of a queue cannot be pushed to their worker.
  *
  * @param cause in a few words
- * @param paused whether there were so many failures that pushing pauses between single tries
+ * @param paused whether pushing is paused after many failures, except for single tries
  */
 public record DispatchTrouble(Kind kind, String cause, boolean paused, Instant since) {
   private static final int CAUSE_CHARS = 200;
 
   /** What is wrong. */
   public enum Kind {
-    /** Nothing answers there, or not in time. */
+    /** The worker does not answer, or not in time. */
     UNREACHABLE,
-    /** What answers there does not take tasks at present. */
+    /** The worker answers but accepts no tasks at present. */
     FAILING,
-    /** What answers there does not accept the dispatch secret. */
+    /** The worker does not accept the dispatch secret. */
     SECRET_REFUSED,
-    /** No server may push there. */
+    /** The host is not among those that servers may push to. */
     NOT_ALLOWED
   }
 

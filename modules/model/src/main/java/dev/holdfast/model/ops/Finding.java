@@ -3,13 +3,13 @@ package dev.holdfast.model.ops;
 import dev.holdfast.model.value.Plural;
 
 /**
- * One thing that is wrong.
+ * One problem.
  *
- * @param code stays the same, for programs
- * @param gist a sentence that stays the same for as long as it is so
- * @param what the same with its numbers
- * @param doNext on the command line
- * @param doNextOverHttp the same for who has only the API
+ * @param code for programs; it never changes
+ * @param gist the problem without numbers, which stays the same while the problem lasts
+ * @param what the problem with its numbers
+ * @param doNext what to do, with the command line
+ * @param doNextOverHttp what to do, with the API
  */
 public record Finding(String code, String gist, String what, String doNext, String doNextOverHttp) {
   public static Finding of(String code, String what, String doNext) {
@@ -21,12 +21,12 @@ public record Finding(String code, String gist, String what, String doNext, Stri
   }
 
   /**
-   * About so many jobs, between the two halves of the sentence.
+   * A problem with a number of jobs, which stands between the two halves of the sentence.
    *
-   * @param one how it goes on after "1 job"
-   * @param several after "2 jobs"
+   * @param one the second half after "1 job"
+   * @param several the second half after "2 jobs"
    */
-  static Finding counting(
+  public static Finding counting(
       String code,
       String before,
       long jobs,

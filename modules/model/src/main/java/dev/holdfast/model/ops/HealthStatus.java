@@ -4,17 +4,17 @@ import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Set;
 
-/** How a worker process is doing. */
+/** The status of a worker process. */
 public enum HealthStatus {
   /** It was started and is not ready yet. */
   STARTING,
-  /** It works, or would if there were jobs. */
+  /** It claims and runs jobs. */
   HEALTHY,
-  /** It takes nothing more and ends; without a process, it was stopped and stays so. */
+  /** It claims no more jobs and ends; without a process, it is stopped. */
   STOPPING,
-  /** Its process ended, or was not heard of for too long; another one is to follow. */
+  /** Its process ended unexpectedly or reported nothing for too long; it will be restarted. */
   CRASHED,
-  /** It crashed too often. Nobody starts it again before an operator says so. */
+  /** It crashed too often and is not restarted until an operator resumes it. */
   FAILED;
 
   private static final Set<HealthStatus> ALIVE = EnumSet.of(STARTING, HEALTHY, STOPPING);
@@ -28,12 +28,12 @@ public enum HealthStatus {
     return valueOf(text.toUpperCase(Locale.ROOT));
   }
 
-  /** Whether there is a process that can say so itself. */
+  /** Whether there is a process, which can report this status itself. */
   public boolean isAlive() {
     return ALIVE.contains(this);
   }
 
-  /** Where it can go from here, apart from staying. */
+  /** The statuses that may follow. */
   public Set<HealthStatus> next() {
     return switch (this) {
       case STARTING -> EnumSet.of(HEALTHY, STOPPING, CRASHED);

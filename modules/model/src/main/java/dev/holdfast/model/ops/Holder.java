@@ -7,11 +7,11 @@ import java.util.List;
 /**
  * A worker that holds leases.
  *
- * @param jobs those that it began last, when there are very many
- * @param heartbeatAt the latest of all of them
- * @param leaseExpiresAt the latest of all of them
- * @param oldestStart when it began the one that it has been at longest
- * @param queues those that its jobs come from
+ * @param jobs its jobs; only those started last when there are very many
+ * @param heartbeatAt the latest heartbeat of these jobs
+ * @param leaseExpiresAt the latest expiry of these leases
+ * @param oldestStart when it started the job that has been running longest
+ * @param queues the queues of its jobs
  */
 public record Holder(
     String worker,

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * @param delayed pending jobs that are not due yet
  * @param rateLimit how many jobs may start per {@code rateSpan}
  * @param oldest how long the first due job has been waiting
- * @param oldestFree the same of those that no concurrency key can hold back; for rules, not shown
- * @param pushed whether its tasks are pushed to a worker; for rules, as is the next
- * @param trouble why they do not reach it
+ * @param oldestFree the same for jobs without a concurrency key; used by rules, not shown
+ * @param pushed whether its tasks are pushed to a worker; used by rules, as is the next
+ * @param trouble why tasks cannot be pushed
  */
 public record QueueStatus(
     String name,

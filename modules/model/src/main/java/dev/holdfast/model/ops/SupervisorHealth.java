@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * A supervisor, as it was last heard.
+ * A supervisor and its last report.
  *
- * @param silentFor since then, by the database's clock
+ * @param silentFor time since that report, by the database's clock
  */
 public record SupervisorHealth(String name, String host, Instant lastSeen, Duration silentFor) {
   /** It says that it is there every second; one that has not for this long is not there. */

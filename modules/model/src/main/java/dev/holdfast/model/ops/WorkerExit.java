@@ -23,7 +23,7 @@ public record WorkerExit(int code, String name, String meaning, String doNext) {
   public static final int HANDLERS = 9;
   public static final int CONFIGURATION = 10;
 
-  /** It was given up while it lived on, and noticed. */
+  /** Its supervisor has replaced it although it was still alive, and it noticed. */
   public static final int GIVEN_UP = 12;
 
   public static WorkerExit of(int code) {
@@ -34,13 +34,13 @@ public record WorkerExit(int code, String name, String meaning, String doNext) {
               code, "uncaught", "an exception that nobody caught", "its log has the stack trace");
       case USAGE ->
           new WorkerExit(
-              code, "usage", "an option it does not know", "mend HOLDFAST_WORKER_JAVA_OPTS");
+              code, "usage", "an option it does not know", "correct HOLDFAST_WORKER_JAVA_OPTIONS");
       case OUT_OF_MEMORY ->
           new WorkerExit(
               code,
               "out of memory",
               "the Java heap was full",
-              "give it more with HOLDFAST_WORKER_JAVA_OPTS=-Xmx..., or less to do at once");
+              "give it more with HOLDFAST_WORKER_JAVA_OPTIONS=-Xmx..., or lower its concurrency");
       case DATABASE ->
           new WorkerExit(
               code,
@@ -51,7 +51,7 @@ public record WorkerExit(int code, String name, String meaning, String doNext) {
           new WorkerExit(
               code,
               "initialisation",
-              "a folder of this machine cannot be had",
+              "a folder of this machine cannot be used",
               "its log says which");
       case HANDLERS ->
           new WorkerExit(
@@ -65,28 +65,28 @@ public record WorkerExit(int code, String name, String meaning, String doNext) {
       case GIVEN_UP ->
           new WorkerExit(
               code,
-              "given up",
-              "another process has taken its place, so it ended",
+              "replaced",
+              "another process has replaced it, so it ended",
               "nothing, unless it happens often: then two supervisors have the same name");
       case SIGNAL + 2 -> new WorkerExit(code, "SIGINT", "somebody pressed Ctrl-C", "nothing");
       case SIGNAL + 6 ->
           new WorkerExit(
               code,
               "SIGABRT",
-              "the Java machine itself failed",
+              "the JVM itself failed",
               "look for hs_err files near its log");
       case SIGNAL + 9 ->
           new WorkerExit(
               code,
               "SIGKILL",
-              "it was killed: by somebody, or by the system for want of memory",
-              "'dmesg' tells whether the system did it; then give it less to do at once");
+              "it was killed by somebody, or by the system because memory ran out",
+              "'dmesg' shows whether the system did it; then lower its concurrency");
       case SIGNAL + 11 ->
           new WorkerExit(
               code, "SIGSEGV", "native code failed", "look for hs_err files near its log");
       case SIGNAL + 15 ->
           new WorkerExit(
-              code, "SIGTERM", "somebody asked it to end twice, or it took too long", "nothing");
+              code, "SIGTERM", "it got a second signal, or took too long to stop", "nothing");
       default ->
           code > SIGNAL && code <= SIGNAL + SIGNALS
               ? new WorkerExit(

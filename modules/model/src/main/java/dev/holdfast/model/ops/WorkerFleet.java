@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All workers: the processes that supervisors look after, and whoever holds leases.
+ * All workers: supervised processes, and others that hold leases.
  *
  * @param now by the database's clock
  */
@@ -33,19 +33,19 @@ public record WorkerFleet(
     holders = List.copyOf(holders);
   }
 
-  /** Those that hold leases, and nothing of processes. */
+  /** Only workers that hold leases. */
   public static WorkerFleet of(List<Holder> holders, Instant now) {
     return new WorkerFleet(List.of(), List.of(), holders, now);
   }
 
-  /** A worker's name is its place, and after an @ which process of which machine is in it. */
+  /** The part of a worker's name before the @; the part after it names machine and process. */
   public static String component(String worker) {
     int at = worker.indexOf('@');
     String place = at < 0 ? worker : worker.substring(0, at);
     return place.startsWith(PREFIX) ? place : PREFIX + place;
   }
 
-  /** What each process holds; those that hold nothing are not in it. */
+  /** The leases of each process; processes without leases are missing. */
   public Map<WorkerHealth, Holder> held() {
     Map<String, String> hosts =
         supervisors.stream().collect(Collectors.toMap(SupervisorHealth::name, s -> s.host()));
@@ -75,12 +75,12 @@ public record WorkerFleet(
     return all;
   }
 
-  /** Those that nobody looks after. */
+  /** Workers without a supervisor. */
   public List<Holder> alone(Map<WorkerHealth, Holder> held) {
     return holders.stream().filter(holder -> !held.containsValue(holder)).toList();
   }
 
-  /** Those that have processes and are not heard of. */
+  /** Supervisors that have processes and have stopped reporting. */
   public Set<String> silentSupervisors() {
     Set<String> heard =
         supervisors.stream()
@@ -93,7 +93,7 @@ public record WorkerFleet(
         .collect(Collectors.toSet());
   }
 
-  /** Which rows a command is for, or why there are none. */
+  /** The rows that a command is for, or why there are none. */
   public record Judged(List<WorkerHealth> rows, @Nullable AcceptedWorkerCommand against) {}
 
   public Judged judge(WorkerCommand.Draft draft) {
@@ -114,7 +114,7 @@ public record WorkerFleet(
           List.of(),
           new AcceptedWorkerCommand.Refused(
               "supervisor_silent",
-              "nobody would do it: supervisor '%s' is not heard of any more; start it again with 'holdfast supervise'"
+              "no supervisor would do it: '%s' has stopped reporting; start it with 'holdfast supervise'"
                   .formatted(wanted.getFirst().supervisor())));
     }
     List<WorkerHealth> sensible =
@@ -131,12 +131,12 @@ public record WorkerFleet(
     }
     if (row.isStopped()) {
       return new AcceptedWorkerCommand.Refused(
-          "worker_stopped", row.component() + " is stopped and takes no jobs: resume starts it");
+          "worker_stopped", row.component() + " is stopped and claims no jobs: resume starts it");
     }
     return row.status() == HealthStatus.FAILED
         ? new AcceptedWorkerCommand.Refused(
             "worker_failed",
-            row.component() + " has failed and takes no jobs: see its log, then resume starts it")
+            row.component() + " has failed and claims no jobs: see its log, then resume starts it")
         : null;
   }
 
@@ -152,7 +152,7 @@ public record WorkerFleet(
               elsewhere.stream().map(WorkerHealth::supervisor).collect(Collectors.joining(", ")));
     }
     if (holders.stream().anyMatch(each -> component(each.worker()).equals(draft.component()))) {
-      return "%s has no supervisor: it takes no orders; pause its queue, or end its process with SIGTERM"
+      return "%s has no supervisor: it takes no commands; pause its queue, or end its process with SIGTERM"
           .formatted(component);
     }
     return "there is no worker %s under a supervisor%s"

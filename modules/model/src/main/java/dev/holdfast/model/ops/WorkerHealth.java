@@ -8,20 +8,20 @@ import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A worker process, as its supervisor and itself tell about it.
+ * The health row of a worker process, written by its supervisor and by itself.
  *
- * @param supervisor who looks after it
- * @param component its place, {@code worker:{queue}:{n}}
- * @param incarnation which process of that place this is
- * @param silentFor since it was last heard, by the database's clock
- * @param silentAfter how long it may be silent before its row is not believed any more; null while
- *     it starts, for then its supervisor is there to judge
- * @param currentJob the one it has been at longest
- * @param paused by an operator, this one alone
- * @param nextRestart when it is to be started again; null when nobody will
+ * @param supervisor the name of its supervisor
+ * @param component the name of the worker, {@code worker:{queue}:{n}}
+ * @param incarnation the number of its process, counted from the first
+ * @param silentFor time since its last report, by the database's clock
+ * @param silentAfter how long it may report nothing before it counts as crashed; null while it
+ *     starts, because its supervisor decides then
+ * @param currentJob the job that it has been running longest
+ * @param paused whether an operator has paused this worker
+ * @param nextRestart when it will be restarted; null when it will not
  * @param exitCode of its last process, if one has ended
- * @param reason why it is as it is, unless that needs no reason
- * @param details what the process tells of itself
+ * @param reason why it has this status, unless that needs no reason
+ * @param details further values that the process reports
  */
 public record WorkerHealth(
     String supervisor,
@@ -44,7 +44,7 @@ public record WorkerHealth(
     Instant createdAt) {
   private static final String PREFIX = "worker:";
 
-  /** Unless it says otherwise, one that is silent for longer is not believed to be healthy. */
+  /** The default of {@code silentAfter}. */
   public static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   public static String component(String queue, int number) {
@@ -62,17 +62,17 @@ public record WorkerHealth(
     return queueOf(component);
   }
 
-  /** What holds leases begins like this; after it comes what tells one start from the next. */
+  /** The first part of the worker names that hold leases; a random part follows. */
   public static String namePrefix(String component, String host, long pid) {
     return component + "@" + host + "." + pid + ".";
   }
 
-  /** It was stopped by an operator, has no process, and gets none. */
+  /** Whether it was stopped by an operator and has no process. */
   public boolean isStopped() {
     return status == HealthStatus.STOPPING && pid == null && nextRestart == null;
   }
 
-  /** It was not heard for longer than it should be silent. */
+  /** Whether it has reported nothing for too long. */
   public boolean isSilent() {
     return status.isAlive()
         && pid != null
@@ -80,19 +80,19 @@ public record WorkerHealth(
         && silentFor.compareTo(silentAfter) > 0;
   }
 
-  /** What is believed of it: one that is silent has crashed. */
+  /** Its status as shown: a process that reports nothing counts as crashed. */
   public HealthStatus believed() {
     return isSilent() ? HealthStatus.CRASHED : status;
   }
 
-  /** Why that is believed, unless it needs no reason. */
+  /** The reason of the shown status, unless it needs none. */
   public @Nullable String why() {
-    return isSilent() ? "not heard of since " + lastSeen.truncatedTo(ChronoUnit.SECONDS) : reason;
+    return isSilent() ? "no report since " + lastSeen.truncatedTo(ChronoUnit.SECONDS) : reason;
   }
 
-  /** Whether it starts because the process before it crashed, and not because somebody said so. */
+  /** Whether it starts because its last process crashed, and not because of a command. */
   public boolean isStartedAfterCrash() {
-    // One that starts says nothing, so it was last seen when its row was made for it.
+    // A starting process does not report, so it was last seen when its row was written.
     return status == HealthStatus.STARTING
         && lastRestart != null
         && !lastRestart.isBefore(lastSeen);
@@ -103,7 +103,7 @@ public record WorkerHealth(
     return lastSeen.plus(silentFor);
   }
 
-  /** For how long its process has been there. */
+  /** The age of its process. */
   public Duration age() {
     return Duration.between(processStartedAt == null ? lastSeen : processStartedAt, readAt());
   }

@@ -21,9 +21,9 @@ import java.util.Optional;
  * When a schedule fires: five fields (minute, hour, day of month, month, day of week), as every
  * cron has them, or a word such as {@code @daily}.
  *
- * <p>Twice a year the clocks change. A schedule with fixed hours then fires once: at the first of
- * two equal times, and right after a gap that swallowed its time. One that runs every hour goes by
- * real time and notices nothing.
+ * <p>When clocks change, a schedule with fixed hours fires once: at the first of two equal times, or
+ * right after the gap that its time falls into. A schedule for every hour follows real time and is
+ * not affected.
  */
 public final class Cron {
   private static final int YEARS = 5;
@@ -57,7 +57,7 @@ public final class Cron {
     if (weekdays.get(7)) {
       weekdays.set(0); // both are Sunday
     }
-    // The old rule: when both days are given, either will do.
+    // The rule of cron: when both kinds of day are given, either is enough.
     this.eitherDay = !field[2].startsWith("*") && !field[4].startsWith("*");
   }
 

@@ -7,10 +7,10 @@ import dev.holdfast.model.value.RefusedException;
 import java.time.ZoneId;
 
 /**
- * Enqueues a job again and again. Whichever node is up fires it, and each time only one of them.
+ * Enqueues a job again and again. Any worker or server fires it, and only one of them each time.
  *
  * @param job what to enqueue: its kind, queue, priority, payload, budgets and timeout
- * @param overlap whether a job may be enqueued while the one of the last time has not ended
+ * @param overlap whether a job may be enqueued while the previous one has not ended
  */
 public record Schedule(
     String name, Cron cron, ZoneId zone, Job job, WhenMissed missed, boolean overlap) {

@@ -5,11 +5,11 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A schedule as it is kept, and where it stands. Cron and zone are what the row says, which may be
- * nothing that a {@link Schedule} can be made of.
+ * A stored schedule and its state. Cron and zone are those of the row, which may not be valid for a
+ * {@link Schedule}.
  *
  * @param payload null where it cannot be read
- * @param nextAt of a broken one the time that it could not be fired for
+ * @param nextAt for a broken schedule, the time at which it could not be fired
  * @param broken why it cannot be fired; null while it can
  */
 public record ScheduleStatus(

@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * What ended within a short span, of all queues together.
+ * The jobs that ended within a short span, of all queues.
  *
- * @param at when the span began, by the database's clock
- * @param run of the last attempts of those that succeeded, all together
- * @param waited how long these had been due before that attempt, all together
+ * @param at the start of the span, by the database's clock
+ * @param run the total duration of the last attempts of jobs that succeeded
+ * @param waited the total time that these jobs were due before that attempt
  */
 public record Moment(
     Instant at,

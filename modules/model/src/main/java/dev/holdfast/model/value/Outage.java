@@ -5,9 +5,9 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * Tells the first of many callers that what they all call is away, and the first that finds it
- * back, so that each is logged once. A call counts only if it began after the last change: one that
- * was under way before says nothing about now.
+ * Tells the first of many callers that a service is away, and the first that reaches it again, so
+ * that each change is logged once. A call counts only if it was started after the last change: an
+ * earlier call says nothing about the present.
  */
 public final class Outage {
   /** A service that comes and goes is told no more often than this. */

@@ -1,7 +1,7 @@
 package dev.holdfast.model.value;
 
 /**
- * How long JSON is once PostgreSQL gives it back: {@code jsonb} keeps numbers as decimals and
+ * The length of JSON as PostgreSQL returns it: {@code jsonb} keeps numbers as decimals and
  * writes them out in full, so {@code 1e131071} comes back as 131,072 digits. Nine characters of a
  * payload would become so many in every claim and every list.
  */

@@ -61,7 +61,7 @@ class TimingsTest {
     assertRefused(Refusal.BAD_TIMING, () -> Timings.DEFAULT.withLease(ofSeconds(-1)))
         .hasMessageStartingWith("LEASE_TIMEOUT_SEC is -1.0 s");
     assertRefused(Refusal.BAD_TIMING, () -> Timings.DEFAULT.withReapGrace(ofMillis(-500)))
-        .hasMessageStartingWith("HOLDFAST_REAP_GRACE_SEC is -0.5 s");
+        .hasMessageStartingWith("HOLDFAST_TIMINGS_REAP_GRACE is -0.5 s");
     assertRefused(Refusal.BAD_TIMING, () -> Timings.DEFAULT.withCancelGrace(Duration.ZERO))
         .hasMessageStartingWith("CANCEL_GRACE_SEC is 0.0 s");
     assertRefused(Refusal.BAD_TIMING, () -> Timings.DEFAULT.withLease(ofSeconds(Long.MAX_VALUE)))

@@ -56,6 +56,6 @@ class RetryDefaultsTest {
     assertRefused(Refusal.BAD_BUDGET, () -> new Retries(0, null));
     assertRefused(
         Refusal.BAD_NAME,
-        () -> new RetryDefaults(Retries.UNSAID, Map.of(), Map.of("a queue", Retries.UNSAID)));
+        () -> new RetryDefaults(Retries.UNSET, Map.of(), Map.of("a queue", Retries.UNSET)));
   }
 }

@@ -102,7 +102,7 @@ public final class Schema {
       throw new DatabaseException(
           Reason.NOT_DURABLE,
           "the server runs with fsync=off and may lose acknowledged jobs: turn fsync on,"
-              + " or set HOLDFAST_ALLOW_UNSAFE_DATABASE=1 if they are not worth keeping",
+              + " or set HOLDFAST_DATABASE_ALLOW_UNSAFE=1 if they are not worth keeping",
           null);
     }
     return server;

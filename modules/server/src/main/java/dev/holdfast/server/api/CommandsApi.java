@@ -100,7 +100,7 @@ public final class CommandsApi {
           throw new Problem(
               409,
               "job_not_running",
-              "nobody runs the job, so there is nothing to take over: pause it instead");
+              "no worker runs the job, so there is nothing to take over: pause it instead");
       case NO_SUCH_STEP ->
           throw new Problem(
               404,

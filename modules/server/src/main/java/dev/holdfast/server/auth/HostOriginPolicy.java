@@ -42,7 +42,7 @@ public final class HostOriginPolicy {
       throw new Problem(
           403,
           "host_not_allowed",
-          "the server does not go by this name: HOLDFAST_ALLOWED_HOSTS says which it may go by");
+          "the server does not go by this name: HOLDFAST_SERVER_ALLOWED_HOSTS says which it may go by");
     }
     if (origin.isPresent() && !isOwn(origin.get(), called)) {
       throw new Problem(403, "origin_not_allowed", "requests from pages of others are refused");

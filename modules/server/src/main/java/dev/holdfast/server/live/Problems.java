@@ -1,7 +1,7 @@
 package dev.holdfast.server.live;
 
 import dev.holdfast.model.attempt.Timings;
-import dev.holdfast.model.ops.Diagnosis;
+import dev.holdfast.model.diagnosis.Diagnosis;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Warnings;

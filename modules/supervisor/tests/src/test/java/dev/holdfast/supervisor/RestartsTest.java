@@ -76,8 +76,8 @@ class RestartsTest {
       assertThat(crash()).isInstanceOf(Restarts.Next.In.class);
       pass(Duration.ofMinutes(30));
     }
-    assertThat(crash()).isEqualTo(new Restarts.Next.GiveUp("20 restarts in all"));
-    assertThat(crash()).isEqualTo(new Restarts.Next.GiveUp("20 restarts in all"));
+    assertThat(crash()).isEqualTo(new Restarts.Next.GiveUp("20 restarts in total"));
+    assertThat(crash()).isEqualTo(new Restarts.Next.GiveUp("20 restarts in total"));
   }
 
   @Test

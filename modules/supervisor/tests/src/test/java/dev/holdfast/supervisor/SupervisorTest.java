@@ -395,7 +395,7 @@ class SupervisorTest {
     until(row -> row.incarnation() == 2);
     assertThat(Living.is(pid(first))).isFalse();
     assertThat(queue.queries().find(job).orElseThrow().crashes()).isEqualTo(1);
-    assertThat(log()).contains("not heard of for 2.0 s");
+    assertThat(log()).contains("it reported nothing for 2.0 s");
   }
 
   @Test
@@ -529,7 +529,7 @@ class SupervisorTest {
     WorkerHealth gone = until(WorkerHealth::isStopped);
     assertThat(gone.exitCode()).isZero();
     assertThat(gone.restarts()).isZero();
-    assertThat(gone.reason()).contains("not through its supervisor");
+    assertThat(gone.reason()).contains("not by its supervisor");
   }
 
   @Test
@@ -569,7 +569,7 @@ class SupervisorTest {
     long pid = pid(untilHealthy(1));
     assertThatThrownBy(() -> supervise(NAME, "good"))
         .isInstanceOf(SupervisorRunsException.class)
-        .hasMessageContaining("HOLDFAST_SUPERVISOR")
+        .hasMessageContaining("HOLDFAST_SUPERVISOR_NAME")
         .hasMessageContaining("pid " + ProcessHandle.current().pid());
     Supervisor other = supervise("there", "good");
     assertThat(other.awaitHealthy(SOON)).isTrue();

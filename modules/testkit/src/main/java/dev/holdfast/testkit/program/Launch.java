@@ -87,7 +87,7 @@ public final class Launch {
     return env("HOLDFAST_DATABASE_URL", database.url())
         .env("HOLDFAST_DATABASE_USER", database.user())
         .env("HOLDFAST_DATABASE_PASSWORD", database.password())
-        .env("HOLDFAST_ALLOW_UNSAFE_DATABASE", "true");
+        .env("HOLDFAST_DATABASE_ALLOW_UNSAFE", "true");
   }
 
   /** Starts it and returns at once. */
@@ -167,6 +167,6 @@ public final class Launch {
   public static void clean(Map<String, String> environment) {
     environment.keySet().removeIf(name -> name.startsWith("HOLDFAST_") || SETTINGS.contains(name));
     // Any port: several of them run at once.
-    environment.put("HOLDFAST_PORT", "0");
+    environment.put("HOLDFAST_SERVER_PORT", "0");
   }
 }

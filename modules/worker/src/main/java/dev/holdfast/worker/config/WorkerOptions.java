@@ -55,7 +55,7 @@ public record WorkerOptions(
     if (unknownKinds.isNegative() || unknownKinds.toDays() > 365) {
       throw new RefusedException(
           Refusal.BAD_TIMING,
-          "HOLDFAST_UNKNOWN_KIND_SEC is "
+          "HOLDFAST_WORKER_UNKNOWN_KIND_TIMEOUT is "
               + unknownKinds
               + ": it must be zero or more, and a year at most");
     }

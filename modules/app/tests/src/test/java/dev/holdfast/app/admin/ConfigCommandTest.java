@@ -3,7 +3,7 @@ package dev.holdfast.app.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.app.cli.Terminal;
-import dev.holdfast.app.config.Setting;
+import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.error.ExitCode;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,40 +25,41 @@ class ConfigCommandTest {
     Terminal.Answer answer = config(Map.of("MAX_CONCURRENCY", "3"));
     assertThat(answer.code()).isZero();
     assertThat(answer.err()).isEmpty();
-    assertThat(answer.out()).hasSizeGreaterThan(Setting.values().length);
+    assertThat(answer.out()).hasSizeGreaterThan((int) Settings.all().count());
   }
 
   @ParameterizedTest
   @CsvSource({
-    "MAX_CONCURRENCY, 0, MAX_CONCURRENCY is 0",
+    "MAX_CONCURRENCY, 0, a whole number from 1 to 100000",
     "LEASE_TIMEOUT_SEC, 5, at least twice HEARTBEAT_INTERVAL_SEC",
-    "HEARTBEAT_INTERVAL_SEC, NaN, a number is expected",
-    "HOLDFAST_POLL_INTERVAL_MS, 0, polling interval",
+    "HEARTBEAT_INTERVAL_SEC, NaN, a duration from 1ms to 365d",
+    "HOLDFAST_WORKER_POLL_INTERVAL, 0s, a duration from 1ms to 1d",
     "SHUTDOWN_TIMEOUT_SEC, -1, SHUTDOWN_TIMEOUT_SEC",
-    "HOLDFAST_QUEUES, a b, queue 'a b' must",
-    "LOAD_THRESHOLD, 80, LOAD_THRESHOLD is 80",
-    "STEP_MAX_ATTEMPTS, 0, step_max_attempts must be 1 or more",
+    "HOLDFAST_WORKER_QUEUES, a b, queue 'a b' must",
+    "LOAD_THRESHOLD, 80, a number from 0.0 to 1.0",
+    "STEP_MAX_ATTEMPTS, 0, a whole number from 1",
     "KEEP_SCRATCH_ON_SUCCESS, maybe, true or false",
     "HOLDFAST_DATABASE_URL, mysql://x/y, postgres://",
     "HOLDFAST_DATABASE_POOL, 1, a whole number from 4 to 1000",
     "HOLDFAST_DATABASE_PORT, 70000, a whole number from 0 to 65535",
-    "HOLDFAST_ALLOW_UNSAFE_DATABASE, perhaps, true or false",
-    "HOLDFAST_RETAIN_FAILED, long, a duration such as",
+    "HOLDFAST_DATABASE_ALLOW_UNSAFE, perhaps, true or false",
+    "HOLDFAST_RETENTION_FAILED, long, 'such as 250ms, 30s or 5m, is expected'",
     "MAX_ATTEMPTS, 0, a whole number from 1",
-    "HOLDFAST_RETRY_DELAY, soon, a duration such as",
-    "HOLDFAST_RETRY_FACTOR, 0, must lie between 1 and 100",
-    "HOLDFAST_RETRY_LONGEST, 1s, at least base",
+    "HOLDFAST_RETRIES_DELAY, soon, a duration from 0s",
+    "HOLDFAST_RETRIES_FACTOR, 0, a number from 1.0 to 100.0",
+    "HOLDFAST_RETRIES_MAX_DELAY, 1s, at least base",
     "HOLDFAST_WORKER_PROCESSES, -1, a whole number from 0 to 1000",
-    "HOLDFAST_BOOT_TIMEOUT_SEC, 0, HOLDFAST_BOOT_TIMEOUT_SEC",
-    "HOLDFAST_STOP_TIMEOUT_SEC, -1, HOLDFAST_STOP_TIMEOUT_SEC",
-    "HOLDFAST_HEALTH_TIMEOUT_SEC, 5, more than HOLDFAST_HEALTH_INTERVAL_SEC (5.0)",
-    "HOLDFAST_LOG_MEGABYTES, 0, HOLDFAST_LOG_MEGABYTES",
-    "HOLDFAST_PORT, 70000, a whole number from 0 to 65535",
+    "HOLDFAST_SUPERVISOR_BOOT_TIMEOUT, 0s, a duration from 10ms",
+    "HOLDFAST_SUPERVISOR_STOP_TIMEOUT, -1s, a duration from 0s",
+    "HOLDFAST_SUPERVISOR_HEALTH_TIMEOUT, 5s, more than HOLDFAST_SUPERVISOR_HEALTH_INTERVAL (5s)",
+    "HOLDFAST_SUPERVISOR_LOG_SIZE, 0MB, a size from 1MB",
+    "HOLDFAST_SERVER_PORT, 70000, a whole number from 0 to 65535",
     "HEARTBEAT_TIMEOUT_MS, 100, at least twice HEARTBEAT_INTERVAL_MS",
     "TOKEN_TTL_SECONDS, 7201, TOKEN_TTL_SECONDS",
-    "HOLDFAST_TLS_CERT, a.pem, HOLDFAST_TLS_KEY is missing",
-    "HOLDFAST_STATSD, localhost, host:port",
+    "HOLDFAST_SERVER_TLS_CERTIFICATE, a.pem, HOLDFAST_SERVER_TLS_KEY is missing",
+    "HOLDFAST_METRICS_STATSD, localhost, host:port",
     "HOLDFAST_SERVER_URL, somewhere, a URL such as https",
+    "HOLDFAST_TIMINGS_PRESET, fast, 'one of development, production, high-reliability'",
     "HOLDFAST_LOG_LEVEL, loud, 'one of error, warn, info, debug is expected'",
     "HOLDFAST_LOG_FORMAT, xml, 'one of text, json is expected'"
   })
@@ -78,7 +79,7 @@ class ConfigCommandTest {
     assertThat(Terminal.run(none, List.of("supervise")).err())
         .singleElement()
         .asString()
-        .contains("there is no worker to run");
+        .contains("no worker to run");
   }
 
   @Test
@@ -89,7 +90,7 @@ class ConfigCommandTest {
                 "MAX_CONCURRENCY", "0",
                 "LEASE_TIMEOUT_SEC", "5",
                 "HOLDFAST_LOG_LEVEL", "loud",
-                "HOLDFAST_PORT", "70000"),
+                "HOLDFAST_SERVER_PORT", "70000"),
             "--json");
     assertThat(answer.code()).isEqualTo(ExitCode.CONFIGURATION);
     assertThat(answer.out().getFirst()).startsWith("{");
@@ -102,8 +103,8 @@ class ConfigCommandTest {
         config(
             Map.of(
                 "HOLDFAST_DATABASE_URL", "mysql://ada:opensesame@db/x",
-                "HOLDFAST_PUBLIC_URL", "https://ada:opensesame@jobs.example.org",
-                "HOLDFAST_STATSD", "http://ada:opensesame@x"));
+                "HOLDFAST_SERVER_PUBLIC_URL", "https://ada:opensesame@jobs.example.org",
+                "HOLDFAST_METRICS_STATSD", "http://ada:opensesame@x"));
     assertThat(answer.code()).isEqualTo(ExitCode.CONFIGURATION);
     assertThat(answer.err()).hasSize(3);
     assertThat(answer.out() + " " + answer.err()).doesNotContain("opensesame");

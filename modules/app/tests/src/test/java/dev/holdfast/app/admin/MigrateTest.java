@@ -34,7 +34,7 @@ class MigrateTest {
     environment.put("HOLDFAST_DATABASE_URL", url);
     environment.put("HOLDFAST_DATABASE_USER", user);
     environment.put("HOLDFAST_DATABASE_PASSWORD", password);
-    environment.put("HOLDFAST_ALLOW_UNSAFE_DATABASE", "1");
+    environment.put("HOLDFAST_DATABASE_ALLOW_UNSAFE", "1");
     return Terminal.run(environment, List.of("migrate"));
   }
 

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.app.Main;
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.setting.Concern;
+import dev.holdfast.app.setting.Setting;
 import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.testkit.program.AssembledProgram;
 import java.io.IOException;
@@ -13,10 +15,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -30,22 +36,53 @@ class DocumentationTest {
   private static final Pattern CODE =
       Pattern.compile("^ +\"([a-z]+_[a-z_]+)\",$", Pattern.MULTILINE);
 
+  private static final Pattern VARIABLE = Pattern.compile("\\bHOLDFAST_[A-Z_]*[A-Z]\\b(?!_)");
+
   private static String page(String name) throws IOException {
     return Files.readString(ROOT.resolve(name));
   }
 
+  static Stream<Concern> concerns() {
+    return Settings.CONCERNS.stream();
+  }
+
+  /** A failure shows the table as it should be. */
+  @ParameterizedTest
+  @MethodSource("concerns")
+  void the_settings_of_a_concern_are_documented(Concern concern) throws IOException {
+    StringBuilder table =
+        new StringBuilder("## " + concern.name() + "\n\n")
+            .append("| key | variable | default | value | meaning |\n|---|---|---|---|---|\n");
+    concern.settings().forEach(setting -> table.append(row(setting)));
+    assertThat(page("docs/settings.md")).contains(table);
+  }
+
+  private static String row(Setting<?> setting) {
+    String unit = setting.unit() == null ? "" : " (" + setting.unit() + ")";
+    return "| `%s` | `%s`%s | %s | %s | %s |\n"
+        .formatted(
+            setting.key(),
+            setting.variable(),
+            unit,
+            setting.defaultText().isEmpty() ? "" : "`" + setting.defaultText() + "`",
+            setting.expected().replaceAll(", such as.*|,$", ""),
+            setting.description());
+  }
+
   @Test
-  void every_setting_is_documented_with_its_variable_and_default() throws IOException {
-    String page = page("docs/cli.md");
-    for (Setting setting : Setting.values()) {
-      assertThat(page.lines())
-          .as(setting.key())
-          .anyMatch(
-              line ->
-                  line.contains("`" + setting.key() + "`")
-                      && line.contains("`" + setting.variable() + "`")
-                      && line.contains(setting.fallback()));
+  void every_variable_of_ours_that_a_page_names_exists() throws IOException {
+    Set<String> known = Settings.all().map(Setting::variable).collect(Collectors.toSet());
+    known.addAll(KnownSettings.NO_SETTINGS);
+    List<String> unknown = new ArrayList<>();
+    for (Path page : pages()) {
+      Matcher variable = VARIABLE.matcher(Files.readString(page));
+      while (variable.find()) {
+        if (!known.contains(variable.group())) {
+          unknown.add(ROOT.relativize(page) + ": " + variable.group());
+        }
+      }
     }
+    assertThat(unknown).isEmpty();
   }
 
   @Test
@@ -72,10 +109,15 @@ class DocumentationTest {
 
   @Test
   void whatever_can_be_found_is_documented() throws IOException {
-    String rules = page("modules/model/src/main/java/dev/holdfast/model/ops/Diagnosis.java");
     String page = page("docs/operations.md");
-    List<String> codes = CODE.matcher(rules).results().map(found -> found.group(1)).toList();
-    assertThat(codes).hasSizeGreaterThan(10);
+    List<String> codes = new ArrayList<>();
+    try (Stream<Path> rules =
+        Files.list(ROOT.resolve("modules/model/src/main/java/dev/holdfast/model/diagnosis"))) {
+      for (Path rule : rules.toList()) {
+        CODE.matcher(Files.readString(rule)).results().forEach(found -> codes.add(found.group(1)));
+      }
+    }
+    assertThat(codes).hasSizeGreaterThan(20);
     assertThat(codes).allSatisfy(code -> assertThat(page).contains("| `" + code + "` |"));
   }
 
@@ -113,19 +155,22 @@ class DocumentationTest {
   @Test
   void links_between_the_pages_lead_somewhere() throws IOException {
     List<String> broken = new ArrayList<>();
-    try (Stream<Path> top = Files.list(ROOT);
-        Stream<Path> below = Files.walk(ROOT.resolve("docs"))) {
-      for (Path page :
-          Stream.concat(top, below).filter(p -> p.toString().endsWith(".md")).toList()) {
-        Matcher link = LINK.matcher(Files.readString(page));
-        while (link.find()) {
-          if (!Files.exists(page.resolveSibling(link.group(1)))) {
-            broken.add(ROOT.relativize(page) + " -> " + link.group(1));
-          }
+    for (Path page : pages()) {
+      Matcher link = LINK.matcher(Files.readString(page));
+      while (link.find()) {
+        if (!Files.exists(page.resolveSibling(link.group(1)))) {
+          broken.add(ROOT.relativize(page) + " -> " + link.group(1));
         }
       }
     }
     assertThat(broken).isEmpty();
+  }
+
+  private static List<Path> pages() throws IOException {
+    try (Stream<Path> top = Files.list(ROOT);
+        Stream<Path> below = Files.walk(ROOT.resolve("docs"))) {
+      return Stream.concat(top, below).filter(page -> page.toString().endsWith(".md")).toList();
+    }
   }
 
   @Test

@@ -35,7 +35,7 @@ class DocumentedSettingsTest {
         .anyMatch(line -> line.matches("handlers\\.thumbnail +.*thumbnail\\.py.*"));
 
     Settings settings = settings("holdfast.yaml");
-    assertThat(WorkerSettings.timings(settings))
+    assertThat(settings.timings())
         .isEqualTo(Timings.preset("production").withCancelGrace(Duration.ofSeconds(20)));
     assertThat(settings.programs().getFirst().artifacts()).containsExactly("thumbnail.png");
   }

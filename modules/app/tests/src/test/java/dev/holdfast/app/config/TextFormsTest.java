@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.error.CommandException;
+import dev.holdfast.app.setting.Durations;
+import dev.holdfast.app.setting.SettingValues;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,6 +35,21 @@ class TextFormsTest {
     assertThat(Durations.text(Duration.ofMillis(millis))).isEqualTo(text);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "0,0s",
+    "250,250ms",
+    "1500,1500ms",
+    "90000,90s",
+    "300000,5m",
+    "7200000,2h",
+    "604800000,7d"
+  })
+  void durations_are_shown_as_a_setting_would_be_written(long millis, String text) {
+    assertThat(Durations.compact(Duration.ofMillis(millis))).isEqualTo(text);
+    assertThat(Durations.parse(text)).isEqualTo(Duration.ofMillis(millis));
+  }
+
   @Test
   void a_database_url_is_taken_as_psql_writes_it() {
     DatabaseUrl url =
@@ -48,9 +65,11 @@ class TextFormsTest {
         .doesNotContain("secret");
     assertThat(DatabaseUrl.parse("jdbc:postgresql://db/jobs?password=secret&x=1", "", "").shown())
         .isEqualTo("postgresql://db/jobs?password=***&x=1");
-    assertThat(DatabaseUrl.masked("postgres://ada:secret@db/jobs"))
+    assertThat(SettingValues.withoutPasswords("postgres://ada:secret@db/jobs"))
         .isEqualTo("postgres://ada:***@db/jobs");
-    assertThat(DatabaseUrl.masked("jdbc:postgresql://db/jobs?sslkey=a.p12&sslpassword=secret"))
+    assertThat(
+            SettingValues.withoutPasswords(
+                "jdbc:postgresql://db/jobs?sslkey=a.p12&sslpassword=secret"))
         .isEqualTo("jdbc:postgresql://db/jobs?sslkey=a.p12&sslpassword=***");
     assertThatThrownBy(() -> DatabaseUrl.parse("postgres://ada:sec ret@db/jobs", "", ""))
         .isInstanceOf(CommandException.class)

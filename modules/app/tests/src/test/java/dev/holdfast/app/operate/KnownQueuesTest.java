@@ -61,7 +61,7 @@ class KnownQueuesTest {
       environment.put("HOLDFAST_DATABASE_URL", database.url());
       environment.put("HOLDFAST_DATABASE_USER", database.user());
       environment.put("HOLDFAST_DATABASE_PASSWORD", database.password());
-      environment.put("HOLDFAST_ALLOW_UNSAFE_DATABASE", "1");
+      environment.put("HOLDFAST_DATABASE_ALLOW_UNSAFE", "1");
     }
     return Terminal.run(environment, List.of(arguments));
   }
@@ -134,7 +134,7 @@ class KnownQueuesTest {
     for (String queue : List.of("default", "done", "nights", "tags")) {
       assertThat(run(way, "queues", "pause", queue).err()).isEmpty();
     }
-    Map<String, String> served = Map.of("HOLDFAST_QUEUES", "a,served");
+    Map<String, String> served = Map.of("HOLDFAST_WORKER_QUEUES", "a,served");
     assertThat(run(way, served, "queues", "pause", "served").err()).isEmpty();
     assertThat(run(way, "queues", "pause", "strange").err())
         .singleElement()

@@ -99,7 +99,7 @@ class WorkerRegistryTest extends QueueFixture {
     assertThat(row().why()).isNull();
     silence("supervisor");
     assertThat(row().believed()).isEqualTo(HealthStatus.CRASHED);
-    assertThat(row().why()).startsWith("not heard of since");
+    assertThat(row().why()).startsWith("no report since");
   }
 
   @Test

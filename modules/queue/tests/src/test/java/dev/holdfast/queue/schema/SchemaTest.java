@@ -62,7 +62,7 @@ class SchemaTest {
     try (Queue queue = on(db.dataSource())) {
       assertReason(Reason.NOT_DURABLE, () -> queue.check(false))
           .hasMessageContaining("fsync=off")
-          .hasMessageContaining("HOLDFAST_ALLOW_UNSAFE_DATABASE=1");
+          .hasMessageContaining("HOLDFAST_DATABASE_ALLOW_UNSAFE=1");
     }
     assertReason(Reason.NOT_DURABLE, () -> Migrations.apply(db.empty().dataSource(), false));
   }

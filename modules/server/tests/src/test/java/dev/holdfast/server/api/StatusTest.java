@@ -38,7 +38,7 @@ public class StatusTest extends ServerTest {
     return options ->
         options.settings(
             List.of(
-                new ShownSetting("server.port", "HOLDFAST_PORT", "0", "option", "port"),
+                new ShownSetting("server.port", "HOLDFAST_SERVER_PORT", "0", "option", "port"),
                 new ShownSetting("handlers.clip", "", "ffmpeg -y", "holdfast.yaml", "program")));
   }
 
@@ -74,7 +74,7 @@ public class StatusTest extends ServerTest {
     assertThat(settings).hasSize(2);
     assertThat(settings.get(0).toString())
         .isEqualTo(
-            "{\"key\":\"server.port\",\"variable\":\"HOLDFAST_PORT\",\"value\":\"0\","
+            "{\"key\":\"server.port\",\"variable\":\"HOLDFAST_SERVER_PORT\",\"value\":\"0\","
                 + "\"origin\":\"option\",\"meaning\":\"port\"}");
     assertThat(settings.get(1).get("variable").isNull()).isTrue();
   }

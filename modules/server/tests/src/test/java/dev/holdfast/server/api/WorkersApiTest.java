@@ -98,7 +98,7 @@ public class WorkersApiTest extends ServerTest {
     silence();
     JsonNode worker = workers().getFirst();
     assertThat(worker.get("status").asText()).isEqualTo("crashed");
-    assertThat(worker.get("reason").asText()).contains("not heard of since");
+    assertThat(worker.get("reason").asText()).contains("no report since");
   }
 
   @Test

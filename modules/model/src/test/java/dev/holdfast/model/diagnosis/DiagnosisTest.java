@@ -1,8 +1,17 @@
-package dev.holdfast.model.ops;
+package dev.holdfast.model.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.DispatchTrouble;
+import dev.holdfast.model.ops.Finding;
+import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.model.ops.Holder;
+import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.ops.SupervisorHealth;
+import dev.holdfast.model.ops.Warnings;
+import dev.holdfast.model.ops.WorkerFleet;
+import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.schedule.WhenMissed;
 import dev.holdfast.model.value.Json;
@@ -183,8 +192,8 @@ class DiagnosisTest {
     assertThat(found().getFirst().what())
         .isEqualTo(
             TAG
-                + " keeps crashing: exit 137 (SIGKILL): it was killed; it was started again 2 times,"
-                + " and is started again at 2026-03-01T12:00:04Z");
+                + " keeps crashing: exit 137 (SIGKILL): it was killed; it was restarted 2 times and"
+                + " will be restarted at 2026-03-01T12:00:04Z");
     assertThat(found().getFirst().doNext()).contains("dmesg", "holdfast logs " + TAG);
   }
 
@@ -214,12 +223,12 @@ class DiagnosisTest {
         row -> {
           row.restarts = 2;
           row.exit = 137;
-          row.reason = "it was not heard of for 30.0 s";
+          row.reason = "it reported nothing for 30.0 s";
           return row.is(HealthStatus.CRASHED);
         });
     assertFound("worker_crash_loop");
     assertThat(found().getFirst().what())
-        .contains("keeps crashing: it was not heard of for 30.0 s;")
+        .contains("keeps crashing: it reported nothing for 30.0 s;")
         .doesNotContain("137");
     assertThat(found().getFirst().doNext()).doesNotContain("dmesg");
   }
@@ -235,7 +244,7 @@ class DiagnosisTest {
     assertThat(found().getFirst().what())
         .isEqualTo(
             TAG
-                + " has failed, and nobody starts it again: its process could not be started: no"
+                + " has failed and is not restarted any more: its process could not be started: no"
                 + " such file; 5 restarts within 300 s");
     assertThat(found().getFirst().doNext()).doesNotContain("stack trace");
   }

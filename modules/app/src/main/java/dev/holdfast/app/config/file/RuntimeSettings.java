@@ -1,4 +1,4 @@
-package dev.holdfast.app.config;
+package dev.holdfast.app.config.file;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.value.Limits;
@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * A command that runs steps of workspace jobs, as {@code runtimes.{name}} in holdfast.yaml
  * describes it.
  *
- * @param pass names of variables it sees
- * @param secrets the same for those whose values must not be seen anywhere else
+ * @param pass names of environment variables that the command sees
+ * @param secrets further names; the values of these are removed from everything that is stored
  */
 public record RuntimeSettings(
     String name,
@@ -30,27 +30,26 @@ public record RuntimeSettings(
     Path folder) {
   private static final List<String> KEYS = List.of("command", "pass", "secrets", "environment");
 
-  static RuntimeSettings read(String name, JsonNode node, Path folder)
-      throws ProgramSettings.WrongException {
+  static RuntimeSettings read(String name, JsonNode node, Path folder) throws Nodes.WrongException {
     String at = "runtimes." + name;
-    ProgramSettings.known(at, node, KEYS);
+    Nodes.requireKnown(at, node, KEYS);
     RuntimeSettings settings =
         new RuntimeSettings(
             name,
-            ProgramSettings.words(at + ".command", node.get("command")),
-            ProgramSettings.words(at + ".pass", node.get("pass")),
-            ProgramSettings.words(at + ".secrets", node.get("secrets")),
-            ProgramSettings.variables(at + ".environment", node.get("environment")),
+            Nodes.words(at + ".command", node.get("command")),
+            Nodes.words(at + ".pass", node.get("pass")),
+            Nodes.words(at + ".secrets", node.get("secrets")),
+            Nodes.variables(at + ".environment", node.get("environment")),
             folder);
     if (settings.command().isEmpty()) {
-      throw new ProgramSettings.WrongException(
+      throw new Nodes.WrongException(
           at + ".command is missing: a list of the program and its arguments");
     }
     try {
       Limits.word("runtime", name);
       var unused = settings.toCommand(variable -> null);
     } catch (RefusedException refused) {
-      throw new ProgramSettings.WrongException(at + ": " + refused.getMessage());
+      throw new Nodes.WrongException(at + ": " + refused.getMessage());
     }
     return settings;
   }
@@ -69,7 +68,7 @@ public record RuntimeSettings(
     return new RuntimeCommand(new Program(command, folder, Map.of(), List.of()).command(), seen);
   }
 
-  List<String> secretValues(Function<String, @Nullable String> variables) {
+  public List<String> secretValues(Function<String, @Nullable String> variables) {
     return secrets.stream().map(variables).filter(Objects::nonNull).toList();
   }
 }

@@ -1,4 +1,4 @@
-package dev.holdfast.app.config;
+package dev.holdfast.app.setting;
 
 import java.time.Duration;
 import java.util.Locale;
@@ -24,6 +24,20 @@ public final class Durations {
           "'" + text + "' is no duration: write 250ms, 90s, 15m, 1h30m or 7d");
     }
     return Duration.ofMillis(Math.round(millis));
+  }
+
+  /** As it would be written in a setting: 10s, 5m, 250ms; in the largest unit without fraction. */
+  public static String compact(Duration duration) {
+    long millis = duration.toMillis();
+    if (millis == 0) {
+      return "0s";
+    }
+    for (String unit : new String[] {"d", "h", "m", "s"}) {
+      if (millis % unit(unit) == 0) {
+        return millis / unit(unit) + unit;
+      }
+    }
+    return millis + "ms";
   }
 
   private static long unit(String name) {

@@ -1,0 +1,130 @@
+package dev.holdfast.app.setting;
+
+import java.net.URI;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+
+/**
+ * How the text of a setting becomes a value.
+ *
+ * @param expected completes the sentence "... is expected"
+ * @param parse throws IllegalArgumentException when the text is no such value
+ */
+public record SettingType<T>(String expected, Function<String, T> parse) {
+  /** The longest duration of most settings. */
+  public static final Duration YEAR = Duration.ofDays(365);
+
+  public static final SettingType<String> TEXT = new SettingType<>("text", text -> text);
+
+  public static final SettingType<Boolean> FLAG =
+      new SettingType<>(
+          "true or false",
+          text ->
+              switch (text.toLowerCase(Locale.ROOT)) {
+                case "1", "true", "yes", "on" -> true;
+                case "0", "false", "no", "off" -> false;
+                default -> throw new IllegalArgumentException(text);
+              });
+
+  public static final SettingType<Path> PATH = new SettingType<>("a path", SettingType::path);
+
+  /** The address of a server, without anything that could follow it. */
+  public static final SettingType<URI> SERVER_URL =
+      new SettingType<>("a URL such as https://jobs.example.org", SettingType::serverUrl);
+
+  /** In the file a list or text with commas, in a variable text with commas. */
+  public static final SettingType<List<String>> LIST =
+      new SettingType<>("a list", SettingType::list);
+
+  public static SettingType<Integer> whole(int least, int most) {
+    return limited(
+        "a whole number from %d to %d".formatted(least, most), Integer::valueOf, least, most);
+  }
+
+  public static SettingType<Long> wholeLong(long least, long most) {
+    return limited(
+        "a whole number from %d to %d".formatted(least, most), Long::valueOf, least, most);
+  }
+
+  public static SettingType<Double> decimal(double least, double most) {
+    return limited("a number from %s to %s".formatted(least, most), Double::valueOf, least, most);
+  }
+
+  public static SettingType<Duration> duration(Duration least, Duration most) {
+    return limited(
+        "a duration from %s to %s, such as 250ms, 30s or 5m,"
+            .formatted(Durations.compact(least), Durations.compact(most)),
+        Durations::parse,
+        least,
+        most);
+  }
+
+  /** A number of bytes. */
+  public static SettingType<Long> size(long least, long most) {
+    return limited(
+        "a size from %s to %s, such as 10MB,".formatted(Sizes.text(least), Sizes.text(most)),
+        Sizes::parse,
+        least,
+        most);
+  }
+
+  public static SettingType<String> oneOf(String... words) {
+    List<String> known = List.of(words);
+    return new SettingType<>(
+        "one of " + String.join(", ", known),
+        text -> {
+          String word = text.toLowerCase(Locale.ROOT);
+          if (!known.contains(word)) {
+            throw new IllegalArgumentException(text);
+          }
+          return word;
+        });
+  }
+
+  private static <T extends Comparable<T>> SettingType<T> limited(
+      String expected, Function<String, T> parse, T least, T most) {
+    return new SettingType<>(
+        expected,
+        text -> {
+          T value = parse.apply(text);
+          // NaN is greater than every other number.
+          if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+            throw new IllegalArgumentException(text);
+          }
+          return value;
+        });
+  }
+
+  private static List<String> list(String text) {
+    return Arrays.stream(text.split(",", -1))
+        .map(String::strip)
+        .filter(part -> !part.isEmpty())
+        .toList();
+  }
+
+  private static Path path(String text) {
+    try {
+      return Path.of(text);
+    } catch (InvalidPathException invalid) {
+      throw new IllegalArgumentException(text, invalid);
+    }
+  }
+
+  private static URI serverUrl(String text) {
+    URI url = URI.create(text.replaceAll("/+$", ""));
+    String scheme = String.valueOf(url.getScheme()).toLowerCase(Locale.ROOT);
+    if ((scheme.equals("http") || scheme.equals("https"))
+        && url.getHost() != null
+        && url.getRawUserInfo() == null
+        && url.getRawQuery() == null
+        && url.getRawFragment() == null) {
+      return url;
+    }
+    throw new IllegalArgumentException("not the address of a server");
+  }
+}

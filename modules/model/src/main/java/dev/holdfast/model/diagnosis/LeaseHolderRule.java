@@ -1,0 +1,31 @@
+package dev.holdfast.model.diagnosis;
+
+import dev.holdfast.model.ops.Dispatch;
+import dev.holdfast.model.ops.Finding;
+import dev.holdfast.model.ops.Holder;
+import dev.holdfast.model.value.Text;
+import java.util.List;
+
+/** A worker without a supervisor has not extended its leases in time. */
+final class LeaseHolderRule implements Rule {
+  private static final int NAME_CHARS = 200;
+
+  @Override
+  public List<Finding> check(Situation situation) {
+    return situation.workers().alone(situation.workers().held()).stream()
+        .filter(holder -> holder.isSilent(situation.workers().now()))
+        .map(LeaseHolderRule::finding)
+        .toList();
+  }
+
+  private static Finding finding(Holder holder) {
+    String worker = holder.worker();
+    return Finding.of(
+        "worker_silent",
+        worker.startsWith(Dispatch.WORKER)
+            ? "a worker that gets pushed tasks of queue '%s' has stopped reporting"
+                .formatted(worker.substring(Dispatch.WORKER.length()))
+            : "worker '%s' has stopped reporting".formatted(Text.excerpt(worker, NAME_CHARS)),
+        "check its machine; its jobs are requeued automatically");
+  }
+}

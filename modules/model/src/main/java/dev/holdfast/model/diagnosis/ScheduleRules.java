@@ -1,0 +1,36 @@
+package dev.holdfast.model.diagnosis;
+
+import dev.holdfast.model.ops.Finding;
+import dev.holdfast.model.schedule.ScheduleStatus;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** A schedule cannot be fired, or was due and nobody fired it. */
+final class ScheduleRules implements Rule {
+  @Override
+  public List<Finding> check(Situation situation) {
+    return situation.facts().schedules().stream()
+        .filter(schedule -> schedule.pausedAt() == null)
+        .flatMap(schedule -> check(situation, schedule))
+        .toList();
+  }
+
+  private static Stream<Finding> check(Situation situation, ScheduleStatus schedule) {
+    if (schedule.broken() != null) {
+      return Stream.of(
+          Finding.of(
+              "schedule_broken",
+              "schedule '%s' cannot be fired: %s".formatted(schedule.name(), schedule.broken()),
+              "set it again, or remove it; until then it is tried every minute"));
+    }
+    if (schedule.nextAt().plus(Situation.CLAIMED_WITHIN).isBefore(situation.workers().now())) {
+      return Stream.of(
+          Finding.of(
+              "schedule_overdue",
+              "schedule '%s' was due at %s and nobody fired it"
+                  .formatted(schedule.name(), schedule.nextAt()),
+              "start a worker or a server: either fires schedules"));
+    }
+    return Stream.empty();
+  }
+}

@@ -1,0 +1,41 @@
+package dev.holdfast.model.diagnosis;
+
+import dev.holdfast.model.ops.Finding;
+import dev.holdfast.model.ops.Holder;
+import dev.holdfast.model.ops.WorkerHealth;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Applies the rules about one worker process to each of those whose supervisor reports. */
+final class WorkerProcessRules implements Rule {
+  @Override
+  public List<Finding> check(Situation situation) {
+    Map<WorkerHealth, Holder> held = situation.workers().held();
+    List<Finding> found = new ArrayList<>();
+    situation.workers().processes().stream()
+        .filter(row -> !situation.silentSupervisors().contains(row.supervisor()))
+        .forEach(row -> found.addAll(check(situation, row, held.containsKey(row))));
+    return found;
+  }
+
+  private static List<Finding> check(Situation situation, WorkerHealth row, boolean holdsJobs) {
+    List<Finding> found = new ArrayList<>();
+    // This one does not explain why jobs wait: the worker runs other jobs.
+    found.addAll(WorkerLifeRules.overdueHandler(situation, row));
+    List<Finding> explaining =
+        switch (row.status()) {
+          case STARTING, CRASHED, FAILED -> WorkerLifeRules.check(situation, row);
+          case HEALTHY ->
+              row.isSilent()
+                  ? WorkerLifeRules.check(situation, row)
+                  : WorkerIdleRules.check(situation, row, holdsJobs);
+          case STOPPING -> WorkerIdleRules.check(situation, row, holdsJobs);
+        };
+    if (!explaining.isEmpty()) {
+      situation.explain(row.queue());
+    }
+    found.addAll(explaining);
+    return found;
+  }
+}
