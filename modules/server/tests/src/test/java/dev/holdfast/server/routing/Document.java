@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import com.networknt.schema.Error;
 import com.networknt.schema.Schema;
 import com.networknt.schema.SchemaLocation;
@@ -13,7 +14,8 @@ import com.networknt.schema.SpecificationVersion;
 import dev.holdfast.contract.OpenApi;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
-import dev.holdfast.server.page.ReferenceApi;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -24,7 +26,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** The API as it is documented, to hold every request and answer of the tests against. */
 public final class Document {
-  static final JsonNode TREE = ReferenceApi.read(OpenApi.yaml());
+  public static final JsonNode TREE = read(OpenApi.yaml());
 
   private static final String NAME = "https://holdfast.test/openapi";
   private static final Set<String> METHODS = Set.of("get", "put", "post", "delete");
@@ -41,8 +43,16 @@ public final class Document {
 
   private Document() {}
 
+  public static JsonNode read(byte[] yaml) {
+    try {
+      return YAMLMapper.builder().build().readTree(yaml);
+    } catch (IOException malformed) {
+      throw new UncheckedIOException(malformed);
+    }
+  }
+
   /** What is documented, as routes that do nothing. */
-  static List<Route> routes() {
+  public static List<Route> routes() {
     List<Route> routes = new ArrayList<>();
     for (Map.Entry<String, JsonNode> path : TREE.get("paths").properties()) {
       for (Map.Entry<String, JsonNode> operation : path.getValue().properties()) {

@@ -1,0 +1,93 @@
+package dev.holdfast.server.page;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.server.InBrowser;
+import dev.holdfast.server.routing.Document;
+import dev.holdfast.testkit.TestDatabase;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The API reference in a browser, from the assembled program. */
+public class ReferencePageTest extends InBrowser {
+  /** What the page shows of each operation. */
+  private static final String OPERATIONS =
+      """
+      return [...document.querySelectorAll('.opblock-summary')].map((summary) =>
+        summary.querySelector('.opblock-summary-method').textContent + ' ' +
+        summary.querySelector('.opblock-summary-path').dataset.path)
+      """;
+
+  ReferencePageTest(TestDatabase db) {
+    super(db);
+  }
+
+  @Test
+  void shows_every_operation_and_every_schema() {
+    browser.open(server.url(), "docs");
+    browser.awaitElement("[data-path='/v1/jobs']");
+    assertThat((List<?>) browser.script(OPERATIONS))
+        .map(String::valueOf)
+        .containsExactlyInAnyOrderElementsOf(
+            Document.routes().stream()
+                .map(route -> route.method() + " " + route.template())
+                .toList());
+    List<String> schemas = new ArrayList<>();
+    Document.TREE.at("/components/schemas").fieldNames().forEachRemaining(schemas::add);
+    browser.awaitText(schemas.toArray(String[]::new));
+  }
+
+  @Test
+  void an_operation_opens_by_its_link_with_parameters_and_answers() {
+    String tag = Document.TREE.at("/paths/~1v1~1jobs/post/tags/0").asText();
+    String id = Document.TREE.at("/paths/~1v1~1jobs/post/operationId").asText();
+    browser.open(server.url(), "docs#/" + tag + "/" + id);
+    browser.awaitElement(".opblock.is-open");
+    browser.awaitText("Request body", "Responses");
+  }
+
+  @Test
+  void sends_no_request_to_the_api_and_none_to_another_host() {
+    browser.open(server.url(), "docs");
+    browser.awaitElement("[data-path='/v1/jobs']");
+    assertThat(browser.has(".try-out")).isFalse();
+    assertThat(browser.has(".btn.authorize")).isFalse();
+    List<?> loaded =
+        (List<?>)
+            browser.script(
+                "return performance.getEntriesByType('resource').map((each) => each.name)");
+    assertThat(loaded)
+        .map(String::valueOf)
+        .isNotEmpty()
+        .allMatch(
+            url ->
+                url.startsWith(server.url() + "/page/")
+                    || url.equals(server.url() + "/openapi.yaml")
+                    || url.startsWith("data:"));
+  }
+
+  @Test
+  void markup_in_a_description_runs_no_script() {
+    browser.open(server.url(), "docs");
+    browser.awaitElement("[data-path='/v1/jobs']");
+    String hostile = "<img src=x onerror='window.hacked = 1'><script>window.hacked = 2</script>";
+    browser.script(
+        """
+        const text = arguments[0];
+        SwaggerUIBundle({dom_id: '#reference', spec: {
+          openapi: '3.1.0', info: {title: 'hostile ' + text, version: text, description: text},
+          tags: [{name: 'jobs', description: text}],
+          paths: {'/hostile': {get: {tags: ['jobs'], summary: text, description: text,
+            parameters: [{name: text, in: 'query', description: text, schema: {enum: [text]}}],
+            responses: {200: {description: text}}}}}}});
+        """,
+        hostile);
+    browser.awaitElement("[data-path='/hostile']");
+    assertThat(browser.has("#reference script")).isFalse();
+    assertThat(browser.has("#reference [onerror]")).isFalse();
+    assertThat(browser.script("return window.hacked === undefined")).isEqualTo(true);
+    // The policy stops the handler, and the image is not on this server.
+    expectedErrors.addAll(List.of("Executing inline event handler violates", "404"));
+  }
+}
