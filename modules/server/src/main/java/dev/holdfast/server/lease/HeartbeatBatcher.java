@@ -1,5 +1,7 @@
 package dev.holdfast.server.lease;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
@@ -10,7 +12,6 @@ import dev.holdfast.server.http.Problem;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Extends leases that are heard of over HTTP: all that come at the same moment in one statement.
  */
 public final class HeartbeatBatcher {
-  private static final int MOST_REMEMBERED = 100_000;
+  private static final int MOST_CACHED = 100_000;
   private static final Duration OFTEN_ENOUGH = Duration.ofMillis(500);
 
   private static final Duration START_WITHIN = Duration.ofSeconds(10);
@@ -36,15 +37,7 @@ public final class HeartbeatBatcher {
   private final Duration lease;
   private final LongSupplier nanos;
   private final GroupCommit<Beat, HeartbeatResult> together = new GroupCommit<>(1, this::all);
-  private final Map<Lease, Shown> shown =
-      new LinkedHashMap<>(16, 0.75f, true) {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Lease, Shown> eldest) {
-          return size() > MOST_REMEMBERED;
-        }
-      };
+  private final Cache<Lease, Shown> shown = Caffeine.newBuilder().maximumSize(MOST_CACHED).build();
 
   public HeartbeatBatcher(Queue queue, Duration lease, LongSupplier nanos) {
     this.queue = queue;
@@ -102,21 +95,19 @@ public final class HeartbeatBatcher {
         .toList();
   }
 
-  /** As a worker of ours has it: a percent further, or half a second later, or the end. */
+  /**
+   * The rule of the Java workers: the first progress of an attempt, a higher percentage, or half a
+   * second since the last one.
+   */
   private boolean isWorthTelling(Lease attempt, @Nullable Integer given) {
-    synchronized (shown) {
-      long now = nanos.getAsLong();
-      Shown before = shown.get(attempt);
-      int percent = given != null ? given : before != null ? before.percent() : -1;
-      boolean worth =
-          before == null
-              || percent > before.percent()
-              || (percent == 100 && before.percent() < 100)
-              || now - before.at() >= OFTEN_ENOUGH.toNanos();
-      if (worth) {
-        shown.put(attempt, new Shown(percent, now));
-      }
-      return worth;
+    long now = nanos.getAsLong();
+    Shown before = shown.getIfPresent(attempt);
+    int percent = given != null ? given : before != null ? before.percent() : -1;
+    boolean worth =
+        before == null || percent > before.percent() || now - before.at() >= OFTEN_ENOUGH.toNanos();
+    if (worth) {
+      shown.put(attempt, new Shown(percent, now));
     }
+    return worth;
   }
 }

@@ -1,10 +1,10 @@
 package dev.holdfast.server.routing;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.http.Answer;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.ToLongFunction;
 import java.util.regex.Matcher;
@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class SharedAnswers {
   private static final Pattern MAX_AGE = Pattern.compile("\\s*max-age=(\\d{1,9})\\s*");
   private static final Duration OLDEST = Duration.ofSeconds(10);
+  private static final Duration DROPPED_AFTER = Duration.ofMinutes(1);
   private static final int MOST = 100;
   private static final int MOST_BYTES = 256 << 10;
 
@@ -34,15 +35,8 @@ public final class SharedAnswers {
   }
 
   private final ToLongFunction<@Nullable String> lastNews;
-  private final Map<Question, Shared> answers =
-      new LinkedHashMap<>(16, 0.75f, true) {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Question, Shared> eldest) {
-          return size() > MOST;
-        }
-      };
+  private final Cache<Question, Shared> answers =
+      Caffeine.newBuilder().maximumSize(MOST).expireAfterAccess(DROPPED_AFTER).build();
 
   /**
    * @param lastNews when the listeners of a tenant were last told of something, by {@link
@@ -54,9 +48,7 @@ public final class SharedAnswers {
 
   /** Somebody has changed something, and looks at it next. */
   void forget() {
-    synchronized (answers) {
-      answers.clear();
-    }
+    answers.invalidateAll();
   }
 
   Answer answer(Call call, Route.Action action) throws Exception {
@@ -66,7 +58,10 @@ public final class SharedAnswers {
     }
     long arrived = System.nanoTime();
     Caller caller = call.caller();
-    Shared shared = shared(new Question(caller.role().word(), caller.tenant(), call.path()));
+    Shared shared =
+        answers.get(
+            new Question(caller.role().word(), caller.tenant(), call.path()),
+            unknown -> new Shared());
     // One at a time: where looking is slow, those who wait must not make it slower.
     shared.lock.lockInterruptibly();
     try {
@@ -100,22 +95,6 @@ public final class SharedAnswers {
       throw failed;
     } finally {
       shared.ended = System.nanoTime();
-    }
-  }
-
-  private Shared shared(Question question) {
-    synchronized (answers) {
-      long now = System.nanoTime();
-      answers
-          .values()
-          .removeIf(each -> !each.lock.isLocked() && now - each.ended > OLDEST.toNanos());
-      return answers.computeIfAbsent(
-          question,
-          unknown -> {
-            Shared made = new Shared();
-            made.ended = now;
-            return made;
-          });
     }
   }
 
