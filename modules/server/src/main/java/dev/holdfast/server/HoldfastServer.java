@@ -33,13 +33,14 @@ import dev.holdfast.server.http.OlderHttp;
 import dev.holdfast.server.http.SlowRequestTimeout;
 import dev.holdfast.server.http.TlsFiles;
 import dev.holdfast.server.lease.Bell;
+import dev.holdfast.server.lease.ClaimsApi;
 import dev.holdfast.server.lease.Envelopes;
-import dev.holdfast.server.lease.Fence;
+import dev.holdfast.server.lease.FencedOperations;
 import dev.holdfast.server.lease.HeartbeatBatcher;
-import dev.holdfast.server.lease.LeaseApi;
 import dev.holdfast.server.lease.LeasesApi;
 import dev.holdfast.server.lease.LongPollBroker;
 import dev.holdfast.server.lease.StepsApi;
+import dev.holdfast.server.lease.TaskRefusals;
 import dev.holdfast.server.lease.TasksApi;
 import dev.holdfast.server.lease.WakeUps;
 import dev.holdfast.server.live.LiveFeeds;
@@ -158,14 +159,16 @@ public final class HoldfastServer implements AutoCloseable {
     Problems problems = new Problems(queue, room::isWaitedFor, room::isDeaf, options.timings());
 
     List<Route> routes = new ArrayList<>();
-    Fence fence = new Fence(queue, (callback, lease) -> metrics.late(callback));
+    FencedOperations operations = new FencedOperations(queue, beats);
+    TaskRefusals refusals = new TaskRefusals(queue, (callback, lease) -> metrics.late(callback));
     routes.addAll(
-        new TasksApi(queue, beats, tokens, options, clock, fence)
+        new TasksApi(operations, tokens, options, clock, refusals)
             .whenEnded(pusher::taskEnded)
             .routes());
-    routes.addAll(new StepsApi(queue, fence, clock).routes());
-    routes.addAll(new LeaseApi(room, wakeUps, envelopes, options.timings().lease()).routes());
-    routes.addAll(new LeasesApi(queue, wakeUps).routes());
+    routes.addAll(new StepsApi(queue, operations, refusals, clock).routes());
+    routes.addAll(new LeasesApi(operations).routes());
+    routes.addAll(
+        new ClaimsApi(queue, room, wakeUps, envelopes, options.timings().lease()).routes());
     routes.addAll(new EnqueueApi(queue).routes());
     routes.addAll(new OperateApi(queue, options.timings().cancelGrace()).routes());
     routes.addAll(new CommandsApi(queue).routes());
