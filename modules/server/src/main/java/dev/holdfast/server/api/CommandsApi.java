@@ -18,7 +18,7 @@ import dev.holdfast.server.routing.Route;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The steps of jobs as operators see them, and what they ask of them. */
+/** Steps of jobs, and the commands of operators for them. */
 public final class CommandsApi {
   private final Queue queue;
 
@@ -33,7 +33,7 @@ public final class CommandsApi {
         Route.post("/v1/jobs/{id}/control", Guard.OPERATE, this::control).maxBody(Route.SMALL));
   }
 
-  /** What, of which step, and why. */
+  /** The action, the step it is for, and the reason. */
   record ControlRequest(String action, @Nullable String stepId, @Nullable String reason) {
     ControlRequest {
       Wire.present("action", action);
@@ -66,7 +66,7 @@ public final class CommandsApi {
         queue
             .patch(job, step)
             .orElseThrow(() -> Problem.notFound("step '" + step + "' has left no patch"));
-    // A step's id is letters, digits and a few signs; of these, two mean something in a path.
+    // A step's id may contain two characters that have a meaning in a path.
     String name = step.replace('/', '-').replace(':', '-') + ".patch";
     return Answer.text(200, "text/x-patch", patch.bytes())
         .header("Content-Disposition", "attachment; filename=\"" + name + "\"");

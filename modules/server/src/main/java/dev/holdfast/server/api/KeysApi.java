@@ -25,23 +25,23 @@ import java.time.InstantSource;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Keys: who may come in, and what task tokens are signed with. */
+/** API keys, and the key that task tokens are signed with. */
 public final class KeysApi {
   private static final Duration DEFAULT_OVERLAP = Duration.ofHours(1);
   private static final Duration LONGEST_OVERLAP = Duration.ofDays(30);
   private static final Duration LONGEST_LIFE = Duration.ofDays(3_650);
 
-  /** So long another server may go on signing with the key it knows. */
+  /** How long another server may still sign with the key it has loaded. */
   private static final Duration UNTIL_ALL_KNOW = Duration.ofMinutes(1);
 
   private final Queue queue;
-  private final Authenticator gate;
+  private final Authenticator authenticator;
   private final Keyring keyring;
   private final InstantSource clock;
 
-  public KeysApi(Queue queue, Authenticator gate, Keyring keyring, InstantSource clock) {
+  public KeysApi(Queue queue, Authenticator authenticator, Keyring keyring, InstantSource clock) {
     this.queue = queue;
-    this.gate = gate;
+    this.authenticator = authenticator;
     this.keyring = keyring;
     this.clock = clock;
   }
@@ -56,7 +56,7 @@ public final class KeysApi {
             .maxBody(Route.SMALL));
   }
 
-  /** A key to be made. */
+  /** The key to create. */
   record KeyRequest(String name, String role, @Nullable String tenant, @Nullable Long expiresInMs) {
     KeyRequest {
       Limits.key("name", Wire.present("name", name));
@@ -76,7 +76,7 @@ public final class KeysApi {
     }
   }
 
-  /** How long the old key still opens. */
+  /** How long the old key stays valid. */
   record RotateRequest(@Nullable Long overlapMs) {
     RotateRequest {
       bounded("overlapMs", overlapMs, 0, LONGEST_OVERLAP);
@@ -126,12 +126,14 @@ public final class KeysApi {
     return made(request.name(), role, request.owner(), lifetime);
   }
 
-  /** A key cannot make itself a longer life by making another key. */
+  /** A key cannot create a key that expires later than itself. */
   private void mayOutlive(Caller caller, @Nullable Duration lifetime) {
     Instant end = caller.key().isEmpty() ? null : expiry(caller.key());
     if (end != null && (lifetime == null || clock.instant().plus(lifetime).isAfter(end))) {
       throw new Problem(
-          403, "forbidden", "this key expires at " + end + ": it can make none that lives longer");
+          403,
+          "forbidden",
+          "this key expires at " + end + ": it cannot create one that expires later");
     }
   }
 
@@ -144,12 +146,12 @@ public final class KeysApi {
     return null;
   }
 
-  /** The only time that anybody sees the secret. */
+  /** The only answer that contains the secret. */
   private Answer made(String name, Role role, String tenant, @Nullable Duration lifetime) {
     Secrets.Parts parts = Secrets.next();
     ApiKey key = new ApiKey(parts.id(), name, role, tenant, clock.instant(), null, null);
     queue.createKey(key, parts.digest(), lifetime);
-    gate.forget();
+    authenticator.forget();
     ObjectNode node = Wire.object().put("id", parts.id()).put("key", parts.text());
     node.put("name", name).put("role", role.word()).put("tenant", tenant);
     return Answer.json(201, node);
@@ -161,7 +163,7 @@ public final class KeysApi {
     if (!queue.revokeKey(key.id(), Duration.ZERO)) {
       throw unknown();
     }
-    gate.forget();
+    authenticator.forget();
     return Answer.ok(Wire.object().put("id", key.id()).put("revoked", true));
   }
 
@@ -177,11 +179,11 @@ public final class KeysApi {
     if (over) {
       throw unknown();
     }
-    // The new one first: a server that falls over in between has two of them, not none.
+    // Creates the new one first: after a crash in between there are two keys, not none.
     Answer fresh =
         made(old.name(), old.role(), old.tenant(), end == null ? null : Duration.between(now, end));
     queue.revokeKey(old.id(), request.overlap());
-    gate.forget();
+    authenticator.forget();
     return fresh;
   }
 
@@ -194,7 +196,7 @@ public final class KeysApi {
   }
 
   private static Problem unknown() {
-    return Problem.notFound("there is no such key that still opens anything");
+    return Problem.notFound("there is no valid key with this id");
   }
 
   private Answer rotateSigning(Call call) {

@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Schedules. They belong to no tenant, so they are for those who see all of them. */
+/** Schedules. They belong to no tenant, so only keys for all tenants may use them. */
 public final class SchedulesApi {
   private final Queue queue;
 
@@ -42,7 +42,7 @@ public final class SchedulesApi {
             .maxBody(Route.SMALL));
   }
 
-  /** When, and what. */
+  /** The times, and the job to enqueue. */
   record ScheduleRequest(
       String cron,
       @Nullable String zone,

@@ -14,13 +14,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The keys that task tokens are signed with, as the database has them.
+ * The keys that tokens are signed with, loaded from the database.
  *
- * <p>Another server may have made a new one a moment ago, so a name that is not known is looked for
- * once more, though not often: anybody can make up names.
+ * <p>Another server may have created a key since, so an unknown name makes the keys load again, at
+ * most once a second: clients can send any name.
  */
 public final class Keyring implements SigningKeys {
-  private static final Duration SELDOM = Duration.ofSeconds(1);
+  private static final Duration LOADED_AT_MOST_EVERY = Duration.ofSeconds(1);
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final Queue queue;
@@ -44,7 +44,7 @@ public final class Keyring implements SigningKeys {
     return new TokenKey(HexFormat.of().formatHex(name), Base64.getEncoder().encodeToString(secret));
   }
 
-  /** Reads the keys again. */
+  /** Loads the keys again. */
   public synchronized SigningKey load() {
     List<TokenKey> inUse = queue.tokenKeys();
     Map<String, SigningKey> read = new LinkedHashMap<>();
@@ -65,14 +65,14 @@ public final class Keyring implements SigningKeys {
   @Override
   public Optional<SigningKey> byId(String kid) {
     SigningKey known = keys.get(kid);
-    if (known == null && isTimeToLook()) {
+    if (known == null && mayLoadAgain()) {
       load();
       known = keys.get(kid);
     }
     return Optional.ofNullable(known);
   }
 
-  private synchronized boolean isTimeToLook() {
-    return System.nanoTime() - loadedAt > SELDOM.toNanos();
+  private synchronized boolean mayLoadAgain() {
+    return System.nanoTime() - loadedAt > LOADED_AT_MOST_EVERY.toNanos();
   }
 }

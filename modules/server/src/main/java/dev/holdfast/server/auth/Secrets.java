@@ -9,9 +9,8 @@ import java.util.Base64;
 import java.util.HexFormat;
 
 /**
- * API keys as text: {@code hf_id_secret}. The id is for looking it up, the secret has 256 random
- * bits; so a plain digest is enough to keep it by, and nobody guesses his way from one to the
- * other.
+ * API keys as text: {@code hf_id_secret}. The key is looked up by the id. The secret has 256 random
+ * bits, so a plain SHA-256 digest of it is safe to store.
  */
 public final class Secrets {
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -19,7 +18,7 @@ public final class Secrets {
 
   private Secrets() {}
 
-  /** An id and what is to be shown with it. */
+  /** The id and the secret of a key. */
   public record Parts(String id, String secret) {
     public String text() {
       return "hf_" + id + "_" + secret;
@@ -45,12 +44,12 @@ public final class Secrets {
         Base64.getUrlEncoder().withoutPadding().encodeToString(secret));
   }
 
-  /** What task tokens can be signed with from now on. */
+  /** A new key to sign tokens with. */
   public static TokenKey tokenKey() {
     return Keyring.fresh();
   }
 
-  /** Null when it is not even the form of a key. */
+  /** Null if the text does not have the form of a key. */
   static @org.jspecify.annotations.Nullable Parts parse(String text) {
     String[] parts = text.length() > MOST_CHARS ? new String[0] : text.split("_", 3);
     return parts.length == 3 && parts[0].equals("hf") && parts[1].matches("[0-9a-f]{12}")
@@ -70,7 +69,7 @@ public final class Secrets {
     }
   }
 
-  /** In a time that does not tell how much of it is right. */
+  /** Compares in constant time. */
   static boolean matches(String secret, String digest) {
     return MessageDigest.isEqual(
         digest(secret).getBytes(StandardCharsets.UTF_8), digest.getBytes(StandardCharsets.UTF_8));

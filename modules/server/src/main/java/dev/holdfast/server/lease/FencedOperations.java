@@ -49,12 +49,12 @@ public final class FencedOperations {
   }
 
   /** Something for an attempt, and who sends it. */
-  record Held<T>(Holder holder, Lease lease, T content) {}
+  record Held<T>(LeaseHolder holder, Lease lease, T content) {}
 
   // ---- leases
 
   /** Extends a lease for the first time; waits while another transaction holds the job's row. */
-  HeartbeatResult start(Holder.Token holder) throws InterruptedException {
+  HeartbeatResult start(LeaseHolder.Token holder) throws InterruptedException {
     return heartbeats.start(holder.scope().lease());
   }
 
@@ -63,7 +63,7 @@ public final class FencedOperations {
    *
    * @param progress null if the heartbeat has none
    */
-  HeartbeatResult extend(Holder.Token holder, Report.@Nullable Progress progress) {
+  HeartbeatResult extend(LeaseHolder.Token holder, Report.@Nullable Progress progress) {
     return heartbeats.beat(
         new HeartbeatBatcher.Beat(
             holder.scope().lease(),
@@ -88,12 +88,12 @@ public final class FencedOperations {
   }
 
   /** The attempts of a worker that have a command or a request to cancel. */
-  List<HeartbeatResult> signals(Holder.Worker holder) {
+  List<HeartbeatResult> signals(LeaseHolder.Worker holder) {
     return visible(holder.caller(), queue.signals(holder.name()), each -> each.lease().job());
   }
 
   /** The leases that were claimed under the worker's name. */
-  List<Lease> heldBy(Holder.Worker holder) {
+  List<Lease> heldBy(LeaseHolder.Worker holder) {
     return visible(holder.caller(), queue.heldBy(holder.name()), Lease::job);
   }
 
@@ -120,15 +120,15 @@ public final class FencedOperations {
 
   // ---- what attempts before it left
 
-  List<StepStatus> steps(Holder holder, Lease lease) {
+  List<StepStatus> steps(LeaseHolder holder, Lease lease) {
     return holds(holder, lease) ? queue.steps(lease.job()) : List.of();
   }
 
-  Optional<Patch> patch(Holder holder, Lease lease, String step) {
+  Optional<Patch> patch(LeaseHolder holder, Lease lease, String step) {
     return holds(holder, lease) ? queue.patch(lease.job(), step) : Optional.empty();
   }
 
-  List<PublishedArtifact> artifacts(Holder holder, Lease lease) {
+  List<PublishedArtifact> artifacts(LeaseHolder holder, Lease lease) {
     return holds(holder, lease) ? queue.artifacts(lease.job()) : List.of();
   }
 
@@ -148,13 +148,13 @@ public final class FencedOperations {
   }
 
   /** Whether the attempt has succeeded, for a worker that did not get the answer. */
-  boolean succeeded(Holder holder, Lease lease) {
+  boolean succeeded(LeaseHolder holder, Lease lease) {
     return holds(holder, lease) && queue.succeeded(lease);
   }
 
   // ---- who holds an attempt
 
-  private boolean holds(Holder holder, Lease lease) {
+  private boolean holds(LeaseHolder holder, Lease lease) {
     Held<Lease> held = new Held<>(holder, lease, lease);
     return holders(List.of(held)).test(held);
   }
@@ -179,7 +179,7 @@ public final class FencedOperations {
     Map<Caller, Set<JobId>> asked = new HashMap<>();
     Set<Lease> leases = new HashSet<>();
     for (Held<T> each : all) {
-      if (each.holder() instanceof Holder.Worker worker) {
+      if (each.holder() instanceof LeaseHolder.Worker worker) {
         asked.computeIfAbsent(worker.caller(), c -> new HashSet<>()).add(each.lease().job());
         leases.add(each.lease());
       }
@@ -189,8 +189,8 @@ public final class FencedOperations {
     Map<Lease, String> workers = queue.workers(List.copyOf(leases));
     return held ->
         switch (held.holder()) {
-          case Holder.Token(var scope) -> scope.lease().equals(held.lease());
-          case Holder.Worker(var caller, var name) ->
+          case LeaseHolder.Token(var scope) -> scope.lease().equals(held.lease());
+          case LeaseHolder.Worker(var caller, var name) ->
               seen.getOrDefault(caller, Set.of()).contains(held.lease().job())
                   && name.equals(workers.get(held.lease()));
         };

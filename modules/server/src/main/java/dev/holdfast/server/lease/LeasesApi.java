@@ -85,7 +85,7 @@ public final class LeasesApi {
   }
 
   private static Held<Report> held(Call call, String worker, Report report) {
-    return new Held<>(new Holder.Worker(call.caller(), worker), report.lease(), report);
+    return new Held<>(new LeaseHolder.Worker(call.caller(), worker), report.lease(), report);
   }
 
   /**
@@ -105,13 +105,15 @@ public final class LeasesApi {
   }
 
   private Answer steps(Call call) {
-    return Answer.ok(TaskSteps.of(operations.steps(worker(call), lease(call))));
+    Lease lease = lease(call);
+    return Answer.ok(TaskSteps.of(operations.steps(worker(call), lease)));
   }
 
   private Answer patch(Call call) {
     String step = Limits.stepId(call.query("step").orElse(""));
+    Lease lease = lease(call);
     return operations
-        .patch(worker(call), lease(call), step)
+        .patch(worker(call), lease, step)
         .map(patch -> Answer.text(200, Answer.BYTES, patch.bytes()))
         .orElseThrow(() -> new Problem(404, "no_patch", "step '" + step + "' has left no patch"));
   }
@@ -123,7 +125,7 @@ public final class LeasesApi {
                 ending -> {
                   Settlement settlement = ending.settlement();
                   return new Held<>(
-                      new Holder.Worker(call.caller(), ending.workerId()),
+                      new LeaseHolder.Worker(call.caller(), ending.workerId()),
                       settlement.lease(),
                       settlement);
                 })
@@ -138,27 +140,28 @@ public final class LeasesApi {
         new LeasePublish.Answer(
             operations.publish(
                 new Held<>(
-                    new Holder.Worker(call.caller(), publish.workerId()),
+                    new LeaseHolder.Worker(call.caller(), publish.workerId()),
                     publication.lease(),
                     publication))));
   }
 
   private Answer artifacts(Call call) {
+    Lease lease = lease(call);
     return Answer.ok(
         new LeasePublish.Published(
-            operations.artifacts(worker(call), lease(call)).stream()
+            operations.artifacts(worker(call), lease).stream()
                 .map(LeasePublish.Entry::of)
                 .toList()));
   }
 
   private Answer succeeded(Call call) {
     HeldLease held = call.body(HeldLease.class);
-    Holder holder = new Holder.Worker(call.caller(), held.workerId());
+    LeaseHolder holder = new LeaseHolder.Worker(call.caller(), held.workerId());
     return Answer.ok(new HeldLease.Succeeded(operations.succeeded(holder, held.lease())));
   }
 
   private Answer heldBy(Call call) {
-    Holder.Worker worker = worker(call);
+    LeaseHolder.Worker worker = worker(call);
     return Answer.ok(
         new HeldLease.Answer(
             operations.heldBy(worker).stream()
@@ -166,8 +169,9 @@ public final class LeasesApi {
                 .toList()));
   }
 
-  private static Holder.Worker worker(Call call) {
-    return new Holder.Worker(call.caller(), Limits.key("worker", call.query("worker").orElse("")));
+  private static LeaseHolder.Worker worker(Call call) {
+    return new LeaseHolder.Worker(
+        call.caller(), Limits.key("worker", call.query("worker").orElse("")));
   }
 
   private static Lease lease(Call call) {

@@ -57,7 +57,7 @@ public final class StepsApi {
   }
 
   private Answer steps(Call call) {
-    Holder.Token holder = new Holder.Token(call.token().scope());
+    LeaseHolder.Token holder = new LeaseHolder.Token(call.token().scope());
     Lease lease = holder.scope().lease();
     refusals.mustHold("steps", lease);
     return Answer.ok(TaskSteps.of(operations.steps(holder, lease)));
@@ -66,7 +66,7 @@ public final class StepsApi {
   private Answer report(Call call) {
     String id = Limits.stepId(call.value("stepId"));
     TaskStep step = call.callback(TaskStep.class);
-    Holder.Token holder = TaskRefusals.holder(call.token(), step.attempt(), step.attemptId());
+    LeaseHolder.Token holder = TaskRefusals.holder(call.token(), step.attempt(), step.attemptId());
     Lease lease = holder.scope().lease();
     Report report = report(lease, id, step, honoured(lease, id, step));
     if (operations.report(List.of(new Held<>(holder, lease, report))).getFirst()

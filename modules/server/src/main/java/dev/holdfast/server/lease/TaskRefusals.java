@@ -47,7 +47,7 @@ public final class TaskRefusals {
   }
 
   /** The holder, if the attempt that the body names is the one that the token is for. */
-  static Holder.Token holder(TaskTokens.Read token, int attempt, @Nullable String attemptId) {
+  static LeaseHolder.Token holder(TaskTokens.Read token, int attempt, @Nullable String attemptId) {
     TaskScope scope = token.scope();
     if (scope.attempt() != attempt) {
       throw new Problem(
@@ -63,7 +63,7 @@ public final class TaskRefusals {
           .with("expectedAttemptId", scope.attemptId())
           .with("receivedAttemptId", Text.excerpt(attemptId, Limits.KEY_CHARS));
     }
-    return new Holder.Token(scope);
+    return new LeaseHolder.Token(scope);
   }
 
   /** For reads, which no statement that writes fences. */

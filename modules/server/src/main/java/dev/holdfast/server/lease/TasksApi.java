@@ -73,7 +73,8 @@ public final class TasksApi {
 
   private Answer started(Call call) throws InterruptedException {
     TaskStarted started = call.callback(TaskStarted.class);
-    Holder.Token holder = TaskRefusals.holder(call.token(), started.attempt(), started.attemptId());
+    LeaseHolder.Token holder =
+        TaskRefusals.holder(call.token(), started.attempt(), started.attemptId());
     Lease lease = holder.scope().lease();
     HeartbeatResult result = operations.start(holder);
     if (result.ack() == Ack.LEASE_LOST) {
@@ -92,7 +93,8 @@ public final class TasksApi {
   private Answer heartbeat(Call call) {
     TaskHeartbeat heartbeat = call.callback(TaskHeartbeat.class);
     TaskTokens.Read token = call.token();
-    Holder.Token holder = TaskRefusals.holder(token, heartbeat.attempt(), heartbeat.attemptId());
+    LeaseHolder.Token holder =
+        TaskRefusals.holder(token, heartbeat.attempt(), heartbeat.attemptId());
     Lease lease = holder.scope().lease();
     Report.Progress progress =
         heartbeat.progressPct() == null && heartbeat.message() == null
@@ -117,7 +119,7 @@ public final class TasksApi {
 
   private Answer log(Call call) {
     TaskLog log = call.callback(TaskLog.class);
-    Holder.Token holder = TaskRefusals.holder(call.token(), log.attempt(), log.attemptId());
+    LeaseHolder.Token holder = TaskRefusals.holder(call.token(), log.attempt(), log.attemptId());
     Lease lease = holder.scope().lease();
     LogLines lines = new LogLines(lease, log.firstLine(), log.lines(), Scrubbed::lines);
     if (operations.log(new Held<>(holder, lease, lines)) == Ack.LEASE_LOST) {
@@ -128,7 +130,7 @@ public final class TasksApi {
 
   private Answer completed(Call call) {
     TaskCompleted completed = call.callback(TaskCompleted.class);
-    Holder.Token holder =
+    LeaseHolder.Token holder =
         TaskRefusals.holder(call.token(), completed.attempt(), completed.attemptId());
     Lease lease = holder.scope().lease();
     Completion completion = completion(lease, completed);

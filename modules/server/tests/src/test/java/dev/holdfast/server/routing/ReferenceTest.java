@@ -154,7 +154,7 @@ public class ReferenceTest extends ServerTest {
     assertThat(documentedErrors())
         .containsAll(
             Stream.of(Refusal.values())
-                .map(refusal -> RequestHandler.refused(new RefusedException(refusal, "no")))
+                .map(refusal -> ExceptionProblems.refused(new RefusedException(refusal, "no")))
                 .map(problem -> problem.status() + " " + problem.error())
                 .toList());
   }

@@ -12,21 +12,22 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looking is done once for all who ask for the same, may see the same, and are content with an
- * answer a little old: fifty open pages are no more work for the database than one. What was read
- * before something happened is not shown to one who was told of it since.
+ * Answers GET requests that accept an older answer ({@code Cache-Control: max-age}) from a cache:
+ * one read of the database serves all callers with the same role, tenant and path. An answer that
+ * was read before the last live event of the tenant is not used, since the caller may know of that
+ * event.
  */
-public final class SharedAnswers {
+public final class AnswerCache {
   private static final Pattern MAX_AGE = Pattern.compile("\\s*max-age=(\\d{1,9})\\s*");
   private static final Duration OLDEST = Duration.ofSeconds(10);
   private static final Duration DROPPED_AFTER = Duration.ofMinutes(1);
   private static final int MOST = 100;
   private static final int MOST_BYTES = 256 << 10;
 
-  /** What one looks for, and with whose eyes. */
-  private record Question(String role, String tenant, String path) {}
+  /** Callers with the same role and tenant may see the same. */
+  private record Key(String role, String tenant, String path) {}
 
-  private static final class Shared {
+  private static final class Entry {
     final ReentrantLock lock = new ReentrantLock();
     @Nullable Answer answer;
     @Nullable Exception failure;
@@ -34,20 +35,19 @@ public final class SharedAnswers {
     long ended;
   }
 
-  private final ToLongFunction<@Nullable String> lastNews;
-  private final Cache<Question, Shared> answers =
+  private final ToLongFunction<@Nullable String> lastEvent;
+  private final Cache<Key, Entry> answers =
       Caffeine.newBuilder().maximumSize(MOST).expireAfterAccess(DROPPED_AFTER).build();
 
   /**
-   * @param lastNews when the listeners of a tenant were last told of something, by {@link
-   *     System#nanoTime()}
+   * @param lastEvent the time of a tenant's last live event, by {@link System#nanoTime()}
    */
-  public SharedAnswers(ToLongFunction<@Nullable String> lastNews) {
-    this.lastNews = lastNews;
+  public AnswerCache(ToLongFunction<@Nullable String> lastEvent) {
+    this.lastEvent = lastEvent;
   }
 
-  /** Somebody has changed something, and looks at it next. */
-  void forget() {
+  /** Called after a change, whose caller is likely to read next. */
+  void clear() {
     answers.invalidateAll();
   }
 
@@ -58,43 +58,42 @@ public final class SharedAnswers {
     }
     long arrived = System.nanoTime();
     Caller caller = call.caller();
-    Shared shared =
+    Entry entry =
         answers.get(
-            new Question(caller.role().word(), caller.tenant(), call.path()),
-            unknown -> new Shared());
-    // One at a time: where looking is slow, those who wait must not make it slower.
-    shared.lock.lockInterruptibly();
+            new Key(caller.role().word(), caller.tenant(), call.path()), unknown -> new Entry());
+    // One read at a time for each key: a slow database must not get more of them.
+    entry.lock.lockInterruptibly();
     try {
-      Answer before = shared.answer;
+      Answer before = entry.answer;
       if (before != null
-          && arrived - shared.began <= oldest.toNanos()
-          && shared.began - lastNews.applyAsLong(caller.onlyTenant()) > 0) {
+          && arrived - entry.began <= oldest.toNanos()
+          && entry.began - lastEvent.applyAsLong(caller.onlyTenant()) > 0) {
         return before;
       }
-      if (shared.failure != null && shared.ended - arrived >= 0) {
-        throw shared.failure;
+      if (entry.failure != null && entry.ended - arrived >= 0) {
+        throw entry.failure;
       }
-      return look(call, action, shared);
+      return read(call, action, entry);
     } finally {
-      shared.lock.unlock();
+      entry.lock.unlock();
     }
   }
 
-  private static Answer look(Call call, Route.Action action, Shared shared) throws Exception {
-    shared.answer = null;
-    shared.failure = null;
-    shared.began = System.nanoTime();
+  private static Answer read(Call call, Route.Action action, Entry entry) throws Exception {
+    entry.answer = null;
+    entry.failure = null;
+    entry.began = System.nanoTime();
     try {
       Answer answer = action.on(call);
       if (answer.stream() == null && answer.body().length <= MOST_BYTES) {
-        shared.answer = answer;
+        entry.answer = answer;
       }
       return answer;
     } catch (Exception failed) {
-      shared.failure = failed;
+      entry.failure = failed;
       throw failed;
     } finally {
-      shared.ended = System.nanoTime();
+      entry.ended = System.nanoTime();
     }
   }
 

@@ -16,25 +16,26 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What is wrong, as the database and this server know it. */
-public final class Problems {
+/** Findings about the system, from the database and from this server's own state. */
+public final class Diagnostics {
   private final Queue queue;
   private final Predicate<String> waitedFor;
   private final BooleanSupplier deaf;
   private final Timings timings;
 
   /**
-   * @param waitedFor whether somebody waits for jobs of a queue at this server
+   * @param waitedFor whether a long poll waits for jobs of a queue at this server
    * @param deaf whether notifications of the database do not arrive
    */
-  public Problems(Queue queue, Predicate<String> waitedFor, BooleanSupplier deaf, Timings timings) {
+  public Diagnostics(
+      Queue queue, Predicate<String> waitedFor, BooleanSupplier deaf, Timings timings) {
     this.queue = queue;
     this.waitedFor = waitedFor;
     this.deaf = deaf;
     this.timings = timings;
   }
 
-  /** What costs more to look at, and changes less. */
+  /** Inputs that are expensive to read and change slowly. */
   record Background(Warnings warnings, List<ScheduleStatus> schedules) {}
 
   /**
@@ -47,7 +48,7 @@ public final class Problems {
         tenant == null ? queue.schedules() : List.of());
   }
 
-  public List<Finding> of(List<QueueStatus> queues, WorkerFleet crew, Background background) {
+  public List<Finding> of(List<QueueStatus> queues, WorkerFleet fleet, Background background) {
     Set<String> waited =
         queues.stream().map(QueueStatus::name).filter(waitedFor).collect(Collectors.toSet());
     List<Finding> found =
@@ -55,7 +56,7 @@ public final class Problems {
             Diagnosis.of(
                 new Diagnosis.Facts(
                     queues,
-                    crew,
+                    fleet,
                     background.warnings(),
                     background.schedules(),
                     waited,
