@@ -172,8 +172,8 @@ public final class FencedOperations {
   }
 
   /**
-   * Tells which of these come from the holder of their attempt, now or formerly. An attempt never
-   * changes hands, so this may be read before the operation and outside its transaction.
+   * Which of these come from the holder of their attempt, now or formerly. An attempt never changes
+   * hands, so this may be read before the operation and outside its transaction.
    */
   private <T> Predicate<Held<?>> holders(List<Held<T>> all) {
     Map<Caller, Set<JobId>> asked = new HashMap<>();

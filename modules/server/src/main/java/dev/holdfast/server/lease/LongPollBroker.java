@@ -115,7 +115,7 @@ public final class LongPollBroker implements AutoCloseable {
     }
   }
 
-  /** Claims at once, whoever waits. */
+  /** Claims at once, before those that wait. */
   Claimed claim(Line line, String worker, int most, Duration lease) {
     return line.tenant() == null
         ? queue.claim(line.queue(), most, worker, lease)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.token.SignedTokens;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
@@ -19,6 +20,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Base64;
 import java.util.Map;
 import java.util.Optional;
@@ -209,6 +211,19 @@ public class SessionTest extends ServerTest {
             Map.of("attempt", 1, "workerId", "w"),
             cookie.substring(cookie.indexOf('=') + 1))
         .is(401, "token_invalid");
+  }
+
+  @Test
+  void a_token_of_another_audience_is_no_session() {
+    Keyring keyring = new Keyring(holdfast.queue());
+    InstantSource clock = holdfast.queue()::now;
+    Instant until = clock.instant().plus(Sessions.LASTS);
+    SignedTokens others =
+        new SignedTokens("task token", "holdfast:task", Duration.ZERO, keyring, clock);
+    assertThat(
+            new Sessions(keyring, clock)
+                .read(others.sign(token -> token.withSubject("8f2b6c0d91ae").withExpiresAt(until))))
+        .isEmpty();
   }
 
   @Test

@@ -64,8 +64,7 @@ public class ReferencePageTest extends InBrowser {
                     .containsAll(schemas));
   }
 
-  @Test
-  void an_operation_opens_by_its_link_with_parameters_and_answers() {
+  private void openOperation() {
     String tag = Document.TREE.at("/paths/~1v1~1jobs/post/tags/0").asText();
     String id = Document.TREE.at("/paths/~1v1~1jobs/post/operationId").asText();
     browser.open(server.url(), "docs#/" + tag + "/" + id);
@@ -74,11 +73,15 @@ public class ReferencePageTest extends InBrowser {
   }
 
   @Test
-  void sends_no_request_to_the_api_and_none_to_another_host() {
-    browser.open(server.url(), "docs");
-    browser.awaitElement("[data-path='/v1/jobs']");
+  void an_operation_opens_by_its_link_and_cannot_be_executed() {
+    openOperation();
     assertThat(browser.has(".try-out")).isFalse();
     assertThat(browser.has(".btn.authorize")).isFalse();
+  }
+
+  @Test
+  void sends_no_request_to_the_api_and_none_to_another_host() {
+    openOperation();
     List<?> loaded =
         (List<?>)
             browser.script(
@@ -110,6 +113,14 @@ public class ReferencePageTest extends InBrowser {
         """,
         hostile);
     browser.awaitElement("[data-path='/hostile']");
+    // The error of the image would call the handler.
+    Awaitility.await()
+        .atMost(PATIENCE)
+        .until(
+            () ->
+                Boolean.TRUE.equals(
+                    browser.script(
+                        "return performance.getEntriesByName(location.origin + '/x').length > 0")));
     assertThat(browser.has("#reference script")).isFalse();
     assertThat(browser.has("#reference [onerror]")).isFalse();
     assertThat(browser.script("return window.hacked === undefined")).isEqualTo(true);
