@@ -22,37 +22,38 @@ import dev.holdfast.server.auth.Authenticator;
 import dev.holdfast.server.auth.HostOriginPolicy;
 import dev.holdfast.server.auth.Keyring;
 import dev.holdfast.server.auth.Sessions;
-import dev.holdfast.server.background.BackgroundTasks;
 import dev.holdfast.server.background.DatabaseClock;
+import dev.holdfast.server.background.PeriodicTasks;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.config.ServerStartException;
 import dev.holdfast.server.dispatch.DispatchAllowList;
 import dev.holdfast.server.dispatch.Pusher;
-import dev.holdfast.server.http.DirectProblems;
-import dev.holdfast.server.http.NotEncoded;
-import dev.holdfast.server.http.OlderHttp;
+import dev.holdfast.server.http.Http10ConnectionSelector;
+import dev.holdfast.server.http.IdentityEncoding;
+import dev.holdfast.server.http.ProtocolErrorHandler;
 import dev.holdfast.server.http.SlowRequestTimeout;
 import dev.holdfast.server.http.TlsFiles;
+import dev.holdfast.server.lease.ClaimsApi;
 import dev.holdfast.server.lease.Envelopes;
-import dev.holdfast.server.lease.Fence;
+import dev.holdfast.server.lease.FencedOperations;
 import dev.holdfast.server.lease.HeartbeatBatcher;
-import dev.holdfast.server.lease.LeaseApi;
 import dev.holdfast.server.lease.LeasesApi;
 import dev.holdfast.server.lease.LongPollBroker;
 import dev.holdfast.server.lease.StepsApi;
+import dev.holdfast.server.lease.TaskRefusals;
 import dev.holdfast.server.lease.TasksApi;
 import dev.holdfast.server.lease.WakeUps;
+import dev.holdfast.server.live.Diagnostics;
 import dev.holdfast.server.live.LiveFeeds;
-import dev.holdfast.server.live.Problems;
 import dev.holdfast.server.metrics.ProcessMetrics;
 import dev.holdfast.server.metrics.QueueDepths;
 import dev.holdfast.server.metrics.ServerMetrics;
 import dev.holdfast.server.page.PageApi;
 import dev.holdfast.server.page.ReferenceApi;
+import dev.holdfast.server.routing.AnswerCache;
 import dev.holdfast.server.routing.RequestHandler;
 import dev.holdfast.server.routing.Route;
 import dev.holdfast.server.routing.Router;
-import dev.holdfast.server.routing.SharedAnswers;
 import dev.holdfast.worker.lease.Upkeep;
 import dev.holdfast.worker.source.Metrics;
 import io.helidon.webserver.WebServer;
@@ -70,12 +71,12 @@ import java.util.concurrent.CompletableFuture;
 public final class HoldfastServer implements AutoCloseable {
   private static final int MOST_URI_BYTES = 8 << 10;
 
-  /** Beyond this they are not read at all; the door refuses far fewer, and says so. */
+  /** The web server reads no more; RequestHandler refuses far fewer, with a message. */
   private static final int MOST_HEADER_BYTES = 4 * RequestHandler.MOST_HEADER_CHARS;
 
   private static final long MOST_BODY_BYTES = 80L << 20;
 
-  /** A client that sends nothing for so long in the middle of a request is cut off. */
+  /** The connection of a client that stops in the middle of a request ends after this. */
   private static final Duration READ_WITHIN = Duration.ofSeconds(15);
 
   private static final int MOST_SUBSCRIBERS = 200;
@@ -95,14 +96,13 @@ public final class HoldfastServer implements AutoCloseable {
     this.parts = parts;
   }
 
-  /** Returns once it answers. */
+  /** Returns once the server answers requests. */
   public static HoldfastServer start(Holdfast holdfast, ServerOptions options) {
     return start(holdfast, options, new ServerMetrics(options.statsd()));
   }
 
   /**
-   * @param metrics which may observe the queue's verbs already, and know where they are sent;
-   *     closed with the server
+   * @param metrics may observe the queue already; closed with the server
    */
   public static HoldfastServer start(
       Holdfast holdfast, ServerOptions options, ServerMetrics metrics) {
@@ -120,17 +120,17 @@ public final class HoldfastServer implements AutoCloseable {
               + " make one with 'holdfast keys create --role admin' first, or listen on 127.0.0.1",
           null);
     }
-    // Known once it listens; a task that is to be pushed before that waits for it.
+    // Known once the server listens; a push before that waits for it.
     CompletableFuture<URI> url = new CompletableFuture<>();
     DatabaseClock clock = new DatabaseClock(queue.queries()::now);
     Keyring keyring = new Keyring(queue.access());
     TaskTokens tokens = new TaskTokens(keyring, options.tokens(), clock);
-    Metrics counted = new Metrics();
+    Metrics workerMetrics = new Metrics();
     DatabaseSubscription subscription = queue.notifier().subscribeToDatabase();
-    LongPollBroker room = new LongPollBroker(queue.jobs(), subscription);
+    LongPollBroker longPolls = new LongPollBroker(queue.jobs(), subscription);
     WakeUps wakeUps = new WakeUps(subscription);
-    Upkeep upkeep = holdfast.upkeep(options.timings(), counted);
-    HeartbeatBatcher beats =
+    Upkeep upkeep = holdfast.upkeep(options.timings(), workerMetrics);
+    HeartbeatBatcher heartbeats =
         new HeartbeatBatcher(queue.jobs(), options.timings().lease(), System::nanoTime);
     Envelopes envelopes =
         new Envelopes(
@@ -139,11 +139,10 @@ public final class HoldfastServer implements AutoCloseable {
             options.timings(),
             clock,
             () -> options.publicUrl() == null ? url.join() : options.publicUrl());
-    BackgroundTasks chores = new BackgroundTasks();
-    chores.every(Duration.ofSeconds(10), clock::refresh);
-    chores.every(Duration.ofSeconds(30), keyring::load);
-    chores.every(
-        Duration.ofMinutes(10), () -> queue.maintenance().forgetSubmissions(SUBMISSIONS_KEPT));
+    PeriodicTasks periodic = new PeriodicTasks();
+    periodic.every(Duration.ofSeconds(10), clock::refresh);
+    periodic.every(Duration.ofSeconds(30), keyring::load);
+    periodic.every(Duration.ofMinutes(10), () -> queue.maintenance().forgetSubmissions(SUBMISSIONS_KEPT));
     DispatchAllowList allowList = new DispatchAllowList(options.dispatchTo());
     Pusher pusher =
         new Pusher(
@@ -155,61 +154,66 @@ public final class HoldfastServer implements AutoCloseable {
             options.dispatchAnswerWithin());
 
     Sessions sessions = new Sessions(keyring, clock);
-    Authenticator gate = new Authenticator(queue.access(), tokens, sessions, options);
-    Problems problems =
-        new Problems(
-            queue.queries(), queue.admin(), room::isWaitedFor, room::isDeaf, options.timings());
+    Authenticator authenticator = new Authenticator(queue.access(), tokens, sessions, options);
+    Diagnostics diagnostics =
+        new Diagnostics(queue.queries(), queue.admin(), longPolls::isWaitedFor, longPolls::isDeaf, options.timings());
 
     List<Route> routes = new ArrayList<>();
-    Fence fence = new Fence(queue.queries(), (callback, lease) -> metrics.late(callback));
+    FencedOperations operations = new FencedOperations(queue.jobs(), queue.queries(), heartbeats);
+    TaskRefusals refusals = new TaskRefusals(queue.queries(), (callback, lease) -> metrics.late(callback));
     routes.addAll(
-        new TasksApi(queue.jobs(), beats, tokens, options, clock, fence)
+        new TasksApi(operations, tokens, options, clock, refusals)
             .whenEnded(pusher::taskEnded)
             .routes());
-    routes.addAll(new StepsApi(queue.jobs(), queue.queries(), fence, clock).routes());
-    routes.addAll(new LeaseApi(room, wakeUps, envelopes, options.timings().lease()).routes());
-    routes.addAll(new LeasesApi(queue.jobs(), queue.queries(), wakeUps).routes());
-    routes.addAll(new EnqueueApi(queue.jobs(), queue.queries()).routes());
+    routes.addAll(new StepsApi(queue.queries(), operations, refusals, clock).routes());
+    routes.addAll(new LeasesApi(operations).routes());
     routes.addAll(
-        new OperateApi(queue.jobs(), queue.queries(), options.timings().cancelGrace()).routes());
+        new ClaimsApi(queue.queries(), longPolls, wakeUps, envelopes, options.timings().lease()).routes());
+    routes.addAll(new EnqueueApi(queue.jobs(), queue.queries()).routes());
+    routes.addAll(new OperateApi(queue.jobs(), queue.queries(), options.timings().cancelGrace()).routes());
     routes.addAll(new CommandsApi(queue.jobs(), queue.queries()).routes());
     routes.addAll(new JobsApi(queue.queries()).routes());
     routes.addAll(new ArtifactsApi(queue.queries(), options.artifacts()).routes());
     routes.addAll(new QueuesApi(queue.admin(), allowList).routes());
     routes.addAll(new SchedulesApi(queue.admin()).routes());
-    routes.addAll(new KeysApi(queue.access(), gate, keyring, clock).routes());
-    routes.addAll(new SessionApi(gate, sessions, isByTls(options)).routes());
+    routes.addAll(new KeysApi(queue.access(), authenticator, keyring, clock).routes());
+    routes.addAll(new SessionApi(authenticator, sessions, isByTls(options)).routes());
     routes.addAll(new PageApi().routes());
     routes.addAll(new WorkersApi(queue).routes());
-    routes.addAll(new StatusApi(queue, problems, options, clock).routes());
+    routes.addAll(new StatusApi(queue, diagnostics, options, clock).routes());
     routes.addAll(new HistoryApi(queue.queries(), clock).routes());
     routes.addAll(new ReferenceApi().routes());
 
     LiveFeeds feeds =
-        new LiveFeeds(queue, problems, clock, MOST_SUBSCRIBERS, MOST_STREAMS_OF_ONE_CLIENT);
-    routes.addAll(new EventsApi(feeds, gate).routes());
+        new LiveFeeds(queue, diagnostics, clock, MOST_SUBSCRIBERS, MOST_STREAMS_OF_ONE_CLIENT);
+    routes.addAll(new EventsApi(feeds, authenticator).routes());
     routes.addAll(new MetricsApi(metrics).routes());
-    metrics.addWorker(counted);
-    metrics.gauge(ServerMetrics.WAITING, room::waiting);
+    metrics.addWorker(workerMetrics);
+    metrics.gauge(ServerMetrics.WAITING, longPolls::waiting);
     metrics.gauge(ServerMetrics.SUBSCRIBERS, feeds::subscribers);
     metrics.watch(
         new QueueDepths(queue.admin()::queues, metrics.registry()),
         new ProcessMetrics(queue.workers(), metrics.registry()));
     if (options.statsd() != null) {
-      // Nobody comes to read, so nobody asks for these.
-      chores.every(Duration.ofSeconds(10), metrics::refresh);
+      // StatsD gets no requests that would refresh these.
+      periodic.every(Duration.ofSeconds(10), metrics::refresh);
     }
 
     Router router = new Router(routes);
-    SlowRequestTimeout patience = new SlowRequestTimeout(readWithin);
-    SharedAnswers shared = new SharedAnswers(feeds::lastNews);
-    RequestHandler door =
+    SlowRequestTimeout slowRequests = new SlowRequestTimeout(readWithin);
+    AnswerCache answers = new AnswerCache(feeds::lastEvent);
+    RequestHandler handler =
         new RequestHandler(
-            router, gate, new HostOriginPolicy(options), patience, shared, metrics::answered);
+            router,
+            authenticator,
+            new HostOriginPolicy(options),
+            slowRequests,
+            answers,
+            metrics::answered);
     List<AutoCloseable> parts =
-        List.of(feeds, room, wakeUps, subscription, pusher, upkeep, chores, metrics, patience);
+        List.of(feeds, longPolls, wakeUps, subscription, pusher, upkeep, periodic, metrics, slowRequests);
     try {
-      WebServer web = web(options, door, patience);
+      WebServer web = web(options, handler, slowRequests);
       url.complete(address(options, web.port()));
       return new HoldfastServer(web, url.join(), router, parts);
     } catch (RuntimeException failed) {
@@ -220,12 +224,12 @@ public final class HoldfastServer implements AutoCloseable {
   }
 
   public static WebServer web(
-      ServerOptions options, RequestHandler door, SlowRequestTimeout patience) {
+      ServerOptions options, RequestHandler handler, SlowRequestTimeout slowRequests) {
     Http1Config http =
         Http1Config.builder()
             .maxPrologueLength(MOST_URI_BYTES)
             .maxHeadersSize(MOST_HEADER_BYTES)
-            .addReceiveListener(patience)
+            .addReceiveListener(slowRequests)
             .build();
     WebServerConfig.Builder builder =
         WebServer.builder()
@@ -236,18 +240,18 @@ public final class HoldfastServer implements AutoCloseable {
             .idleConnectionTimeout(IDLE)
             .shutdownGracePeriod(Duration.ofSeconds(2))
             .connectionOptions(socket -> socket.tcpNoDelay(true))
-            .directHandlers(DirectProblems.handlers())
+            .directHandlers(ProtocolErrorHandler.handlers())
             .addProtocol(http)
-            .addConnectionSelector(new OlderHttp(http))
-            .contentEncoding(encodings -> encodings.addContentEncoding(new NotEncoded()))
-            .routing(routing -> routing.any(door));
+            .addConnectionSelector(new Http10ConnectionSelector(http))
+            .contentEncoding(encodings -> encodings.addContentEncoding(new IdentityEncoding()))
+            .routing(routing -> routing.any(handler));
     ServerOptions.Tls tls = options.tls();
     if (tls != null) {
       builder.tls(TlsFiles.read(tls));
     }
     WebServer web = builder.build().start();
     if (web.port() < 0) {
-      // It logs why, and goes on as if it had started.
+      // Helidon logs the reason and returns a server that does not listen.
       web.stop();
       throw new ServerStartException(
           ServerStartException.Reason.PORT_TAKEN,
@@ -289,7 +293,7 @@ public final class HoldfastServer implements AutoCloseable {
 
   @Override
   public void close() {
-    // First whoever waits is sent home, or the web server would wait for them.
+    // Ends long polls and streams first, since the web server waits for open requests.
     closeAll(parts);
     web.stop();
   }
@@ -299,7 +303,7 @@ public final class HoldfastServer implements AutoCloseable {
       try {
         part.close();
       } catch (Exception failed) {
-        throw new IllegalStateException("could not be closed", failed);
+        throw new IllegalStateException("a part of the server could not be closed", failed);
       }
     }
   }

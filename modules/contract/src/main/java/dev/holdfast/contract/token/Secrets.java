@@ -9,8 +9,8 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * API keys as text: {@code hf_id_secret}. A key is looked up by its id. The secret has 256 random
- * bits, so a plain SHA-256 digest is enough to store it by.
+ * API keys as text: {@code hf_id_secret}. The key is looked up by the id. The secret has 256 random
+ * bits, so a plain SHA-256 digest of it is safe to store.
  */
 public final class Secrets {
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -18,7 +18,7 @@ public final class Secrets {
 
   private Secrets() {}
 
-  /** An id and what is to be shown with it. */
+  /** The id and the secret of a key. */
   public record Parts(String id, String secret) {
     public String text() {
       return "hf_" + id + "_" + secret;
@@ -64,7 +64,7 @@ public final class Secrets {
     }
   }
 
-  /** Takes the same time however many characters are right. */
+  /** Compares in constant time. */
   public static boolean matches(String secret, String digest) {
     return MessageDigest.isEqual(
         digest(secret).getBytes(StandardCharsets.UTF_8), digest.getBytes(StandardCharsets.UTF_8));

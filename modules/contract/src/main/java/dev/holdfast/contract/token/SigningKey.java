@@ -1,10 +1,9 @@
 package dev.holdfast.contract.token;
 
 import com.auth0.jwt.algorithms.Algorithm;
-import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 
-/** A secret that task tokens are signed with, and its name. */
+/** A secret that tokens are signed with, and its name. */
 public final class SigningKey {
   public static final int BYTES = 32;
 
@@ -29,14 +28,6 @@ public final class SigningKey {
 
   Algorithm algorithm() {
     return algorithm;
-  }
-
-  /**
-   * A seal for something that is no token. No token's text has a NUL in it, so neither can ever
-   * pass for the other.
-   */
-  public byte[] seal(String purpose, String text) {
-    return algorithm.sign((purpose + '\0' + text).getBytes(StandardCharsets.UTF_8));
   }
 
   @Override

@@ -21,7 +21,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What jobs have published, and the files themselves where the server can reach them. */
+/** Serves published files of jobs, if the server has the folder they lie in. */
 public final class ArtifactsApi {
   private final JobQueries queries;
   private final @Nullable FolderStore store;
@@ -57,14 +57,15 @@ public final class ArtifactsApi {
         .header("ETag", "\"" + artifact.sha256() + "\"");
   }
 
-  /** The whole file at its place, and not what a link there leads to. */
+  /** Symbolic links are not followed. */
   private Path file(JobId job, Artifact artifact) throws IOException {
     Path file = store == null ? null : store.path(job, artifact.name());
     if (file == null
         || Files.isSymbolicLink(file.getParent())
         || !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
         || Files.size(file) != artifact.size()) {
-      throw Problem.notFound("the file of '" + artifact.name() + "' is not where the server looks");
+      throw Problem.notFound(
+          "the file of '" + artifact.name() + "' is not in the server's folder of artifacts");
     }
     return file;
   }

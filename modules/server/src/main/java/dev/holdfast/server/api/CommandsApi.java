@@ -20,7 +20,7 @@ import dev.holdfast.server.routing.Route;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The steps of jobs, and commands of operators to jobs. */
+/** Steps of jobs, and the commands of operators for them. */
 public final class CommandsApi {
   private final JobQueue queue;
   private final JobQueries queries;
@@ -37,7 +37,7 @@ public final class CommandsApi {
         Route.post("/v1/jobs/{id}/control", Guard.OPERATE, this::command).maxBody(Route.SMALL));
   }
 
-  /** A command: the action, the step it is for, and why. */
+  /** The action, the step it is for, and the reason. */
   record CommandRequest(String action, @Nullable String stepId, @Nullable String reason) {
     CommandRequest {
       Wire.present("action", action);
@@ -70,7 +70,7 @@ public final class CommandsApi {
         queries
             .patch(job, step)
             .orElseThrow(() -> Problem.notFound("step '" + step + "' has left no patch"));
-    // A step's id is letters, digits and a few signs; of these, two mean something in a path.
+    // A step's id may contain two characters that have a meaning in a path.
     String name = step.replace('/', '-').replace(':', '-') + ".patch";
     return Answer.text(200, "text/x-patch", patch.bytes())
         .header("Content-Disposition", "attachment; filename=\"" + name + "\"");

@@ -29,7 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** Jobs as they are handed in: one, or many at once, all or none. */
+/** Enqueues one job, or many in one transaction. */
 public final class EnqueueApi {
   private static final int MANY_JOBS = Limits.BULK_BYTES + (8 << 20);
 
@@ -90,7 +90,7 @@ public final class EnqueueApi {
     keepApart(caller, jobs);
     Optional<String> key = call.header("Idempotency-Key");
     if (key.isPresent()) {
-      // Of what was said, not of how it was written: another order of fields is the same request.
+      // Of the parsed body: the same fields in another order are the same request.
       List<JobRequest> said = requests.stream().map(JobRequest::withoutTraceparent).toList();
       String digest = Secrets.digest((many ? "many" : "one") + Wire.text(said));
       return queue.enqueueOnce(caller.tenant(), key.get(), digest, jobs);
@@ -98,14 +98,14 @@ public final class EnqueueApi {
     return jobs.size() == 1 ? List.of(queue.enqueue(jobs.getFirst())) : queue.enqueue(jobs);
   }
 
-  /** A header that cannot be read is no reason to refuse a job: W3C has it passed over. */
+  /** A malformed traceparent is ignored, as W3C Trace Context demands. */
   private static Job traced(Call call, Job job) {
     return job.traceparent() == null
         ? call.only("traceparent").filter(Traceparent::isOne).map(job::traceparent).orElse(job)
         : job;
   }
 
-  /** Ids are everybody's; jobs are not. */
+  /** An id may belong to another tenant's job, which the caller must not see. */
   private void keepApart(Caller caller, List<Job> jobs) {
     Set<JobId> named = new LinkedHashSet<>();
     jobs.forEach(job -> named.add(job.id()));

@@ -21,23 +21,23 @@ import org.jspecify.annotations.Nullable;
 
 /** Live state as server-sent events. */
 public final class EventsApi {
-  /** So often those who are told nothing hear that there is nothing: proxies hang up on silence. */
+  /** Interval of comments on a stream without events: proxies close silent connections. */
   private static final Duration SIGN_OF_LIFE = Duration.ofSeconds(15);
 
   private final LiveFeeds feeds;
-  private final Authenticator gate;
+  private final Authenticator authenticator;
   private final Duration signOfLife;
 
-  /** So often it is seen whether he may still listen. */
+  /** Interval at which the caller's key and session are checked again. */
   private final Duration keyCheck;
 
-  public EventsApi(LiveFeeds feeds, Authenticator gate) {
-    this(feeds, gate, SIGN_OF_LIFE);
+  public EventsApi(LiveFeeds feeds, Authenticator authenticator) {
+    this(feeds, authenticator, SIGN_OF_LIFE);
   }
 
-  public EventsApi(LiveFeeds feeds, Authenticator gate, Duration signOfLife) {
+  public EventsApi(LiveFeeds feeds, Authenticator authenticator, Duration signOfLife) {
     this.feeds = feeds;
-    this.gate = gate;
+    this.authenticator = authenticator;
     this.signOfLife = signOfLife;
     this.keyCheck = signOfLife.multipliedBy(2);
   }
@@ -73,7 +73,7 @@ public final class EventsApi {
   }
 
   private void write(OutputStream out, Subscriber subscriber, Caller caller) throws IOException {
-    // The first words go out at once, so that he knows he is connected; then how soon to return.
+    // Sent at once, so that the client sees that it is connected; retry says when to reconnect.
     send(out, ": holdfast\nretry: 2000\n\n");
     long checkedAt = System.nanoTime();
     try {
@@ -110,12 +110,12 @@ public final class EventsApi {
   }
 
   /**
-   * A key may be revoked while its holder listens, or a session end. While nobody can say so, he
-   * stays.
+   * Whether the key was revoked or the session ended since the stream began. The stream stays open
+   * while the database cannot be asked.
    */
   private boolean mayStay(Caller caller) {
     try {
-      return gate.isStillGood(caller);
+      return authenticator.isStillGood(caller);
     } catch (DatabaseException away) {
       return true;
     }

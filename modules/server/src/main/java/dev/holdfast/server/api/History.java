@@ -10,9 +10,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How it went in the last hours, of one tenant or of all: each job that ended is read from the
- * database once or twice, and not for each page that shows a plot. What lies farther back is read
- * bit by bit, so that nobody waits long for it.
+ * Throughput of the last hours, of one tenant or of all. Each finished job is read from the
+ * database once or twice, not once for each page that shows a chart. Older time is read in pieces,
+ * so that no request waits long.
  */
 final class History {
   static final Duration SPAN = Duration.ofSeconds(10);
@@ -20,19 +20,19 @@ final class History {
 
   private static final Duration FRESH = Duration.ofSeconds(2);
 
-  /** How much is read at first; where that is quick, more and more at a time. */
+  /** The first piece of older time; pieces grow while reading them is fast. */
   private static final Duration LITTLE = Duration.ofMinutes(1);
 
   private static final Duration MUCH = Duration.ofMinutes(15);
   private static final Duration QUICK = Duration.ofMillis(25);
 
-  /** So long one request reads what lies back. */
+  /** How long one request may read older time. */
   private static final Duration PATIENCE = Duration.ofMillis(100);
 
-  /** Nobody asked for so long that beginning anew is less to read at once. */
+  /** After this long without a request, starting again is cheaper than catching up. */
   private static final Duration FORGOTTEN = Duration.ofMinutes(2);
 
-  /** A commit may come this much later than the moment it was for. */
+  /** A row may be committed this much later than its timestamp. */
   private static final Duration OVERLAP = SPAN;
 
   private final JobQueries queries;
@@ -48,9 +48,9 @@ final class History {
   }
 
   /**
-   * What is known of a span before now, in that many points at most.
+   * The points of a span that ends now, at most that many.
    *
-   * @param since from when on it is known, which may be later than was asked for
+   * @param since where the known time begins, which may be later than the span does
    */
   record Shown(Instant since, Duration step, List<Moment> points) {}
 
@@ -80,7 +80,7 @@ final class History {
       Instant again = floor(until.minus(OVERLAP), SPAN);
       Instant start = again.isBefore(from) ? from : again;
       moments.tailMap(start, true).clear();
-      // A little ahead, for the clock of this machine is not the database's.
+      // A little ahead, since the clock of this machine may differ from the database's.
       put(start, now.plus(LITTLE));
       until = now;
     }

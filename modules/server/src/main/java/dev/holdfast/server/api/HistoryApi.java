@@ -1,6 +1,8 @@
 package dev.holdfast.server.api;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.value.Moment;
 import dev.holdfast.queue.JobQueries;
@@ -10,12 +12,10 @@ import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** How it went lately, for plots. */
+/** Throughput and times of the last minutes as a series of points, for charts. */
 public final class HistoryApi {
   private static final int POINTS = 90;
   private static final int MOST_TENANTS = 100;
@@ -23,15 +23,8 @@ public final class HistoryApi {
 
   private final JobQueries queries;
   private final InstantSource clock;
-  private final Map<String, History> histories =
-      new LinkedHashMap<>(16, 0.75f, true) {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, History> eldest) {
-          return size() > MOST_TENANTS;
-        }
-      };
+  private final Cache<String, History> histories =
+      Caffeine.newBuilder().maximumSize(MOST_TENANTS).build();
 
   public HistoryApi(JobQueries queries, InstantSource clock) {
     this.queries = queries;
@@ -55,10 +48,7 @@ public final class HistoryApi {
   }
 
   private History of(@Nullable String tenant) {
-    synchronized (histories) {
-      return histories.computeIfAbsent(
-          String.valueOf(tenant), name -> new History(queries, tenant));
-    }
+    return histories.get(String.valueOf(tenant), name -> new History(queries, tenant));
   }
 
   private static ObjectNode point(Moment moment) {

@@ -17,46 +17,23 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobPage;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
-import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.JobQueries;
-import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
-import java.time.DateTimeException;
-import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
-/** Jobs as they are looked at. What another tenant has is not there. */
+/** Reads jobs. A job of another tenant is answered as one that does not exist. */
 public final class JobsApi {
   private static final int PAGE = 50;
   private static final int LARGEST_PAGE = 200;
-  private static final int LONGEST_TEXT = 200;
   private static final int MOST_COUNTED = 10_000;
-  private static final Instant LATEST = Instant.parse("9999-12-31T00:00:00Z");
-  private static final List<String> FILTERS =
-      List.of(
-          "state",
-          "queue",
-          "kind",
-          "run",
-          "parent",
-          "tenant",
-          "q",
-          "createdAfter",
-          "createdBefore");
-
   private static final String EVENTS = "events";
   private static final String ATTEMPTS = "attempts";
   private static final String STEPS = "steps";
@@ -71,8 +48,9 @@ public final class JobsApi {
 
   public List<Route> routes() {
     return List.of(
-        Route.get("/v1/jobs", Guard.READ, this::list).queries(with("brief", "limit", "cursor")),
-        Route.get("/v1/jobs/count", Guard.READ, this::count).queries(with()),
+        Route.get("/v1/jobs", Guard.READ, this::list)
+            .queries(JobFilterParameters.and("brief", "limit", "cursor")),
+        Route.get("/v1/jobs/count", Guard.READ, this::count).queries(JobFilterParameters.and()),
         Route.get("/v1/jobs/{id}", Guard.READ, this::show).queries("with"),
         Route.get("/v1/jobs/{id}/timeline", Guard.READ, call -> only(call, EVENTS, this::events)),
         Route.get("/v1/jobs/{id}/log", Guard.READ, this::log).queries("after"),
@@ -96,20 +74,12 @@ public final class JobsApi {
     return Problem.notFound("there is no job " + id);
   }
 
-  /** Whose jobs are wanted, of those the caller may see; nothing when there are none. */
-  static @Nullable JobFilter within(Caller caller, @Nullable String tenant, JobFilter filter) {
-    if (tenant != null && !caller.sees(tenant)) {
-      return null;
-    }
-    return filter.tenant(tenant == null ? caller.onlyTenant() : tenant);
-  }
-
   private Answer list(Call call) {
     JobFilter filter =
-        filter(call)
+        JobFilterParameters.filter(call)
             .limit(call.whole("limit", PAGE, 1, LARGEST_PAGE))
-            .resumed(call.query("cursor").map(JobsApi::cursor).orElse(null));
-    JobFilter wanted = within(call, filter);
+            .resumed(call.query("cursor").map(JobFilterParameters::cursor).orElse(null));
+    JobFilter wanted = JobFilterParameters.within(call, filter);
     boolean brief = call.query("brief").map(Boolean::parseBoolean).orElse(false);
     JobPage page =
         wanted == null
@@ -119,80 +89,9 @@ public final class JobsApi {
   }
 
   private Answer count(Call call) {
-    JobFilter wanted = within(call, filter(call));
+    JobFilter wanted = JobFilterParameters.within(call, JobFilterParameters.filter(call));
     JobCount count = wanted == null ? new JobCount(0, false) : queries.count(wanted, MOST_COUNTED);
     return Answer.ok(Wire.object().put("jobs", count.jobs()).put("more", count.more()));
-  }
-
-  private static String[] with(String... others) {
-    return Stream.concat(FILTERS.stream(), Stream.of(others)).toArray(String[]::new);
-  }
-
-  private static JobFilter filter(Call call) {
-    return JobFilter.ALL
-        .states(call.query("state").map(JobsApi::states).orElse(Set.of()))
-        .queue(call.query("queue").map(Limits::queue).orElse(null))
-        .kind(call.query("kind").map(Limits::kind).orElse(null))
-        .run(call.query("run").map(JobId::parse).orElse(null))
-        .parent(call.query("parent").map(JobId::parse).orElse(null))
-        .text(call.query("q").map(JobsApi::text).orElse(null))
-        .from(call.query("createdAfter").map(JobsApi::firstId).orElse(null))
-        .before(call.query("createdBefore").map(JobsApi::firstId).orElse(null));
-  }
-
-  private static @Nullable JobFilter within(Call call, JobFilter filter) {
-    String tenant = call.query("tenant").map(word -> Limits.word("tenant", word)).orElse(null);
-    return within(call.caller(), tenant, filter);
-  }
-
-  /** By the time that ids begin with: by these pages go, and jobs are found fast. */
-  static JobId firstId(String time) {
-    try {
-      Instant moment = OffsetDateTime.parse(time).toInstant();
-      if (moment.isAfter(Instant.EPOCH) && moment.isBefore(LATEST)) {
-        return JobId.firstOf(moment);
-      }
-    } catch (DateTimeException malformed) {
-      // said below
-    }
-    throw new Problem(
-        422, "invalid_value", "a time is written like 2026-11-15T10:05:00Z, with its offset");
-  }
-
-  static Set<JobState> states(String list) {
-    EnumSet<JobState> states = EnumSet.noneOf(JobState.class);
-    for (String word : list.split(",", -1)) {
-      try {
-        states.add(JobState.valueOf(word.strip().toUpperCase(Locale.ROOT)));
-      } catch (IllegalArgumentException unknown) {
-        throw new Problem(
-            422,
-            "invalid_value",
-            "a state is one of "
-                + EnumSet.allOf(JobState.class).stream()
-                    .map(JobState::name)
-                    .collect(Collectors.joining(", ")));
-      }
-    }
-    return states;
-  }
-
-  static JobId cursor(String text) {
-    try {
-      return JobId.parse(text);
-    } catch (dev.holdfast.model.value.RefusedException notOne) {
-      throw new Problem(422, "invalid_value", "the cursor is none that was given out here");
-    }
-  }
-
-  static String text(String given) {
-    if (given.isBlank() || given.length() > LONGEST_TEXT || given.indexOf('\0') >= 0) {
-      throw new Problem(
-          422,
-          "invalid_value",
-          "parameter 'q' must have 1 to %d characters, and no NUL".formatted(LONGEST_TEXT));
-    }
-    return given.strip();
   }
 
   private Answer show(Call call) {

@@ -24,18 +24,18 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Keys: who may come in, and what task tokens are signed with. */
+/** API keys, and the key that task tokens are signed with. */
 public final class KeysApi {
   private static final Duration DEFAULT_OVERLAP = Duration.ofHours(1);
 
   private final Access access;
-  private final Authenticator gate;
+  private final Authenticator authenticator;
   private final Keyring keyring;
   private final InstantSource clock;
 
-  public KeysApi(Access access, Authenticator gate, Keyring keyring, InstantSource clock) {
+  public KeysApi(Access access, Authenticator authenticator, Keyring keyring, InstantSource clock) {
     this.access = access;
-    this.gate = gate;
+    this.authenticator = authenticator;
     this.keyring = keyring;
     this.clock = clock;
   }
@@ -50,7 +50,7 @@ public final class KeysApi {
             .maxBody(Route.SMALL));
   }
 
-  /** A key to be made. */
+  /** The key to create. */
   record KeyRequest(String name, String role, @Nullable String tenant, @Nullable Long expiresInMs) {
     KeyRequest {
       ApiKey.checkedName(Wire.present("name", name));
@@ -70,7 +70,7 @@ public final class KeysApi {
     }
   }
 
-  /** How long the old key still opens. */
+  /** How long the old key stays valid. */
   record RotateRequest(@Nullable Long overlapMs) {
     RotateRequest {
       bounded("overlapMs", overlapMs, 0, ApiKey.LONGEST_OVERLAP);
@@ -131,7 +131,7 @@ public final class KeysApi {
         caller.key().isEmpty() ? null : find(caller.key()).map(ApiKey::expiresAt).orElse(null);
     if (own != null && (end == null || end.isAfter(own))) {
       throw new Problem(
-          403, "forbidden", "this key expires at " + own + ": it can make none that lives longer");
+          403, "forbidden", "this key expires at " + own + ": it cannot create one that expires later");
     }
   }
 
@@ -141,7 +141,7 @@ public final class KeysApi {
 
   /** The only answer that contains the secret. */
   private Answer made(Secrets.Parts parts, ApiKey key) {
-    gate.forget();
+    authenticator.forget();
     return Answer.json(
         201,
         new KeyResource.Created(
@@ -154,7 +154,7 @@ public final class KeysApi {
     if (!access.revokeKey(id, Duration.ZERO)) {
       throw unknown();
     }
-    gate.forget();
+    authenticator.forget();
     return Answer.ok(Wire.object().put("id", id).put("revoked", true));
   }
 
@@ -170,7 +170,7 @@ public final class KeysApi {
   }
 
   private static Problem unknown() {
-    return Problem.notFound("there is no such key that still opens anything");
+    return Problem.notFound("there is no valid key with this id");
   }
 
   private Answer rotateSigning(Call call) {

@@ -8,7 +8,7 @@ import dev.holdfast.server.routing.Route;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** What the server counts, for Prometheus. */
+/** Metrics in the text format of Prometheus. */
 public final class MetricsApi {
   public static final String TYPE = "text/plain; version=0.0.4; charset=utf-8";
 

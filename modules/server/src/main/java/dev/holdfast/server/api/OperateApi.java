@@ -28,7 +28,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Cancels jobs and puts them back, one or many. */
+/** Cancels and retries jobs, one or many. */
 public final class OperateApi {
   private static final String REASON = "requested over HTTP";
 
@@ -50,7 +50,7 @@ public final class OperateApi {
         Route.post("/v1/jobs/{id}/retry", Guard.OPERATE, this::retry).maxBody(Route.SMALL));
   }
 
-  /** Why, and whether the job's children follow it. */
+  /** The reason, and whether the job's children are cancelled too. */
   record CancelRequest(@Nullable String reason, @Nullable Boolean cascade) {
     CancelRequest {
       checkReason(reason);
@@ -80,7 +80,7 @@ public final class OperateApi {
   /** No fields. */
   record Nothing() {}
 
-  /** Which jobs, as in the list's parameters. */
+  /** The same filter as the parameters of the list of jobs. */
   record Chosen(
       @Nullable String state,
       @Nullable String queue,
@@ -90,7 +90,7 @@ public final class OperateApi {
       @Nullable String createdAfter,
       @Nullable String createdBefore) {
     Chosen {
-      q = q == null ? null : JobsApi.text(q);
+      q = q == null ? null : JobFilterParameters.text(q);
       queue = queue == null ? null : Limits.queue(queue);
       kind = kind == null ? null : Limits.kind(kind);
       if (Stream.of(state, queue, kind, run, q, createdAfter, createdBefore)
@@ -102,7 +102,7 @@ public final class OperateApi {
     }
 
     JobFilter filter(Set<JobState> unlessGiven, Set<JobState> possible) {
-      Set<JobState> states = state == null ? unlessGiven : JobsApi.states(state);
+      Set<JobState> states = state == null ? unlessGiven : JobFilterParameters.states(state);
       if (!possible.containsAll(states)) {
         throw new Problem(
             422, "invalid_value", "this can only be done to jobs that are " + possible);
@@ -113,13 +113,13 @@ public final class OperateApi {
           .kind(kind)
           .run(run)
           .text(q)
-          .from(createdAfter == null ? null : JobsApi.firstId(createdAfter))
-          .before(createdBefore == null ? null : JobsApi.firstId(createdBefore))
+          .from(createdAfter == null ? null : JobFilterParameters.firstId(createdAfter))
+          .before(createdBefore == null ? null : JobFilterParameters.firstId(createdBefore))
           .limit(JobFilter.MOST);
     }
   }
 
-  /** Many jobs, by their names or by a filter; by a filter page after page. */
+  /** Many jobs, by ids or by a filter; by a filter page after page. */
   record Many(
       @Nullable List<JobId> ids,
       @Nullable Chosen filter,

@@ -23,7 +23,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Queues, their limits and where they are pushed to. */
+/** Queues, their limits, and the URLs their tasks are pushed to. */
 public final class QueuesApi {
   private static final long LONGEST_RATE_MS = Duration.ofDays(365).toMillis();
 
@@ -46,7 +46,7 @@ public final class QueuesApi {
         Route.delete("/v1/queues/{queue}/dispatch", Guard.OPERATE, this::stopPushing));
   }
 
-  /** All limits there are to be: what is not given is lifted. */
+  /** Replaces all limits: one that is not given is removed. */
   record LimitsRequest(@Nullable Integer maxRunning, @Nullable Rate rate) {
     LimitsRequest {
       if (maxRunning != null && maxRunning < 1) {
@@ -57,7 +57,7 @@ public final class QueuesApi {
     }
   }
 
-  /** How many may start in how many milliseconds. */
+  /** At most so many starts in so many milliseconds. */
   record Rate(int starts, long perMs) {
     Rate {
       if (starts < 1 || perMs < 1 || perMs > LONGEST_RATE_MS) {
@@ -68,7 +68,7 @@ public final class QueuesApi {
     }
   }
 
-  /** Where to, and a secret to be known by there. */
+  /** The URL, and the secret that is sent there. */
   record DispatchRequest(String url, String secret, @Nullable Integer maxInFlight) {
     DispatchRequest {
       Wire.present("url", url);
@@ -91,7 +91,7 @@ public final class QueuesApi {
                 .toList()));
   }
 
-  /** A queue is there as soon as it is named, so one that nobody has used yet is an empty one. */
+  /** Queues need no creation, so an unknown name is an empty queue. */
   private Answer show(Call call) {
     String name = Limits.queue(call.value("queue"));
     QueueStatus status =
@@ -116,7 +116,7 @@ public final class QueuesApi {
         QueueResource.of(status), dispatch == null ? null : resource(dispatch));
   }
 
-  /** Without its secret, and without a query, which may hold one. */
+  /** Without the secret, and without the query of the URL, which may contain one. */
   private static QueueResource.Dispatch resource(Dispatch dispatch) {
     URI url = dispatch.url();
     String port = url.getPort() < 0 ? "" : ":" + url.getPort();
@@ -170,7 +170,7 @@ public final class QueuesApi {
         return url;
       }
     } catch (URISyntaxException malformed) {
-      // said below
+      // answered below
     }
     throw new Problem(
         422,

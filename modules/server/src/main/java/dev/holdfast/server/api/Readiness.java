@@ -8,8 +8,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the database answers. Whoever asks is answered soon, whatever the database does: all who
- * ask at the same moment wait for one look, and none of them for long.
+ * Whether the database answers. Concurrent requests share one check, and wait for it a limited time
+ * only.
  */
 final class Readiness {
   private final Runnable look;
@@ -17,7 +17,7 @@ final class Readiness {
   private @Nullable CompletableFuture<Void> looking;
 
   /**
-   * @param look throws unless all is well
+   * @param look throws if the database cannot be used
    */
   Readiness(Runnable look, Duration patience) {
     this.look = look;

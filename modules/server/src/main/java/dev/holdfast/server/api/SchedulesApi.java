@@ -13,7 +13,7 @@ import dev.holdfast.server.routing.Route;
 import java.util.List;
 import java.util.Optional;
 
-/** Schedules. They belong to no tenant, so they are for those who see all of them. */
+/** Schedules. They belong to no tenant, so only keys for all tenants may use them. */
 public final class SchedulesApi {
   private final QueueAdmin admin;
 

@@ -18,17 +18,17 @@ import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Signing in at the page with a key, and out again. */
+/** Starts and ends sessions of the page. */
 public final class SessionApi {
-  private final Authenticator gate;
+  private final Authenticator authenticator;
   private final Sessions sessions;
   private final boolean secure;
 
   /**
-   * @param secure whether browsers reach this server by TLS alone
+   * @param secure whether browsers reach this server only by TLS
    */
-  public SessionApi(Authenticator gate, Sessions sessions, boolean secure) {
-    this.gate = gate;
+  public SessionApi(Authenticator authenticator, Sessions sessions, boolean secure) {
+    this.authenticator = authenticator;
     this.sessions = sessions;
     this.secure = secure;
   }
@@ -40,7 +40,7 @@ public final class SessionApi {
         Route.delete("/v1/session", Guard.OPEN, this::end));
   }
 
-  /** The key, as it was given out. */
+  /** The API key with its secret. */
   public record SessionRequest(String key) {
     public SessionRequest {
       Wire.present("key", key);
@@ -52,11 +52,11 @@ public final class SessionApi {
     }
   }
 
-  /** That nobody is signed in is an answer here and no mistake: a page asks before it knows. */
+  /** Answers 200 without a session too: the page asks before it knows whether there is one. */
   private Answer show(Call call) {
     Caller caller;
     try {
-      caller = gate.caller(call.shown());
+      caller = authenticator.caller(call.shown());
     } catch (Problem refused) {
       if (refused.status() != 401) {
         throw refused;
@@ -69,14 +69,14 @@ public final class SessionApi {
   private Answer begin(Call call) {
     String key = call.body(SessionRequest.class).key().strip();
     Caller caller =
-        gate.caller(
+        authenticator.caller(
             new Authenticator.Shown(Optional.of("Bearer " + key), Optional.empty(), call.peer()));
     if (!caller.role().may(Permission.READ)) {
       throw new Problem(403, "forbidden", "a key of role worker has nothing to see on the page");
     }
     Sessions.Session session = sessions.begin(caller.key());
     return Answer.ok(shape(caller, session.until()))
-        .header("Set-Cookie", cookie(call, sessions.sealed(session), Sessions.LASTS.toSeconds()));
+        .header("Set-Cookie", cookie(call, sessions.signed(session), Sessions.LASTS.toSeconds()));
   }
 
   private Answer end(Call call) {

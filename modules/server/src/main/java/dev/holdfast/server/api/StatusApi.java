@@ -12,7 +12,7 @@ import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.config.ShownSetting;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
-import dev.holdfast.server.live.Problems;
+import dev.holdfast.server.live.Diagnostics;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
@@ -21,25 +21,26 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
-/** How things stand. */
+/** Health, readiness, status and settings of the server. */
 public final class StatusApi {
   private static final Duration READY_WITHIN = Duration.ofSeconds(3);
 
   private final Queue queue;
-  private final Problems problems;
+  private final Diagnostics diagnostics;
   private final Timings timings;
   private final List<ShownSetting> settings;
   private final InstantSource clock;
   private final Readiness readiness;
   private final long startedAt = System.nanoTime();
 
-  public StatusApi(Queue queue, Problems problems, ServerOptions options, InstantSource clock) {
+  public StatusApi(
+      Queue queue, Diagnostics diagnostics, ServerOptions options, InstantSource clock) {
     this.queue = queue;
-    this.problems = problems;
+    this.diagnostics = diagnostics;
     this.timings = options.timings();
     this.settings = options.settings();
     this.clock = clock;
-    // Whether it is safe was asked before anything started, and may have been answered for.
+    // Durability was checked at start, where an operator may have allowed an unsafe database.
     this.readiness = new Readiness(() -> queue.check(true), READY_WITHIN);
   }
 
@@ -95,12 +96,12 @@ public final class StatusApi {
         .put("cancelGracePeriodMs", timings.cancelGrace().toMillis());
     node.put("workersPaused", queue.admin().allPausedSince().map(Object::toString).orElse(null));
     List<Finding> found =
-        problems.of(queues, queue.workers().readings().fleet(tenant), problems.background(tenant));
+        diagnostics.of(queues, queue.workers().readings().fleet(tenant), diagnostics.background(tenant));
     node.putArray("problems").addAll(found.stream().map(StatusApi::problem).toList());
     return Answer.ok(node);
   }
 
-  /** They name hosts, folders and programs, which are no tenant's business. */
+  /** Settings name hosts, folders and programs, which one tenant must not see. */
   private Answer settings(Call call) {
     call.caller().mustSeeEveryTenant("a setting");
     ObjectNode node = Wire.object();

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Workers, and commands to their processes. */
+/** Workers, and the commands of operators for their processes. */
 public final class WorkersApi {
   private static final Logger log = LoggerFactory.getLogger(WorkersApi.class);
 
@@ -42,14 +42,14 @@ public final class WorkersApi {
     return Route.post(template, Guard.OPERATE, action).maxBody(Route.SMALL);
   }
 
-  /** Why. */
+  /** The reason. */
   record AllRequest(@Nullable String reason) {
     AllRequest {
       OperateApi.checkReason(reason);
     }
   }
 
-  /** Whose, where several have such a component, and why. */
+  /** The supervisor, if several have such a component, and the reason. */
   record CommandRequest(@Nullable String supervisor, @Nullable String reason) {
     CommandRequest {
       OperateApi.checkReason(reason);

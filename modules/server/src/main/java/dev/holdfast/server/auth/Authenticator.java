@@ -1,5 +1,8 @@
 package dev.holdfast.server.auth;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.LoadingCache;
 import dev.holdfast.contract.token.Secrets;
 import dev.holdfast.contract.token.TaskTokens;
 import dev.holdfast.contract.token.TokenException;
@@ -10,24 +13,21 @@ import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.http.Problem;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets in who may come in.
+ * Finds out who calls: by an API key, by the session cookie of the page, or by a task token.
  *
- * <p>A server that has no keys is open to its own machine. From the first key on, everybody needs
- * one. What was looked up is believed for a few seconds, so a revoked key may work that much
+ * <p>A server on loopback whose database has no keys accepts every caller. From the first key on,
+ * every caller needs one. Keys are cached for a few seconds, so a revoked key may work that much
  * longer.
  */
 public final class Authenticator {
-  private static final Duration BELIEVED = Duration.ofSeconds(3);
-  private static final int MOST_REMEMBERED = 10_000;
+  private static final Duration CACHED_FOR = Duration.ofSeconds(3);
+  private static final int MOST_CACHED = 10_000;
+  private static final String ANY = "any";
   private static final String BEARER = "Bearer ";
-
-  private record Remembered(Optional<KnownKey> key, long at) {}
 
   private final Access access;
   private final TaskTokens tokens;
@@ -35,9 +35,11 @@ public final class Authenticator {
   private final boolean loopback;
   private final RateLimiter requests;
   private final RateLimiter guesses = new RateLimiter(20, System::nanoTime);
-  private final Map<String, Remembered> remembered = new ConcurrentHashMap<>();
-  private volatile @Nullable Boolean hasKeys;
-  private volatile long askedForKeysAt;
+  private final Cache<String, Optional<KnownKey>> keys =
+      Caffeine.newBuilder().expireAfterWrite(CACHED_FOR).maximumSize(MOST_CACHED).build();
+
+  /** Has one entry, {@link #ANY}. */
+  private final LoadingCache<String, Boolean> hasKeys;
 
   public Authenticator(Access access, TaskTokens tokens, Sessions sessions, ServerOptions options) {
     this.access = access;
@@ -45,22 +47,23 @@ public final class Authenticator {
     this.sessions = sessions;
     this.loopback = options.isLoopback();
     this.requests = new RateLimiter(options.requestsPerSecond(), System::nanoTime);
+    this.hasKeys = Caffeine.newBuilder().expireAfterWrite(CACHED_FOR).build(any -> access.hasKeys());
   }
 
-  /** Looks everything up again at the next request. */
+  /** Drops cached keys; the next request reads them from the database. */
   public void forget() {
-    remembered.clear();
-    hasKeys = null;
+    keys.invalidateAll();
+    hasKeys.invalidateAll();
   }
 
   /**
-   * What came with a request.
+   * The credentials of a request.
    *
    * @param session the cookie of the page
-   * @param peer where from
+   * @param peer the address it came from
    */
   public record Shown(Optional<String> authorization, Optional<String> session, String peer) {
-    /** Whether it is only the browser that vouches for it. */
+    /** Whether the cookie, which browsers add to requests of any page, is all there is. */
     public boolean isByCookie() {
       return authorization.isEmpty() && session.isPresent();
     }
@@ -80,7 +83,7 @@ public final class Authenticator {
     throw unauthorized("key_missing", "an API key is needed: Authorization: Bearer hf_...");
   }
 
-  /** Whether he would still be let in: his key may have been revoked since, or his session end. */
+  /** Whether the key has not been revoked since, and the session has not ended. */
   public boolean isStillGood(Caller caller) {
     if (caller.key().isEmpty()) {
       return !hasKeys();
@@ -100,7 +103,7 @@ public final class Authenticator {
     return admitted(known.key(), null);
   }
 
-  /** Null when it has ended, or its key has. */
+  /** Null if the session has ended, or its key is not valid any more. */
   private @Nullable Caller bySession(String cookie) {
     Sessions.Session session = sessions.read(cookie).orElse(null);
     KnownKey known = session == null ? null : known(session.key()).orElse(null);
@@ -148,28 +151,11 @@ public final class Authenticator {
   }
 
   private Optional<KnownKey> known(String id) {
-    long now = System.nanoTime();
-    Remembered before = remembered.get(id);
-    if (before != null && now - before.at() < BELIEVED.toNanos()) {
-      return before.key();
-    }
-    Optional<KnownKey> found = access.validKey(id);
-    if (remembered.size() >= MOST_REMEMBERED) {
-      remembered.clear();
-    }
-    remembered.put(id, new Remembered(found, now));
-    return found;
+    return keys.get(id, access::validKey);
   }
 
   private boolean hasKeys() {
-    long now = System.nanoTime();
-    Boolean known = hasKeys;
-    if (known == null || now - askedForKeysAt > BELIEVED.toNanos()) {
-      known = access.hasKeys();
-      hasKeys = known;
-      askedForKeysAt = now;
-    }
-    return known;
+    return hasKeys.get(ANY);
   }
 
   private static Problem unauthorized(String error, String message) {

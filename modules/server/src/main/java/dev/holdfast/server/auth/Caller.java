@@ -7,14 +7,14 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who asks.
+ * The authenticated caller of a request.
  *
- * @param key the id of the key that was shown; on a server without keys, nobody's
- * @param name that of the key, for people
- * @param until when his session at the page ends; null for who shows the key itself
+ * @param key the id of the API key; empty on a server without keys
+ * @param name the key's name
+ * @param until the end of the page's session; null if the request has the key itself
  */
 public record Caller(String key, String name, Role role, String tenant, @Nullable Instant until) {
-  /** On loopback, while there are no keys, everybody may do everything. */
+  /** Every caller on loopback, while there are no keys. */
   public static final Caller OWNER = new Caller("", "local", Role.ADMIN, ApiKey.EVERY_TENANT, null);
 
   public boolean seesEveryTenant() {
@@ -25,12 +25,12 @@ public record Caller(String key, String name, Role role, String tenant, @Nullabl
     return seesEveryTenant() || tenant.equals(jobTenant);
   }
 
-  /** For queries: null is no limit. */
+  /** The tenant to limit queries to; null is all of them. */
   public @Nullable String onlyTenant() {
     return seesEveryTenant() ? null : tenant;
   }
 
-  /** Queues, schedules and limits belong to all tenants together. */
+  /** For what all tenants share: queues, schedules, limits. */
   public void mustSeeEveryTenant(String what) {
     if (!seesEveryTenant()) {
       throw new Problem(

@@ -10,10 +10,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * By which names the server may be called, and from which pages.
+ * The names the server may be called by, and the pages that may call it.
  *
- * <p>A page of somebody else can have its name lead here (DNS rebinding) or send requests here
- * (CSRF); the browser then tells us that page's name in Host or Origin.
+ * <p>Another site can make its name resolve to this server (DNS rebinding) or send requests to it
+ * (CSRF). The browser then names that site in Host or Origin.
  */
 public final class HostOriginPolicy {
   private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
@@ -34,7 +34,7 @@ public final class HostOriginPolicy {
   }
 
   /**
-   * @param localAddress the address this connection came in at: an address cannot be rebound
+   * @param localAddress of this connection, which is always allowed: an address cannot be rebound
    */
   public void check(Optional<String> host, Optional<String> origin, String localAddress) {
     String called = host.map(HostOriginPolicy::name).orElse("");
@@ -42,22 +42,24 @@ public final class HostOriginPolicy {
       throw new Problem(
           403,
           "host_not_allowed",
-          "the server does not go by this name: HOLDFAST_SERVER_ALLOWED_HOSTS says which it may go by");
+          "the Host header names another host: HOLDFAST_SERVER_ALLOWED_HOSTS lists those that are allowed");
     }
     if (origin.isPresent() && !isOwn(origin.get(), called)) {
-      throw new Problem(403, "origin_not_allowed", "requests from pages of others are refused");
+      throw new Problem(
+          403, "origin_not_allowed", "requests from pages of other sites are refused");
     }
   }
 
   /**
-   * A browser shows a cookie to every port of a host, so here the page must be ours to the port.
-   * Browsers name the origin of whatever is not a GET.
+   * For requests with a cookie. Browsers send a cookie to every port of a host, so the origin must
+   * be this server's including the port. They send the origin with all requests but GET.
    */
   public void checkPage(Optional<String> host, Optional<String> origin) {
     String from = origin.map(HostOriginPolicy::uri).map(HostOriginPolicy::authority).orElse("");
     String called = host.orElse("").strip().toLowerCase(Locale.ROOT);
     if (from.isEmpty() || !(from.equals(called) || from.equals(publicAuthority))) {
-      throw new Problem(403, "origin_not_allowed", "requests from pages of others are refused");
+      throw new Problem(
+          403, "origin_not_allowed", "requests from pages of other sites are refused");
     }
   }
 
@@ -80,7 +82,7 @@ public final class HostOriginPolicy {
     return host != null && host.toLowerCase(Locale.ROOT).equals(called);
   }
 
-  /** Without the port. */
+  /** The host without the port. */
   private static String name(String host) {
     String lower = host.strip().toLowerCase(Locale.ROOT);
     int colon = lower.lastIndexOf(':');

@@ -11,13 +11,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The keys that task tokens are signed with, as the database has them.
+ * The keys that tokens are signed with, loaded from the database.
  *
- * <p>Another server may have made a new one a moment ago, so a name that is not known is looked for
- * once more, though not often: anybody can make up names.
+ * <p>Another server may have created a key since, so an unknown name makes the keys load again, at
+ * most once a second: clients can send any name.
  */
 public final class Keyring implements SigningKeys {
-  private static final Duration SELDOM = Duration.ofSeconds(1);
+  private static final Duration LOADED_AT_MOST_EVERY = Duration.ofSeconds(1);
 
   private final Access access;
   private volatile Map<String, SigningKey> keys = Map.of();
@@ -32,7 +32,7 @@ public final class Keyring implements SigningKeys {
     this.current = load();
   }
 
-  /** Reads the keys again. */
+  /** Loads the keys again. */
   public synchronized SigningKey load() {
     List<TokenKey> inUse = access.tokenKeys();
     Map<String, SigningKey> read = new LinkedHashMap<>();
@@ -53,14 +53,14 @@ public final class Keyring implements SigningKeys {
   @Override
   public Optional<SigningKey> byId(String kid) {
     SigningKey known = keys.get(kid);
-    if (known == null && isTimeToLook()) {
+    if (known == null && mayLoadAgain()) {
       load();
       known = keys.get(kid);
     }
     return Optional.ofNullable(known);
   }
 
-  private synchronized boolean isTimeToLook() {
-    return System.nanoTime() - loadedAt > SELDOM.toNanos();
+  private synchronized boolean mayLoadAgain() {
+    return System.nanoTime() - loadedAt > LOADED_AT_MOST_EVERY.toNanos();
   }
 }

@@ -1,34 +1,37 @@
 package dev.holdfast.server.auth;
 
-import java.util.LinkedHashMap;
-import java.util.Map;
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import java.util.function.LongSupplier;
 
-/** So many requests a second for each key, with a second's worth saved up at most. */
+/** A token bucket for each key, which holds the tokens of one second. */
 final class RateLimiter {
   private static final int MOST_KEYS = 10_000;
 
   private static final class Bucket {
-    double tokens;
-    long at;
+    private double tokens;
+    private long at;
 
     Bucket(double tokens, long at) {
       this.tokens = tokens;
       this.at = at;
     }
+
+    synchronized boolean take(int perSecond, long now) {
+      tokens = Math.min(perSecond, tokens + (now - at) / 1e9 * perSecond);
+      at = now;
+      if (tokens < 1) {
+        return false;
+      }
+      tokens -= 1;
+      return true;
+    }
   }
 
   private final int perSecond;
   private final LongSupplier nanos;
-  private final Map<String, Bucket> buckets =
-      new LinkedHashMap<>(16, 0.75f, true) {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Bucket> eldest) {
-          return size() > MOST_KEYS;
-        }
-      };
+  private final Cache<String, Bucket> buckets =
+      Caffeine.newBuilder().maximumSize(MOST_KEYS).build();
 
   /**
    * @param perSecond 0 is no limit
@@ -38,18 +41,11 @@ final class RateLimiter {
     this.nanos = nanos;
   }
 
-  synchronized boolean allows(String key) {
+  boolean allows(String key) {
     if (perSecond == 0) {
       return true;
     }
     long now = nanos.getAsLong();
-    Bucket bucket = buckets.computeIfAbsent(key, k -> new Bucket(perSecond, now));
-    bucket.tokens = Math.min(perSecond, bucket.tokens + (now - bucket.at) / 1e9 * perSecond);
-    bucket.at = now;
-    if (bucket.tokens < 1) {
-      return false;
-    }
-    bucket.tokens -= 1;
-    return true;
+    return buckets.get(key, unknown -> new Bucket(perSecond, now)).take(perSecond, now);
   }
 }

@@ -1,28 +1,26 @@
 package dev.holdfast.server.auth;
 
-import dev.holdfast.contract.token.SigningKey;
+import com.auth0.jwt.interfaces.DecodedJWT;
+import dev.holdfast.contract.token.SignedTokens;
 import dev.holdfast.contract.token.SigningKeys;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
+import dev.holdfast.contract.token.TokenException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.Base64;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who has signed in at the page. A cookie says which key was shown and until when that counts,
- * under a seal; the key itself is not in it. Nothing is kept, so every server of the database knows
- * it, and it ends with its key.
+ * Sessions of the page. The cookie is a signed token with the id of the API key and the end of the
+ * session; the key's secret is not in it. The server stores nothing, so the session is valid at
+ * every server of the database, and it ends with its key.
  */
 public final class Sessions {
   public static final Duration LASTS = Duration.ofHours(12);
 
-  private static final String PURPOSE = "session";
-  private static final int MOST_CHARS = 200;
+  private static final String AUDIENCE = "holdfast:session";
 
-  private final SigningKeys keys;
+  private final SignedTokens tokens;
   private final InstantSource clock;
 
   /**
@@ -31,7 +29,7 @@ public final class Sessions {
   public record Session(String key, Instant until) {}
 
   public Sessions(SigningKeys keys, InstantSource clock) {
-    this.keys = keys;
+    this.tokens = new SignedTokens("session", AUDIENCE, Duration.ZERO, keys, clock);
     this.clock = clock;
   }
 
@@ -39,22 +37,23 @@ public final class Sessions {
     return new Session(key, Instant.ofEpochSecond(clock.instant().plus(LASTS).getEpochSecond()));
   }
 
-  public String sealed(Session session) {
-    SigningKey key = keys.current();
-    return text(key, session) + "." + seal(key, session);
+  /** The session as the value of a cookie. */
+  public String signed(Session session) {
+    return tokens.sign(token -> token.withSubject(session.key()).withExpiresAt(session.until()));
   }
 
-  /** Nothing, if it is none of ours or has ended. */
+  /** The session of a cookie; none if the cookie is not valid or the session has ended. */
   Optional<Session> read(String cookie) {
-    String[] parts = cookie.length() > MOST_CHARS ? new String[0] : cookie.split("\\.", -1);
-    if (parts.length != 4 || !parts[2].matches("[0-9]{1,11}")) {
+    try {
+      DecodedJWT token = tokens.verified(cookie);
+      String key = token.getSubject();
+      Instant until = token.getExpiresAtAsInstant();
+      return key == null || until == null || isOver(until)
+          ? Optional.empty()
+          : Optional.of(new Session(key, until));
+    } catch (TokenException refused) {
       return Optional.empty();
     }
-    Session session = new Session(parts[1], Instant.ofEpochSecond(Long.parseLong(parts[2])));
-    return keys.byId(parts[0])
-        .filter(key -> MessageDigest.isEqual(bytes(seal(key, session)), bytes(parts[3])))
-        .filter(key -> !isOver(session.until()))
-        .map(key -> session);
   }
 
   /**
@@ -65,8 +64,8 @@ public final class Sessions {
   }
 
   /**
-   * Browsers share cookies between all ports of a host, and two servers on one machine are not to
-   * sign each other's people out.
+   * Browsers share cookies between all ports of a host, so the port is part of the name: otherwise
+   * two servers on one machine would overwrite each other's sessions.
    */
   public static String cookieName(Optional<String> host) {
     String name = host.orElse("");
@@ -75,7 +74,7 @@ public final class Sessions {
     return port.matches("[0-9]{1,5}") ? "holdfast_session_" + port : "holdfast_session";
   }
 
-  /** What the browser shows under our name. */
+  /** The value of this server's cookie. */
   public static Optional<String> cookie(Optional<String> cookies, Optional<String> host) {
     String prefix = cookieName(host) + "=";
     for (String each : cookies.orElse("").split(";", -1)) {
@@ -84,19 +83,5 @@ public final class Sessions {
       }
     }
     return Optional.empty();
-  }
-
-  private static String text(SigningKey key, Session session) {
-    return key.kid() + "." + session.key() + "." + session.until().getEpochSecond();
-  }
-
-  private static String seal(SigningKey key, Session session) {
-    return Base64.getUrlEncoder()
-        .withoutPadding()
-        .encodeToString(key.seal(PURPOSE, text(key, session)));
-  }
-
-  private static byte[] bytes(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
   }
 }

@@ -6,8 +6,8 @@ import java.time.InstantSource;
 import java.util.function.Supplier;
 
 /**
- * The database's time, asked now and then and counted on by the monotonic clock between: one clock
- * for leases, tokens and what workers are told, whatever this machine believes.
+ * The database's time: read at intervals, and continued by the monotonic clock in between. Leases,
+ * tokens and answers all use it, so a wrong clock of this machine has no effect.
  */
 public final class DatabaseClock implements InstantSource {
   private static final Duration GOOD_FOR = Duration.ofSeconds(30);
@@ -25,11 +25,11 @@ public final class DatabaseClock implements InstantSource {
   private Reading read() {
     long before = System.nanoTime();
     Instant now = database.get();
-    // It was asked somewhere between before and now; half of it is the likeliest.
+    // The database read its clock at some time during the call; the middle is the best guess.
     return new Reading(now, before + (System.nanoTime() - before) / 2);
   }
 
-  /** Asks again, when it is time to. */
+  /** Reads the database's time again if the last reading is too old. */
   public void refresh() {
     if (System.nanoTime() - last.nanos() > GOOD_FOR.toNanos()) {
       last = read();

@@ -1,4 +1,4 @@
-/** What a server does at intervals. */
+/** Periodic tasks, and the database's clock. */
 @NullMarked
 package dev.holdfast.server.background;
 

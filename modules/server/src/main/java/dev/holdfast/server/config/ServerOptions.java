@@ -13,19 +13,18 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a server is set up.
+ * The configuration of a server.
  *
  * @param host the address to listen on
- * @param port 0 is any that is free
- * @param publicUrl where workers reach it; the address itself unless given
- * @param allowedHosts names it may be called by, besides its own address
+ * @param port 0 is any free port
+ * @param publicUrl the URL that workers use; by default the address it listens on
+ * @param allowedHosts names in the Host header that are accepted besides its own address
  * @param timings of tasks that are leased over HTTP
  * @param requestsPerSecond for each key; 0 is no limit
  * @param dispatchTo hosts that tasks may be pushed to, as {@code host} or {@code host:port}
- * @param dispatchTimeout how long the answer of whoever a task is pushed to is waited for; at most
- *     half of the lease
- * @param artifacts the folder that holds {@code results/}; none means there is nothing to download
- * @param settings what the process was configured with, for operators to see
+ * @param dispatchTimeout how long the answer to a push is waited for; at most half of the lease
+ * @param artifacts the folder that holds {@code results/}; null if files cannot be downloaded
+ * @param settings of the process, shown to operators
  */
 public record ServerOptions(
     String host,
@@ -76,7 +75,7 @@ public record ServerOptions(
     settings = List.copyOf(settings);
   }
 
-  /** A task is leased while it is pushed, and must be given back before the lease has run out. */
+  /** A task is leased while it is pushed, and must be released before the lease runs out. */
   public Duration dispatchAnswerWithin() {
     Duration longest = timings.lease().dividedBy(2);
     Duration usual = dispatchTimeout == null ? DISPATCH_TIMEOUT : dispatchTimeout;
@@ -150,7 +149,7 @@ public record ServerOptions(
     return draft.options();
   }
 
-  /** The same, to be changed in one place. */
+  /** A mutable copy. */
   private static final class Draft {
     private String host;
     private int port;

@@ -2,14 +2,14 @@ package dev.holdfast.server.config;
 
 import org.jspecify.annotations.Nullable;
 
-/** Why a server did not start, in a sentence that says what to do. */
+/** The server cannot start. The message says what to do. */
 public final class ServerStartException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   /** The kinds of reasons. */
   public enum Reason {
     PORT_TAKEN,
-    /** Beyond loopback without keys. */
+    /** It would listen beyond loopback while there are no keys. */
     NO_KEYS,
     TLS,
     CONFIGURATION

@@ -1,9 +1,9 @@
 package dev.holdfast.server.config;
 
 /**
- * One setting of the process, as people may see it: secrets are hidden already.
+ * One setting of the process, with secrets already hidden.
  *
- * @param variable its name in the environment; empty for what only the file can say
+ * @param variable its name in the environment; empty for settings of the file only
  * @param origin the default, a file, the environment, an option or a preset
  */
 public record ShownSetting(

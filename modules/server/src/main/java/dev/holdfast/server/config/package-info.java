@@ -1,4 +1,4 @@
-/** What a server is told about itself. */
+/** The configuration of a server. */
 @NullMarked
 package dev.holdfast.server.config;
 

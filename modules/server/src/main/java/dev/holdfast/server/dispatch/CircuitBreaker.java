@@ -6,10 +6,10 @@ import java.util.Set;
 import java.util.function.LongSupplier;
 
 /**
- * Stops trying where nothing works. After a few different things have failed in a row it lets
- * nothing through for a while, then a single try; each failure of that one makes the while longer.
+ * Opens after five different tasks have failed in a row. While it is open it admits nothing for a
+ * pause, then a single trial; each trial that fails doubles the pause.
  *
- * <p>Different ones: something that fails again and again by itself says nothing about the others.
+ * <p>Different tasks, since one task that fails again and again says nothing about the others.
  */
 final class CircuitBreaker {
   private static final int FAILURES = 5;
@@ -26,7 +26,7 @@ final class CircuitBreaker {
     this.nanos = nanos;
   }
 
-  /** How many of so many may be tried now. */
+  /** How many of the wanted tasks may be tried now. */
   synchronized int admits(int wanted) {
     if (!isOpen()) {
       return wanted;
@@ -37,7 +37,7 @@ final class CircuitBreaker {
     return Math.min(1, wanted);
   }
 
-  /** What was admitted is under way. */
+  /** Called when admitted tasks have started. */
   synchronized void begun() {
     trying = isOpen();
   }
@@ -48,7 +48,7 @@ final class CircuitBreaker {
     pause = SHORTEST;
   }
 
-  /** It ended in a way that says nothing about whether others would get through. */
+  /** The trial ended in a way that says nothing about other tasks. */
   synchronized void undecided() {
     trying = false;
   }

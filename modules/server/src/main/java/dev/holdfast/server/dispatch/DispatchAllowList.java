@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * Where tasks may be pushed to. Nowhere, unless the operator of the server has named the host: a
- * URL that comes over the API could lead to any machine this one can reach.
+ * The hosts that tasks may be pushed to: only those that the operator of the server has named. A
+ * URL that comes over the API could lead to any machine that the server can reach.
  */
 public final class DispatchAllowList {
   private final Set<String> hosts = new HashSet<>();

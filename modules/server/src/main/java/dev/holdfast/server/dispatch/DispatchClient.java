@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Posts envelopes. Redirects are not followed: they could lead anywhere. */
+/** Posts envelopes. Redirects are not followed, since they could lead to any host. */
 final class DispatchClient implements AutoCloseable {
   private static final int EXCERPT_BYTES = 2_000;
   private static final int EXCERPT_CHARS = 500;
@@ -40,8 +40,8 @@ final class DispatchClient implements AutoCloseable {
   }
 
   /**
-   * @param traceparent the trace it belongs to, which goes on with the request
-   * @param secrets that are in it, and in no answer to be kept
+   * @param traceparent the trace that the request continues
+   * @param secrets in the request, which are removed from the excerpt of the answer
    */
   Exchange post(
       Dispatch dispatch, byte[] envelope, @Nullable String traceparent, List<String> secrets) {
@@ -56,7 +56,7 @@ final class DispatchClient implements AutoCloseable {
     return new Exchange(http, request.build(), secrets);
   }
 
-  /** One request and its answer. It has no time limit of its own: whoever waits decides. */
+  /** One request and its answer. It has no timeout; the caller of {@link #await} sets one. */
   static final class Exchange {
     private final CompletableFuture<HttpResponse<byte[]>> sent;
     private final List<String> secrets;
@@ -79,7 +79,7 @@ final class DispatchClient implements AutoCloseable {
         boolean taken = answer.statusCode() / 100 == 2;
         return new DispatchReply.Answered(answer.statusCode(), taken ? "" : said(answer.body()));
       } catch (TimeoutException late) {
-        // The status stands before the body: whoever has said it has decided.
+        // The status comes before the body, and it alone decides.
         return status != 0
             ? new DispatchReply.Answered(status, "")
             : new DispatchReply.Pending("no answer within " + time.toMillis() + " ms");
@@ -140,7 +140,7 @@ final class DispatchClient implements AutoCloseable {
 
     @Override
     public void onError(Throwable failed) {
-      // The status has been read, and that is what counts.
+      // The status has been read, and it alone decides.
       result.complete(kept.toByteArray());
     }
 

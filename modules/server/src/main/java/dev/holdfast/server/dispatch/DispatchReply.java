@@ -1,12 +1,12 @@
 package dev.holdfast.server.dispatch;
 
-/** What came of posting an envelope. */
+/** The outcome of posting an envelope. */
 sealed interface DispatchReply {
-  /** In a few words. */
+  /** For messages. */
   String shown();
 
   /**
-   * @param said the beginning of what came with it
+   * @param said the beginning of the body
    */
   record Answered(int status, String said) implements DispatchReply {
     private static final int REQUEST_TIMEOUT = 408;
@@ -17,7 +17,7 @@ sealed interface DispatchReply {
       return status / 100 == 2;
     }
 
-    /** The same request would be answered the same, so there is no use in sending it again. */
+    /** Sending the same request again would get the same answer. */
     boolean isRefusal() {
       return status / 100 == 4
           && status != REQUEST_TIMEOUT
@@ -25,7 +25,7 @@ sealed interface DispatchReply {
           && status != TOO_MANY;
     }
 
-    /** It is the server that is refused there, and not the task. */
+    /** The worker refuses this server, not the task. */
     boolean isSecretRefused() {
       return status == 401 || status == 403;
     }
@@ -36,7 +36,7 @@ sealed interface DispatchReply {
     }
   }
 
-  /** Nobody is there, or the connection broke. */
+  /** No connection, or it broke. */
   record Broken(String shown) implements DispatchReply {}
 
   /** No answer so far. */

@@ -18,12 +18,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings one leased task to the worker of its queue.
+ * Pushes one leased task to the worker of its queue.
  *
- * <p>It is delivered when the worker has said so: by an answer of 2xx, or by a callback that was
- * acknowledged, at whatever server. From then on it is held like any other task, and only its
- * lease, its deadline and a cancel can end it. A worker that works while the request is open keeps
- * it open: ours to close is only a request that nobody was heard of.
+ * <p>The task is delivered once the worker answers 2xx, or has sent a callback that any server
+ * accepted. From then on it is held like any other task, and only its lease, its deadline and a
+ * cancel can end it. A worker may work while the request is open: the server closes a request only
+ * if no callback has come.
  */
 final class PushedTask {
   private static final Logger log = LoggerFactory.getLogger(PushedTask.class);
@@ -33,27 +33,27 @@ final class PushedTask {
   private static final Duration LONGEST_AWAY = Duration.ofMinutes(1);
 
   /**
-   * What all pushes share.
+   * What all pushes use.
    *
    * @param answerWithin how long an answer is waited for
-   * @param lease how long a task is held before somebody must be heard of
+   * @param lease how long a task is held without a heartbeat
    */
-  record Means(
+  record Services(
       JobQueue queue,
       Envelopes envelopes,
       DispatchClient client,
-      DispatchNews news,
+      DispatchStatusWriter status,
       Duration answerWithin,
       Duration lease,
       BooleanSupplier closed) {}
 
-  private final Means with;
+  private final Services with;
   private final Dispatch dispatch;
   private final CircuitBreaker breaker;
   private final LeasedJob job;
   private final long claimedAt = System.nanoTime();
 
-  PushedTask(Means with, Dispatch dispatch, CircuitBreaker breaker, LeasedJob job) {
+  PushedTask(Services with, Dispatch dispatch, CircuitBreaker breaker, LeasedJob job) {
     this.with = with;
     this.dispatch = dispatch;
     this.breaker = breaker;
@@ -67,11 +67,10 @@ final class PushedTask {
       breaker.undecided();
       Thread.currentThread().interrupt();
     } catch (RuntimeException trouble) {
-      // Most likely the database is away; should nobody have the task, its lease will run out.
+      // Most likely the database cannot be reached. If no worker has the task, its lease runs out.
       breaker.undecided();
       if (!with.closed().getAsBoolean()) {
-        log.info(
-            "the push of {} was not brought to its end: {}", job.lease(), trouble.getMessage());
+        log.info("the push of {} was not completed: {}", job.lease(), trouble.getMessage());
       }
     }
   }
@@ -109,7 +108,7 @@ final class PushedTask {
     }
   }
 
-  /** Whether another try would be over before the lease is. */
+  /** Whether another try would end before the lease does. */
   private boolean isTimeFor(Duration pause) {
     Duration gone = Duration.ofNanos(System.nanoTime() - claimedAt);
     return gone.plus(pause.multipliedBy(2)).plus(with.answerWithin()).compareTo(with.lease()) < 0;
@@ -117,7 +116,7 @@ final class PushedTask {
 
   private void delivered() {
     breaker.succeeded();
-    with.news().works(dispatch.queue());
+    with.status().works(dispatch.queue());
   }
 
   private void heardOf(Delivery delivery) {
@@ -128,7 +127,7 @@ final class PushedTask {
     }
   }
 
-  /** For as long as the attempt lasts: some workers are stopped when their caller hangs up. */
+  /** Keeps the request open while the attempt lasts: some platforms stop a worker otherwise. */
   private void linger(DispatchClient.Exchange exchange) throws InterruptedException {
     while (exchange.await(with.lease()) instanceof DispatchReply.Pending) {
       if (with.queue().delivery(job.lease()) == Delivery.ENDED) {
@@ -151,11 +150,11 @@ final class PushedTask {
       breaker.failed(job.id());
       trouble(DispatchTrouble.Kind.SECRET_REFUSED, cause(answer));
     } else {
-      // Whoever refuses one task may well take the next.
+      // A worker that refuses one task may accept the next.
       breaker.undecided();
     }
     if (with.queue().undelivered(job.lease(), failure, Duration.ZERO)) {
-      // Not what was said with it: a worker may repeat the payload there.
+      // Without the body of the answer, which may repeat the payload.
       log.warn(
           "task {} was refused by {} with status {}",
           job.id(),
@@ -191,7 +190,7 @@ final class PushedTask {
         dispatch.queue());
   }
 
-  /** Without what a worker said with its answer, which is for those who may see the task. */
+  /** Without the body of the answer, which only those who may see the task may read. */
   private static String cause(DispatchReply reply) {
     return reply instanceof DispatchReply.Answered answer
         ? "status " + answer.status()
@@ -199,10 +198,10 @@ final class PushedTask {
   }
 
   private void trouble(DispatchTrouble.Kind kind, String cause) {
-    with.news().trouble(dispatch.queue(), kind, cause, breaker.isOpen());
+    with.status().trouble(dispatch.queue(), kind, cause, breaker.isOpen());
   }
 
-  /** Twice as long each time, so that a task nobody takes leaves room for the others. */
+  /** Doubles with each attempt, so that a task that cannot be delivered does not block others. */
   private Duration away() {
     Duration away = GIVEN_BACK_FOR.multipliedBy(1L << Math.min(job.lease().attempt() - 1, 10));
     return away.compareTo(LONGEST_AWAY) < 0 ? away : LONGEST_AWAY;

@@ -5,7 +5,7 @@ import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.DispatchTrouble;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.notify.DatabaseSubscription;
-import dev.holdfast.server.background.BackgroundTasks;
+import dev.holdfast.server.background.PeriodicTasks;
 import dev.holdfast.server.lease.Envelopes;
 import java.net.URI;
 import java.time.Duration;
@@ -21,16 +21,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Tasks by push: leases those of queues that have a dispatch URL, and has each of them brought
- * there by a {@link PushedTask}.
- */
+/** Leases tasks of queues that have a dispatch URL; a {@link PushedTask} delivers each of them. */
 public final class Pusher implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Pusher.class);
-  private static final Duration LOOK = Duration.ofSeconds(1);
+  private static final Duration POLL = Duration.ofSeconds(1);
   private static final int MOST_AT_ONCE = 100;
 
-  /** Where a queue is pushed to, and how that went. Another URL or secret begins anew. */
+  /** A queue's URL and its circuit breaker. Another URL or secret gets a new breaker. */
   private record Target(Dispatch dispatch, CircuitBreaker breaker) {
     static Target of(Dispatch dispatch, @Nullable Target known) {
       return known != null && known.dispatch().equals(dispatch)
@@ -43,8 +40,8 @@ public final class Pusher implements AutoCloseable {
   private final Predicate<URI> allowed;
   private final Duration lease;
   private final DispatchClient client;
-  private final DispatchNews news;
-  private final PushedTask.Means means;
+  private final DispatchStatusWriter status;
+  private final PushedTask.Services services;
   private final Map<String, Target> targets = new ConcurrentHashMap<>();
   private final Set<URI> warned = ConcurrentHashMap.newKeySet();
   private final ReentrantLock lock = new ReentrantLock();
@@ -69,10 +66,10 @@ public final class Pusher implements AutoCloseable {
     this.allowed = allowed;
     this.lease = lease;
     this.client = new DispatchClient(answerWithin);
-    this.news = new DispatchNews(queue.admin(), System::nanoTime);
-    this.means =
-        new PushedTask.Means(
-            queue.jobs(), envelopes, client, news, answerWithin, lease, () -> closed);
+    this.status = new DispatchStatusWriter(queue.admin(), System::nanoTime);
+    this.services =
+        new PushedTask.Services(
+            queue.jobs(), envelopes, client, status, answerWithin, lease, () -> closed);
     this.subscription = subscription;
     subscription.onWakeUp(name -> taskEnded());
     this.thread = Thread.ofPlatform().daemon().name("holdfast-pusher").start(this::run);
@@ -83,7 +80,7 @@ public final class Pusher implements AutoCloseable {
     return Dispatch.WORKER + queueName;
   }
 
-  /** There may be work, or room for it. */
+  /** There may be tasks to push, or fewer in flight. */
   void wake() {
     lock.lock();
     try {
@@ -94,7 +91,7 @@ public final class Pusher implements AutoCloseable {
     }
   }
 
-  /** A task has ended: where tasks are pushed, there may be room for another. */
+  /** A task has ended, so that another may be pushed. */
   public void taskEnded() {
     if (pushes) {
       wake();
@@ -105,10 +102,10 @@ public final class Pusher implements AutoCloseable {
     while (!closed) {
       boolean more = false;
       try {
-        more = look();
+        more = pushAll();
       } catch (RuntimeException trouble) {
         if (!closed) {
-          BackgroundTasks.tell(log, "pushing", trouble);
+          PeriodicTasks.logFailure(log, "pushing", trouble);
         }
       }
       if (!more) {
@@ -117,8 +114,8 @@ public final class Pusher implements AutoCloseable {
     }
   }
 
-  /** Whether there may be more to push at once. */
-  private boolean look() {
+  /** Pushes what there is; whether there may be more. */
+  private boolean pushAll() {
     List<Dispatch> dispatches = queue.admin().dispatches();
     pushes = !dispatches.isEmpty();
     boolean more = false;
@@ -139,7 +136,7 @@ public final class Pusher implements AutoCloseable {
             dispatch.queue(),
             dispatch.url().getAuthority());
       }
-      news.trouble(
+      status.trouble(
           dispatch.queue(),
           DispatchTrouble.Kind.NOT_ALLOWED,
           "HOLDFAST_DISPATCH_ALLOW does not name its host",
@@ -164,14 +161,14 @@ public final class Pusher implements AutoCloseable {
   }
 
   private void push(Dispatch dispatch, CircuitBreaker breaker, LeasedJob job) {
-    new PushedTask(means, dispatch, breaker, job).run();
+    new PushedTask(services, dispatch, breaker, job).run();
     wake();
   }
 
   private void await() {
     lock.lock();
     try {
-      long left = TimeUnit.NANOSECONDS.convert(LOOK);
+      long left = TimeUnit.NANOSECONDS.convert(POLL);
       while (!woken && !closed && left > 0) {
         left = changed.awaitNanos(left);
       }

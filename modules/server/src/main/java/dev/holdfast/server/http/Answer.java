@@ -7,12 +7,12 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What a request is answered: at once, or as a stream. */
+/** The answer to a request: a body, or a stream. */
 public final class Answer {
   public static final String JSON = "application/json";
   public static final String BYTES = "application/octet-stream";
 
-  /** Writes as long as it likes. */
+  /** Writes a body of unknown length. */
   @FunctionalInterface
   public interface Stream {
     void writeTo(OutputStream out) throws IOException;
@@ -52,7 +52,7 @@ public final class Answer {
     return this;
   }
 
-  /** What to do when nobody was there any more to take it. */
+  /** What to do if the answer could not be sent. */
   public Answer unsent(Runnable action) {
     this.unsent = action;
     return this;

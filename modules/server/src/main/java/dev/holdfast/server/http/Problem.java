@@ -5,7 +5,7 @@ import dev.holdfast.contract.json.Wire;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** A request that is not done, and the answer it gets: a status, a name, a sentence. */
+/** A refused request, with its answer: a status, an error code and a message. */
 public final class Problem extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -15,7 +15,7 @@ public final class Problem extends RuntimeException {
   private final transient Map<String, String> headers = new LinkedHashMap<>();
 
   public Problem(int status, String error, String message) {
-    // Nobody looks at where it came from; to find out costs more than all else about it.
+    // Without a stack trace: none is read, and filling it costs more than the rest.
     super(message, null, false, false);
     this.status = status;
     this.error = error;

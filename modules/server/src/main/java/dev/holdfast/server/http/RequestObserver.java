@@ -2,12 +2,12 @@ package dev.holdfast.server.http;
 
 import java.time.Duration;
 
-/** Is told of every request once it has been answered. */
+/** Is called for every request after its answer. */
 public interface RequestObserver {
   RequestObserver NONE = (method, template, status, took) -> {};
 
   /**
-   * @param template of the route, not the path: there are only so many of them
+   * @param template of the route, not the path, so that the number of values is limited
    */
   void answered(String method, String template, int status, Duration took);
 }

@@ -11,9 +11,9 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Cuts off whoever begins a request and does not go on with it: so long for the headers, so long
- * for the body. The web server reads through channels, on which a read timeout has no effect; an
- * interrupt closes them.
+ * Ends the connection of a client that begins a request and stops sending: one limit for the
+ * headers, one for the body. The web server reads through channels, on which a read timeout has no
+ * effect; an interrupt closes them.
  */
 public final class SlowRequestTimeout implements Http1ConnectionListener, AutoCloseable {
   /** Reads a body. */
@@ -30,7 +30,7 @@ public final class SlowRequestTimeout implements Http1ConnectionListener, AutoCl
     this.most = most;
     this.clock =
         new ScheduledThreadPoolExecutor(
-            1, Thread.ofPlatform().daemon().name("holdfast-patience").factory());
+            1, Thread.ofPlatform().daemon().name("holdfast-slow-requests").factory());
     clock.setRemoveOnCancelPolicy(true);
   }
 

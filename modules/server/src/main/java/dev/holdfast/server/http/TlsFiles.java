@@ -16,7 +16,7 @@ import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
 import java.util.List;
 
-/** A certificate and its key from files in PEM form, as every tool writes them. */
+/** Reads a certificate and its private key from PEM files. */
 public final class TlsFiles {
   private static final String BEGIN = "-----BEGIN PRIVATE KEY-----";
   private static final String END = "-----END PRIVATE KEY-----";
@@ -65,7 +65,7 @@ public final class TlsFiles {
       try {
         return KeyFactory.getInstance(algorithm).generatePrivate(spec);
       } catch (GeneralSecurityException another) {
-        // of another kind
+        // a key of another algorithm
       }
     }
     throw cannotRead(file, "a private key of kind RSA, EC or Ed25519", null);

@@ -1,4 +1,4 @@
-/** Requests and answers, below any route. */
+/** What the web server needs, and answers: nothing here knows a route. */
 @NullMarked
 package dev.holdfast.server.http;
 

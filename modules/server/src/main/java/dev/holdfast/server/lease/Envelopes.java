@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes of a leased job what a worker anywhere can work on. */
+/** Makes the envelope of a leased job: all that a worker in any language needs to run it. */
 public final class Envelopes {
   private static final Logger log = LoggerFactory.getLogger(Envelopes.class);
 
@@ -51,7 +51,7 @@ public final class Envelopes {
   }
 
   /**
-   * @param lease how long it lasts, where that is not as usual
+   * @param lease how long the leases last
    */
   public List<TaskEnvelope> of(List<LeasedJob> jobs, Duration lease) {
     Map<JobId, Background> known = jobs.isEmpty() ? Map.of() : backgrounds(jobs);
@@ -64,8 +64,8 @@ public final class Envelopes {
     try {
       return queries.backgrounds(jobs.stream().map(LeasedJob::id).toList());
     } catch (DatabaseException away) {
-      // The tasks are leased already, and heartbeats bring what operators ask.
-      log.info("tasks are handed out without what is known of them: {}", away.getMessage());
+      // The tasks are leased already, and heartbeats bring commands later.
+      log.info("envelopes are sent without commands and earlier failures: {}", away.getMessage());
       return Map.of();
     }
   }

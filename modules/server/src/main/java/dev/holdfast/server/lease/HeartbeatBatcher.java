@@ -1,5 +1,7 @@
 package dev.holdfast.server.lease;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
@@ -10,41 +12,30 @@ import dev.holdfast.server.http.Problem;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Extends leases that are heard of over HTTP: all that come at the same moment in one statement.
- */
+/** Extends leases over HTTP: all heartbeats that come at the same moment in one statement. */
 public final class HeartbeatBatcher {
-  private static final int MOST_REMEMBERED = 100_000;
-  private static final Duration OFTEN_ENOUGH = Duration.ofMillis(500);
+  private static final int MOST_CACHED = 100_000;
+  private static final Duration WRITE_EVERY = Duration.ofMillis(500);
 
   private static final Duration START_WITHIN = Duration.ofSeconds(10);
   private static final Duration BUSY_PAUSE = Duration.ofMillis(5);
 
-  /** One heartbeat, and how far the task is if it says so. */
+  /** One heartbeat, with the progress if it has one. */
   record Beat(Lease lease, Report.@Nullable Progress progress) {}
 
-  /** A percentage below zero is none so far. */
+  /** The last progress that was written; -1 percent is none so far. */
   private record Shown(int percent, long at) {}
 
   private final JobQueue queue;
   private final Duration lease;
   private final LongSupplier nanos;
-  private final GroupCommit<Beat, HeartbeatResult> together = new GroupCommit<>(1, this::all);
-  private final Map<Lease, Shown> shown =
-      new LinkedHashMap<>(16, 0.75f, true) {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Lease, Shown> eldest) {
-          return size() > MOST_REMEMBERED;
-        }
-      };
+  private final GroupCommit<Beat, HeartbeatResult> batches = new GroupCommit<>(1, this::all);
+  private final Cache<Lease, Shown> shown = Caffeine.newBuilder().maximumSize(MOST_CACHED).build();
 
   public HeartbeatBatcher(JobQueue queue, Duration lease, LongSupplier nanos) {
     this.queue = queue;
@@ -53,20 +44,20 @@ public final class HeartbeatBatcher {
   }
 
   HeartbeatResult beat(Beat beat) {
-    return together.ask(beat);
+    return batches.ask(beat);
   }
 
   /**
-   * For a worker that begins when it is told so: whoever writes the task at this moment may be
-   * giving it back, and then the start is refused. Nobody holds a task that is leased over HTTP for
-   * long.
+   * The heartbeat before a worker begins. A transaction that holds the job's row may be releasing
+   * it, in which case the start must be refused; so this waits for that transaction, which is
+   * short.
    */
   HeartbeatResult start(Lease attempt) throws InterruptedException {
     long until = nanos.getAsLong() + START_WITHIN.toNanos();
     while (true) {
-      HeartbeatResult pulse = beat(new Beat(attempt, null));
-      if (!pulse.busy()) {
-        return pulse;
+      HeartbeatResult result = beat(new Beat(attempt, null));
+      if (!result.busy()) {
+        return result;
       }
       if (nanos.getAsLong() - until > 0) {
         throw new Problem(503, "database_busy", "the task is being written: try again")
@@ -77,46 +68,44 @@ public final class HeartbeatBatcher {
   }
 
   private List<HeartbeatResult> all(List<Beat> beats) {
-    Map<Lease, HeartbeatResult> pulses = new HashMap<>();
-    for (HeartbeatResult pulse :
+    Map<Lease, HeartbeatResult> results = new HashMap<>();
+    for (HeartbeatResult result :
         queue.heartbeat(beats.stream().map(Beat::lease).distinct().toList(), lease)) {
-      pulses.put(pulse.lease(), pulse);
+      results.put(result.lease(), result);
     }
-    List<Report> worthTelling = new ArrayList<>();
+    List<Report> worthWriting = new ArrayList<>();
     for (Beat beat : beats) {
       Report.Progress progress = beat.progress();
-      HeartbeatResult pulse = pulses.get(beat.lease());
+      HeartbeatResult result = results.get(beat.lease());
       if (progress != null
-          && pulse != null
-          && pulse.ack() == Ack.ACCEPTED
-          && isWorthTelling(beat.lease(), progress.percent())) {
-        worthTelling.add(progress);
+          && result != null
+          && result.ack() == Ack.ACCEPTED
+          && isWorthWriting(beat.lease(), progress.percent())) {
+        worthWriting.add(progress);
       }
     }
-    queue.report(worthTelling);
+    queue.report(worthWriting);
     return beats.stream()
         .map(
             beat ->
-                pulses.getOrDefault(
+                results.getOrDefault(
                     beat.lease(), new HeartbeatResult(beat.lease(), Ack.LEASE_LOST, null)))
         .toList();
   }
 
-  /** As a worker of ours has it: a percent further, or half a second later, or the end. */
-  private boolean isWorthTelling(Lease attempt, @Nullable Integer given) {
-    synchronized (shown) {
-      long now = nanos.getAsLong();
-      Shown before = shown.get(attempt);
-      int percent = given != null ? given : before != null ? before.percent() : -1;
-      boolean worth =
-          before == null
-              || percent > before.percent()
-              || (percent == 100 && before.percent() < 100)
-              || now - before.at() >= OFTEN_ENOUGH.toNanos();
-      if (worth) {
-        shown.put(attempt, new Shown(percent, now));
-      }
-      return worth;
+  /**
+   * The rule of the Java workers: the first progress of an attempt, a higher percentage, or half a
+   * second since the last one.
+   */
+  private boolean isWorthWriting(Lease attempt, @Nullable Integer given) {
+    long now = nanos.getAsLong();
+    Shown before = shown.getIfPresent(attempt);
+    int percent = given != null ? given : before != null ? before.percent() : -1;
+    boolean worth =
+        before == null || percent > before.percent() || now - before.at() >= WRITE_EVERY.toNanos();
+    if (worth) {
+      shown.put(attempt, new Shown(percent, now));
     }
+    return worth;
   }
 }

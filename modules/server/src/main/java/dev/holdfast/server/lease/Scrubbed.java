@@ -1,5 +1,6 @@
 package dev.holdfast.server.lease;
 
+import dev.holdfast.model.attempt.Completion;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
@@ -10,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What workers in any language send, without what looks like a secret. The values of their secrets
- * are not known here: those are for the worker to hide.
+ * Takes what looks like a secret out of what workers send. The values of a worker's own secrets are
+ * not known to the server; the worker has to take those out itself.
  */
 final class Scrubbed {
   private static final Scrubber SCRUBBER = Scrubber.knowing(List.of());
@@ -26,7 +27,7 @@ final class Scrubbed {
     return SCRUBBER.scrubAfter(before, text);
   }
 
-  /** Steps and pieces of log come scrubbed by our workers; of others, a piece that grew is cut. */
+  /** Workers scrub steps and events themselves. Scrubbing can make a piece of the log longer. */
   static Report report(Report report) {
     return switch (report) {
       case Report.Log(var lease, var piece, var text) ->
@@ -38,7 +39,7 @@ final class Scrubbed {
     };
   }
 
-  static Failure failure(Failure failure) {
+  private static Failure failure(Failure failure) {
     return failure.scrubbed(SCRUBBER::scrub);
   }
 
@@ -46,5 +47,17 @@ final class Scrubbed {
     return settlement instanceof Settlement.Fail fail
         ? new Settlement.Fail(fail.lease(), failure(fail.failure()), fail.retryAfter())
         : settlement;
+  }
+
+  static Completion completion(Completion completion) {
+    return new Completion(
+        settlement(completion.settlement()),
+        completion.outcome(),
+        completion.digest(),
+        completion.worker(),
+        completion.completedAt(),
+        completion.metrics(),
+        completion.partialProgress(),
+        completion.cancelledDuringPhase());
   }
 }

@@ -17,6 +17,7 @@ import dev.holdfast.queue.JobQueries;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
+import dev.holdfast.server.lease.FencedOperations.Held;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
@@ -27,8 +28,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checkpoints for workers in any language: what the steps of a task left, and how the one at hand
- * gets on. Told twice, late or out of order, it does no harm.
+ * Checkpoints for workers in any language: a worker reads what the steps of its task left, and
+ * writes the state of the current one. Sent twice, late or out of order, a report does no harm.
  */
 public final class StepsApi {
   private static final Map<StepState, String> EVENTS =
@@ -37,44 +38,48 @@ public final class StepsApi {
           StepState.DONE, EventType.STEP_FINISHED,
           StepState.FAILED, EventType.STEP_FAILED);
 
-  private final JobQueue queue;
   private final JobQueries queries;
-  private final Fence fence;
+  private final FencedOperations operations;
+  private final TaskRefusals refusals;
   private final InstantSource clock;
 
-  public StepsApi(JobQueue queue, JobQueries queries, Fence fence, InstantSource clock) {
-    this.queue = queue;
+  public StepsApi(
+      JobQueries queries, FencedOperations operations, TaskRefusals refusals, InstantSource clock) {
     this.queries = queries;
-    this.fence = fence;
+    this.operations = operations;
+    this.refusals = refusals;
     this.clock = clock;
   }
 
   public List<Route> routes() {
     return List.of(
         Route.get("/v1/tasks/{taskId}/steps", Guard.TASK, this::steps),
-        Route.put("/v1/tasks/{taskId}/steps/{stepId}", Guard.TASK, this::tell));
+        Route.put("/v1/tasks/{taskId}/steps/{stepId}", Guard.TASK, this::report));
   }
 
   private Answer steps(Call call) {
-    Lease lease = call.token().scope().lease();
-    fence.mustHold("steps", lease);
-    return Answer.ok(TaskSteps.of(queries.steps(lease.job())));
+    LeaseHolder.Token holder = new LeaseHolder.Token(call.token().scope());
+    Lease lease = holder.scope().lease();
+    refusals.mustHold("steps", lease);
+    return Answer.ok(TaskSteps.of(operations.steps(holder, lease)));
   }
 
-  private Answer tell(Call call) {
+  private Answer report(Call call) {
     String id = Limits.stepId(call.value("stepId"));
     TaskStep step = call.callback(TaskStep.class);
-    Lease lease = fence.guarded(call.token(), step.attempt(), step.attemptId());
-    Report.Step told = told(lease, id, step, honoured(lease, id, step));
-    if (queue.report(List.of(told)).getFirst() == Ack.LEASE_LOST) {
-      throw fence.lost("step", lease);
+    LeaseHolder.Token holder = TaskRefusals.holder(call.token(), step.attempt(), step.attemptId());
+    Lease lease = holder.scope().lease();
+    Report report = report(lease, id, step, honoured(lease, id, step));
+    if (operations.report(List.of(new Held<>(holder, lease, report))).getFirst()
+        == Ack.LEASE_LOST) {
+      throw refusals.lost("step", lease);
     }
     return Answer.ok(new TaskStep.Answer(true, clock.instant()));
   }
 
   /**
-   * The request that this carries out. None when it is asked no more: it was told before, and the
-   * answer lost, or another one has taken its place.
+   * The operator's request that this step carries out. Null if the request is not pending any more:
+   * the step was reported before and the answer lost, or another request replaced it.
    */
   private PendingCommand.@Nullable Recovery honoured(Lease lease, String id, TaskStep step) {
     PendingCommand.Recovery asked =
@@ -91,7 +96,7 @@ public final class StepsApi {
     return asked;
   }
 
-  private static Report.Step told(
+  private static Report.Step report(
       Lease lease, String id, TaskStep step, PendingCommand.@Nullable Recovery honoured) {
     ObjectNode data =
         Wire.object()

@@ -18,9 +18,9 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.queue.JobQueue;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.http.Answer;
+import dev.holdfast.server.lease.FencedOperations.Held;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
@@ -30,33 +30,31 @@ import java.time.InstantSource;
 import java.util.List;
 
 /**
- * The worker contract: started, heartbeat, log, completed. Each names an attempt, and takes effect
- * only while that attempt holds the task; sent twice, late or out of order, they do no harm.
+ * The callbacks of the worker contract: started, heartbeat, log, completed. Each names an attempt,
+ * and takes effect only while that attempt holds the task; sent twice, late or out of order, they
+ * do no harm.
  */
 public final class TasksApi {
   private static final int LOG_BYTES = 256 << 10;
 
-  private final JobQueue queue;
-  private final HeartbeatBatcher beats;
+  private final FencedOperations operations;
   private final TaskTokens tokens;
   private final TokenLifetime lifetime;
   private final InstantSource clock;
-  private final Fence fence;
+  private final TaskRefusals refusals;
   private Runnable ended = () -> {};
 
   public TasksApi(
-      JobQueue queue,
-      HeartbeatBatcher beats,
+      FencedOperations operations,
       TaskTokens tokens,
       ServerOptions options,
       InstantSource clock,
-      Fence fence) {
-    this.queue = queue;
-    this.beats = beats;
+      TaskRefusals refusals) {
+    this.operations = operations;
     this.tokens = tokens;
     this.lifetime = options.tokens();
     this.clock = clock;
-    this.fence = fence;
+    this.refusals = refusals;
   }
 
   public TasksApi whenEnded(Runnable action) {
@@ -75,15 +73,19 @@ public final class TasksApi {
 
   private Answer started(Call call) throws InterruptedException {
     TaskStarted started = call.callback(TaskStarted.class);
-    Lease lease = fence.guarded(call.token(), started.attempt(), started.attemptId());
-    HeartbeatResult pulse = beats.start(lease);
-    if (pulse.ack() == Ack.LEASE_LOST) {
-      throw fence.lost("started", lease);
+    LeaseHolder.Token holder =
+        TaskRefusals.holder(call.token(), started.attempt(), started.attemptId());
+    Lease lease = holder.scope().lease();
+    HeartbeatResult result = operations.start(holder);
+    if (result.ack() == Ack.LEASE_LOST) {
+      throw refusals.lost("started", lease);
     }
-    if (pulse.cancelRequested()) {
-      // Nothing has been done yet, so there is nothing to wait for.
-      queue.settle(new Settlement.Cancel(lease, null));
-      throw Fence.terminal(JobState.CANCELLED, "the task was cancelled before its worker started");
+    if (result.cancelRequested()) {
+      // The worker has not begun, so it needs no time to stop.
+      Settlement cancel = new Settlement.Cancel(lease, null);
+      operations.settle(List.of(new Held<>(holder, lease, cancel)));
+      throw TaskRefusals.terminal(
+          JobState.CANCELLED, "the task was cancelled before its worker started");
     }
     return Answer.ok(new TaskStarted.Answer(true, now()));
   }
@@ -91,55 +93,59 @@ public final class TasksApi {
   private Answer heartbeat(Call call) {
     TaskHeartbeat heartbeat = call.callback(TaskHeartbeat.class);
     TaskTokens.Read token = call.token();
-    Lease lease = fence.guarded(token, heartbeat.attempt(), heartbeat.attemptId());
+    LeaseHolder.Token holder =
+        TaskRefusals.holder(token, heartbeat.attempt(), heartbeat.attemptId());
+    Lease lease = holder.scope().lease();
     Report.Progress progress =
         heartbeat.progressPct() == null && heartbeat.message() == null
             ? null
-            : new Report.Progress(
-                lease, heartbeat.progressPct(), Scrubbed.text(heartbeat.message()));
-    HeartbeatResult pulse = beats.beat(new HeartbeatBatcher.Beat(lease, progress));
-    if (pulse.ack() == Ack.LEASE_LOST) {
-      throw fence.lost("heartbeat", lease);
+            : new Report.Progress(lease, heartbeat.progressPct(), heartbeat.message());
+    HeartbeatResult result = operations.extend(holder, progress);
+    if (result.ack() == Ack.LEASE_LOST) {
+      throw refusals.lost("heartbeat", lease);
     }
     Instant now = now();
     TaskTokens.Signed fresh = lifetime.isWorn(token, now) ? tokens.sign(token.scope(), null) : null;
     return Answer.ok(
         new TaskHeartbeat.Answer(
             true,
-            pulse.cancelRequested(),
-            pulse.cancelReason(),
+            result.cancelRequested(),
+            result.cancelReason(),
             now,
             fresh == null ? null : fresh.text(),
             fresh == null ? null : fresh.expiresAt(),
-            TaskCommands.ifAsked(pulse.control())));
+            TaskCommands.ifAsked(result.control())));
   }
 
   private Answer log(Call call) {
     TaskLog log = call.callback(TaskLog.class);
-    Lease lease = fence.guarded(call.token(), log.attempt(), log.attemptId());
+    LeaseHolder.Token holder = TaskRefusals.holder(call.token(), log.attempt(), log.attemptId());
+    Lease lease = holder.scope().lease();
     LogLines lines = new LogLines(lease, log.firstLine(), log.lines(), Scrubbed::lines);
-    if (queue.log(lines) == Ack.LEASE_LOST) {
-      throw fence.lost("log", lease);
+    if (operations.log(new Held<>(holder, lease, lines)) == Ack.LEASE_LOST) {
+      throw refusals.lost("log", lease);
     }
     return Answer.ok(new TaskLog.Answer(true, now()));
   }
 
   private Answer completed(Call call) {
     TaskCompleted completed = call.callback(TaskCompleted.class);
-    Lease lease = fence.guarded(call.token(), completed.attempt(), completed.attemptId());
-    Completion.Verdict verdict = queue.complete(completion(lease, completed));
-    return switch (verdict) {
+    LeaseHolder.Token holder =
+        TaskRefusals.holder(call.token(), completed.attempt(), completed.attemptId());
+    Lease lease = holder.scope().lease();
+    Completion completion = completion(lease, completed);
+    return switch (operations.complete(new Held<>(holder, lease, completion))) {
       case Completion.Verdict.Accepted(var finalState) -> {
         ended.run();
         yield Answer.ok(new TaskCompleted.Answer(true, finalState, now()));
       }
-      case Completion.Verdict.Different different -> throw fence.lost("completed", lease);
-      case Completion.Verdict.Late tooLate -> throw fence.lost("completed", lease);
+      case Completion.Verdict.Different different -> throw refusals.lost("completed", lease);
+      case Completion.Verdict.Late late -> throw refusals.lost("completed", lease);
     };
   }
 
   private Completion completion(Lease lease, TaskCompleted completed) {
-    // Of what was said, not of how it was written: another order of fields is the same completion.
+    // Of the parsed body: the same fields in another order are the same completion.
     String digest = Secrets.digest(Wire.text(completed.withoutAttemptId()));
     return new Completion(
         settlement(lease, completed),
@@ -162,12 +168,11 @@ public final class TasksApi {
 
   private Settlement failed(Lease lease, TaskCompleted.TaskError error) {
     Failure failure =
-        Scrubbed.failure(
-            Failure.of(
-                    error.category(),
-                    error.code() == null ? Failure.HANDLER_FAILED : error.code(),
-                    error.message())
-                .withStackTrace(error.stackTrace()));
+        Failure.of(
+                error.category(),
+                error.code() == null ? Failure.HANDLER_FAILED : error.code(),
+                error.message())
+            .withStackTrace(error.stackTrace());
     return new Settlement.Fail(
         lease,
         error.retryable() == null ? failure : failure.withRetryable(error.retryable()),

@@ -26,9 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at the database about once a second, for as long as somebody listens, and says what is not
- * as it was. It takes a tenth of one connection's time at most: where looking is slow, it looks
- * less often.
+ * Polls the database about once a second while a feed has subscribers, and publishes what changed.
+ * It uses at most a tenth of one connection's time: a slow database is polled less often.
  */
 final class ChangePoller {
   private static final Logger log = LoggerFactory.getLogger(ChangePoller.class);
@@ -37,96 +36,96 @@ final class ChangePoller {
   private static final Duration LONGEST_REST = Duration.ofSeconds(10);
   private static final Duration ANSWER_WITHIN = Duration.ofSeconds(5);
 
-  /** A commit may come this much later than the moment it was for. */
+  /** A row may be committed this much later than its timestamp. */
   private static final Duration OVERLAP = Duration.ofSeconds(5);
 
-  /** How far back the first look goes, and any look after a long absence. */
+  /** How far back the first poll reads, and any poll after a long pause. */
   private static final Duration FARTHEST = Duration.ofMinutes(2);
 
   private static final int JOBS_OF_A_WORKER = 100;
   private static final int MOST_WORKERS = 500;
 
-  /** How old what changes slowly may be. */
+  /** How long warnings and schedules, which change slowly, are reused. */
   private static final Duration BACKGROUND = Duration.ofSeconds(5);
 
   private final JobQueries queries;
   private final QueueAdmin admin;
   private final WorkerRegistry registry;
-  private final Problems problems;
+  private final Diagnostics diagnostics;
   private final InstantSource clock;
   private final @Nullable String tenant;
   private final LiveFeed feed;
-  private final Semaphore looking;
-  private final ThroughputWindow pace = new ThroughputWindow();
-  private final SeenJobs jobs = new SeenJobs();
-  private final SeenWorkers workers = new SeenWorkers();
+  private final Semaphore permits;
+  private final ThroughputWindow throughput = new ThroughputWindow();
+  private final JobChangeTracker jobs = new JobChangeTracker();
+  private final WorkerChangeTracker workers = new WorkerChangeTracker();
   private final QueueFigures figures = new QueueFigures();
   private Map<JobId, LogCursor> logs = Map.of();
   private @Nullable Instant lookedAt;
-  private Problems.@Nullable Background background;
+  private Diagnostics.@Nullable Background background;
   private long backgroundAt;
   private long waitedSince = System.nanoTime();
-  private volatile boolean atIt;
+  private volatile boolean polling;
   private volatile long began;
   private volatile long next = System.nanoTime();
 
   /**
-   * @param looking shared by all who look
+   * @param permits limits concurrent polls, shared by all pollers
    */
   ChangePoller(
       Queue queue,
-      Problems problems,
+      Diagnostics diagnostics,
       InstantSource clock,
       @Nullable String tenant,
       LiveFeed feed,
-      Semaphore looking) {
+      Semaphore permits) {
     this.queries = queue.queries();
     this.admin = queue.admin();
     this.registry = queue.workers();
-    this.problems = problems;
+    this.diagnostics = diagnostics;
     this.clock = clock;
     this.tenant = tenant;
     this.feed = feed;
-    this.looking = looking;
+    this.permits = permits;
   }
 
-  /** Called often, by one thread, and never waits. */
+  /** Called often, by one thread. Does not block. */
   void tick() {
     long now = System.nanoTime();
-    if (!atIt && now - next < 0) {
+    if (!polling && now - next < 0) {
       waitedSince = now;
-    } else if (!atIt && looking.tryAcquire()) {
+    } else if (!polling && permits.tryAcquire()) {
       waitedSince = now;
       began = now;
-      atIt = true;
-      Thread.ofVirtual().name("holdfast-look").start(this::look);
+      polling = true;
+      Thread.ofVirtual().name("holdfast-poll").start(this::poll);
     } else if (now - waitedSince > ANSWER_WITHIN.toNanos()) {
-      // For the database, or for a turn that others do not give back because they wait for it.
+      // A poll has not ended, or other polls that wait for the database hold all permits.
       feed.publish(Topics.HEALTH, Live.Health.error(HealthReasons.NO_ANSWER));
       feed.upToDate();
     }
   }
 
-  /** Nobody listens, so nobody waits. */
+  /** Called instead of {@link #tick} while there are no subscribers. */
   void rest() {
     waitedSince = System.nanoTime();
   }
 
-  private void look() {
+  private void poll() {
     Duration rest = INTERVAL;
     try {
-      lookOnce();
+      pollOnce();
       rest = rest(Duration.ofNanos(System.nanoTime() - began));
     } catch (DatabaseException trouble) {
       feed.publish(Topics.HEALTH, Live.Health.error(HealthReasons.of(trouble)));
     } catch (RuntimeException bug) {
-      log.error("could not look", bug);
+      log.error("polling for changes failed", bug);
       feed.publish(Topics.HEALTH, Live.Health.error(HealthReasons.INTERNAL));
     } finally {
       feed.upToDate();
       next = System.nanoTime() + rest.toNanos();
-      looking.release();
-      atIt = false;
+      permits.release();
+      polling = false;
     }
   }
 
@@ -137,35 +136,35 @@ final class ChangePoller {
         : rest.compareTo(LONGEST_REST) > 0 ? LONGEST_REST : rest;
   }
 
-  private void lookOnce() {
+  private void pollOnce() {
     Instant now = clock.instant();
     List<QueueStatus> backlog = admin.queues(tenant);
-    Instant from = pace.from(now);
-    pace.read(queries.finished(from, tenant), from, now);
-    // Processes are nothing that one tenant among many is told of.
+    Instant from = throughput.from(now);
+    throughput.read(queries.finished(from, tenant), from, now);
+    // Processes serve all tenants, so a feed of one tenant does not show them.
     List<Holder> holders = queries.holders(tenant, JOBS_OF_A_WORKER, MOST_WORKERS);
-    WorkerFleet crew =
+    WorkerFleet fleet =
         tenant == null
             ? new WorkerFleet(registry.readings().all(), registry.supervisors().all(), holders, now)
             : WorkerFleet.of(holders, now);
-    List<JobBrief> looked =
+    List<JobBrief> polled =
         queries.changes(
-            new ChangedJob(since(now), jobs.unfinished(), tenant, SeenJobs.MOST_AT_ONCE));
+            new ChangedJob(since(now), jobs.unfinished(), tenant, JobChangeTracker.MOST_AT_ONCE));
     lookedAt = now;
 
-    tellJobs(looked);
-    tellLogs(looked);
-    figures.tell(feed, backlog, pace, now);
-    workers.looked(crew).forEach(this::tellWorker);
-    List<Finding> found = problems.of(backlog, crew, background());
+    publishJobs(polled);
+    publishLogs(polled);
+    figures.publish(feed, backlog, throughput, now);
+    workers.polled(fleet).forEach(this::publishWorker);
+    List<Finding> found = diagnostics.of(backlog, fleet, background());
     Duration took = Duration.ofNanos(System.nanoTime() - began);
     feed.publish(Topics.HEALTH, Live.Health.degraded(HealthReasons.of(found, took)));
   }
 
-  private Problems.Background background() {
-    Problems.Background last = background;
+  private Diagnostics.Background background() {
+    Diagnostics.Background last = background;
     if (last == null || began - backgroundAt > BACKGROUND.toNanos()) {
-      last = problems.background(tenant);
+      last = diagnostics.background(tenant);
       background = last;
       backgroundAt = began;
     }
@@ -178,8 +177,8 @@ final class ChangePoller {
     return overlapping.isAfter(earliest) ? overlapping : earliest;
   }
 
-  private void tellJobs(List<JobBrief> looked) {
-    List<JobBrief> changed = jobs.changed(looked);
+  private void publishJobs(List<JobBrief> polled) {
+    List<JobBrief> changed = jobs.changed(polled);
     List<JobBrief> latest = jobs.latest();
     feed.publish(
         Topics.JOBS,
@@ -187,11 +186,11 @@ final class ChangePoller {
         () -> new Live.Jobs(latest));
   }
 
-  /** Of those that run; how they end is told with the jobs. */
-  private void tellLogs(List<JobBrief> looked) {
+  /** Jobs that run and have new lines in their logs. */
+  private void publishLogs(List<JobBrief> polled) {
     Map<JobId, LogCursor> ends =
         queries.logEnds(
-            looked.stream()
+            polled.stream()
                 .filter(job -> job.state() == JobState.RUNNING)
                 .map(JobBrief::id)
                 .toList());
@@ -202,12 +201,12 @@ final class ChangePoller {
             .toList();
     logs = ends;
     if (!grown.isEmpty()) {
-      feed.tell(Topics.LOGS, new Live.Logs(grown));
+      feed.send(Topics.LOGS, new Live.Logs(grown));
     }
   }
 
-  private void tellWorker(Live.Worker worker) {
-    // Two machines may have a worker in the same place: one topic, but each is told of by itself.
+  private void publishWorker(Live.Worker worker) {
+    // Workers on two machines may have the same component: one topic, but separate states.
     String topic = Topics.worker(worker.component());
     String name = worker.key();
     feed.publish(name, topic, worker);

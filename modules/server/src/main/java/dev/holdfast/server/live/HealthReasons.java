@@ -7,15 +7,15 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What is wrong, in sentences that stay the same for as long as it is. Where the database is and
- * what it said is for the log: not everybody who may look on may know.
+ * Reasons why the system is not healthy. The texts stay the same while the reason does, so that no
+ * new event is sent. They do not name the database's host or its messages: those are for the log.
  */
 final class HealthReasons {
   static final Live.Reason NO_ANSWER =
       new Live.Reason("database_away", "the database does not answer");
   static final Live.Reason INTERNAL = new Live.Reason("internal", "the server's log has more");
 
-  /** What jobs do wrong is told with their queues: it says nothing about the system. */
+  /** Failures of jobs are shown with their queues; the system is healthy nevertheless. */
   private static final String OF_JOBS = "jobs_failed";
 
   private static final Duration SLOW = Duration.ofSeconds(2);

@@ -11,17 +11,17 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What live events say, in the form they are sent. */
+/** The data of live events, in the form they are sent. */
 final class Live {
   private Live() {}
 
   /**
-   * How a queue is doing.
+   * The state of a queue.
    *
    * @param pending due now
    * @param completed within the window, as are failed and cancelled
    * @param averageRunMs of those completed
-   * @param emptyInMs when nothing will be pending or running any more, if it goes on like this
+   * @param emptyInMs until nothing is pending or running, at the current rate
    */
   record Queue(
       @Nullable String queue,
@@ -44,18 +44,18 @@ final class Live {
   /** Those that changed; in a snapshot, those that run or changed lately. */
   record Jobs(List<JobBrief> jobs) {}
 
-  /** Those whose programs have printed something since it was said last; never in a snapshot. */
+  /** Jobs with new lines in their logs since the last event; never in a snapshot. */
   record Logs(List<JobId> jobs) {}
 
   /**
-   * How a worker is doing.
+   * The state of a worker.
    *
    * @param component its place, {@code worker:{queue}:{n}}
-   * @param supervisor who looks after it; null for one that is known by its leases alone
+   * @param supervisor null for a worker that is known by its leases only
    * @param worker the name under which it holds jobs, if it does
-   * @param status of the health of its process; of others, what their leases tell
+   * @param status of its process; of workers without a supervisor, derived from their leases
    * @param jobs the latest, when it holds very many
-   * @param lastHeartbeat is not told of each time
+   * @param lastHeartbeat may be older than the last one: not each is published
    */
   record Worker(
       String component,
@@ -75,13 +75,13 @@ final class Live {
     /** It holds jobs, and its leases are good. */
     static final String HEALTHY = "healthy";
 
-    /** It holds none; whether it is there only it knows. */
+    /** It holds none; whether it still runs is not known. */
     static final String IDLE = "idle";
 
     /** Its leases ran out. */
     static final String CRASHED = "crashed";
 
-    /** Its row is gone, or it has held nothing for a while; it is not told of any more. */
+    /** Its row is gone, or it has held nothing for a while: the last event about it. */
     static final String GONE = "gone";
 
     /** How its last process ended. */
@@ -128,12 +128,12 @@ final class Live {
           leases.heartbeatAt());
     }
 
-    /** Two machines may have a worker in the same place. */
+    /** Unique, also if workers on two machines have the same component. */
     String key() {
       return component + " of " + (supervisor == null ? worker : "supervisor " + supervisor);
     }
 
-    /** What was before, if nothing is new but a heartbeat, and that not much. */
+    /** The state before, if nothing differs but a heartbeat that is not much newer. */
     Worker unless(Worker before, Duration newer) {
       boolean same =
           before.lastHeartbeat.plus(newer).isAfter(lastHeartbeat)
@@ -186,7 +186,7 @@ final class Live {
     }
   }
 
-  /** How all of it is doing. */
+  /** The health of the system. */
   record Health(String status, List<Reason> reasons) {
     static final Health HEALTHY = new Health("healthy", List.of());
 
@@ -199,6 +199,6 @@ final class Live {
     }
   }
 
-  /** One thing that is wrong. */
+  /** One reason why it is not healthy. */
   record Reason(String code, String message) {}
 }

@@ -1,13 +1,13 @@
 package dev.holdfast.server.live;
 
 /**
- * Something that was said on a topic.
+ * An event on a topic.
  *
- * @param id what a reader shows to go on from here
+ * @param id sent as Last-Event-ID by a client that reconnects
  * @param data one line of JSON
  */
 public record LiveEvent(String id, long number, String topic, String data) {
-  /** As the stream has it. */
+  /** In the format of server-sent events. */
   public String text() {
     return "id: " + id + "\nevent: " + topic + "\ndata: " + data + "\n\n";
   }

@@ -13,8 +13,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known now, what was said lately, and who listens. Whoever comes is told all that is
- * known, or what he missed, and from then on what changes. Nothing here waits for anybody.
+ * The current state by topic, the recent events, and the subscribers. A new subscriber gets the
+ * whole state, or the events it missed, and then each change. Nothing here blocks.
  */
 final class LiveFeed {
   static final String RESET = "reset";
@@ -25,29 +25,29 @@ final class LiveFeed {
   private final String epoch;
   private final Map<String, Supplier<String>> known = new LinkedHashMap<>();
   private final Map<String, String> topicOf = new LinkedHashMap<>();
-  private final Map<String, String> saidLast = new LinkedHashMap<>();
+  private final Map<String, String> lastPublished = new LinkedHashMap<>();
   private final Deque<LiveEvent> recent = new ArrayDeque<>();
   private final Set<Subscriber> subscribers = new HashSet<>();
   private final Set<Subscriber> unanswered = new HashSet<>();
   private int recentChars;
   private long number;
   private boolean upToDate;
-  private volatile long lastNews = System.nanoTime();
+  private volatile long lastEvent = System.nanoTime();
 
   /**
-   * @param epoch tells the numbers of this feed from those of any other
+   * @param epoch makes the event ids of this feed different from those of any other
    */
   LiveFeed(String epoch) {
     this.epoch = epoch;
   }
 
-  /** Says it, unless it was the last thing said under this name. */
+  /** Sends the data, unless it equals the last that was published under this name. */
   synchronized void publish(String name, String topic, Object data) {
     String text = Wire.text(data);
-    if (!text.equals(saidLast.put(name, text))) {
+    if (!text.equals(lastPublished.put(name, text))) {
       known.put(name, () -> text);
       topicOf.put(name, topic);
-      say(topic, text);
+      emit(topic, text);
     }
   }
 
@@ -55,44 +55,44 @@ final class LiveFeed {
     publish(topic, topic, data);
   }
 
-  /** Says what changed, where that is not all that is known. */
+  /** Sends a change, and keeps the whole state for new subscribers. */
   synchronized void publish(String topic, @Nullable Object change, Supplier<Object> all) {
     known.put(topic, () -> Wire.text(all.get()));
     topicOf.put(topic, topic);
     if (change != null) {
-      say(topic, Wire.text(change));
+      emit(topic, Wire.text(change));
     }
   }
 
-  /** Says what newcomers need not know. */
-  synchronized void tell(String topic, Object news) {
-    say(topic, Wire.text(news));
+  /** Sends an event that is not part of the state. */
+  synchronized void send(String topic, Object data) {
+    emit(topic, Wire.text(data));
   }
 
-  /** Newcomers need not know of it any more. */
+  /** Removes what was published under the name from the state. */
   synchronized void forget(String name) {
     known.remove(name);
     topicOf.remove(name);
-    saidLast.remove(name);
+    lastPublished.remove(name);
   }
 
-  private void say(String topic, String text) {
+  private void emit(String topic, String text) {
     LiveEvent event = new LiveEvent(epoch + "-" + ++number, number, topic, text);
-    lastNews = System.nanoTime();
+    lastEvent = System.nanoTime();
     recent.add(event);
     recentChars += text.length();
     while (recent.size() > KEPT_EVENTS || recentChars > KEPT_CHARS) {
       recentChars -= recent.remove().data().length();
     }
     for (Subscriber subscriber : subscribers) {
-      // Who has not been told what is known gets it with that.
+      // A subscriber that still waits for the state gets this event with it.
       if (!unanswered.contains(subscriber) && !subscriber.offer(event)) {
         subscriber.end(List.of(reset("slow_reader")));
       }
     }
   }
 
-  /** All that is known is true now; whoever waited for it gets it. */
+  /** The state is current now; subscribers that waited for it get it. */
   synchronized void upToDate() {
     upToDate = true;
     unanswered.forEach(subscriber -> subscriber.begin(snapshot(subscriber)));
@@ -100,7 +100,7 @@ final class LiveFeed {
   }
 
   /**
-   * @param lastId what he heard last, on this server or another
+   * @param lastId the last event that the client got, of this server or another
    */
   synchronized void join(Subscriber subscriber, @Nullable String lastId) {
     subscribers.add(subscriber);
@@ -127,20 +127,20 @@ final class LiveFeed {
     }
   }
 
-  long lastNews() {
-    return lastNews;
+  long lastEvent() {
+    return lastEvent;
   }
 
   synchronized List<Subscriber> subscribers() {
     return List.copyOf(subscribers);
   }
 
-  /** Sends everybody home. */
+  /** Ends all streams. */
   synchronized void close() {
     subscribers.forEach(subscriber -> subscriber.end(List.of()));
   }
 
-  /** Null when what came after it is not known any more, or never was. */
+  /** Null if the events after it are not kept any more, or the id is of another feed. */
   private @Nullable List<LiveEvent> since(String lastId) {
     if (!lastId.startsWith(epoch + "-")) {
       return null;
@@ -158,7 +158,7 @@ final class LiveFeed {
     return recent.stream().filter(event -> event.number() > last).toList();
   }
 
-  /** One who gets only a part of it must not go on from there, so only its last id is a number. */
+  /** A client must not resume within a snapshot, so only its last event has a number as id. */
   private List<LiveEvent> snapshot(Subscriber subscriber) {
     List<LiveEvent> all = new ArrayList<>();
     known.forEach(
@@ -175,7 +175,7 @@ final class LiveFeed {
     return all;
   }
 
-  /** Whoever gets this forgets all he knows; shown again, its id leads to a snapshot. */
+  /** Makes the client drop its state; resuming from its id gives a snapshot. */
   private LiveEvent reset(String reason) {
     return new LiveEvent(
         epoch + "-reset", number, RESET, Wire.text(Wire.object().put("reason", reason)));

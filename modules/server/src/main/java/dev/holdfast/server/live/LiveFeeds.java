@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A feed for each tenant that somebody watches, and one for those who see all. A feed outlives its
- * last reader by a while, so that one who comes back goes on where he was; but while nobody reads
- * it, nobody looks.
+ * One feed for each tenant that has subscribers, and one for all tenants together. A feed is kept
+ * for a minute after its last subscriber has left, so that a client that reconnects can resume; but
+ * without subscribers the database is not polled.
  */
 public final class LiveFeeds implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(LiveFeeds.class);
@@ -29,46 +29,46 @@ public final class LiveFeeds implements AutoCloseable {
   private static final Duration TIME_TO_GO = Duration.ofSeconds(10);
   private static final int MOST_UNWATCHED = 20;
 
-  /** However many feeds there are, looking takes no more connections than this at a time. */
-  private static final int MOST_LOOKING = 2;
+  /** Connections that all feeds together use for polling. */
+  private static final int MOST_POLLING = 2;
 
-  /** All tenants; no tenant has this name. */
-  private static final String EVERYBODY = "*";
+  /** The key of the feed for all tenants; no tenant has this name. */
+  private static final String ALL_TENANTS = "*";
 
   private static final class Watched {
     final LiveFeed feed;
-    final ChangePoller lookout;
+    final ChangePoller poller;
     long leftAt = System.nanoTime();
 
-    Watched(LiveFeed feed, ChangePoller lookout) {
+    Watched(LiveFeed feed, ChangePoller poller) {
       this.feed = feed;
-      this.lookout = lookout;
+      this.poller = poller;
     }
   }
 
   private final Queue queue;
-  private final Problems problems;
+  private final Diagnostics diagnostics;
   private final InstantSource clock;
   private final int mostSubscribers;
   private final int mostOfOneClient;
   private final Map<String, Watched> feeds = new HashMap<>();
-  private final Semaphore looking = new Semaphore(MOST_LOOKING);
+  private final Semaphore permits = new Semaphore(MOST_POLLING);
   private final ScheduledExecutorService ticker =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("holdfast-live").factory());
   private boolean closed;
 
   /**
-   * @param mostOfOneClient so that one who opens stream after stream leaves places for others
+   * @param mostOfOneClient streams, so that one client cannot take all places
    */
   public LiveFeeds(
       Queue queue,
-      Problems problems,
+      Diagnostics diagnostics,
       InstantSource clock,
       int mostSubscribers,
       int mostOfOneClient) {
     this.queue = queue;
-    this.problems = problems;
+    this.diagnostics = diagnostics;
     this.clock = clock;
     this.mostSubscribers = mostSubscribers;
     this.mostOfOneClient = mostOfOneClient;
@@ -78,12 +78,13 @@ public final class LiveFeeds implements AutoCloseable {
   }
 
   /**
-   * @param lastId what he heard last; null is nothing
+   * @param lastId the last event that the client got; null if none
    */
   public synchronized void join(
       @Nullable String tenant, Subscriber subscriber, @Nullable String lastId) {
     if (closed || subscribers() >= mostSubscribers) {
-      throw new Problem(503, "too_many_subscribers", "too many are listening: try again later")
+      throw new Problem(
+              503, "too_many_subscribers", "too many live streams are open: try again later")
           .header("Retry-After", "10");
     }
     if (subscribers(subscriber.client()) >= mostOfOneClient) {
@@ -98,17 +99,18 @@ public final class LiveFeeds implements AutoCloseable {
   }
 
   public synchronized LiveFeed feed(@Nullable String tenant) {
-    return feeds.computeIfAbsent(tenant == null ? EVERYBODY : tenant, name -> watched(tenant)).feed;
+    return feeds.computeIfAbsent(tenant == null ? ALL_TENANTS : tenant, name -> watched(tenant))
+        .feed;
   }
 
-  /** When the listeners of a tenant were last told of something, by {@link System#nanoTime()}. */
-  public synchronized long lastNews(@Nullable String tenant) {
-    Watched watched = feeds.get(tenant == null ? EVERYBODY : tenant);
-    return watched == null ? System.nanoTime() - KEPT.toNanos() : watched.feed.lastNews();
+  /** The time of the last event of a tenant's feed, by {@link System#nanoTime()}. */
+  public synchronized long lastEvent(@Nullable String tenant) {
+    Watched watched = feeds.get(tenant == null ? ALL_TENANTS : tenant);
+    return watched == null ? System.nanoTime() - KEPT.toNanos() : watched.feed.lastEvent();
   }
 
   public synchronized void leave(@Nullable String tenant, Subscriber subscriber) {
-    Watched watched = feeds.get(tenant == null ? EVERYBODY : tenant);
+    Watched watched = feeds.get(tenant == null ? ALL_TENANTS : tenant);
     if (watched != null) {
       watched.feed.leave(subscriber);
       watched.leftAt = System.nanoTime();
@@ -130,14 +132,14 @@ public final class LiveFeeds implements AutoCloseable {
     byte[] epoch = new byte[6];
     new SecureRandom().nextBytes(epoch);
     LiveFeed feed = new LiveFeed(HexFormat.of().formatHex(epoch));
-    return new Watched(feed, new ChangePoller(queue, problems, clock, tenant, feed, looking));
+    return new Watched(feed, new ChangePoller(queue, diagnostics, clock, tenant, feed, permits));
   }
 
   private void tick() {
     try {
       tickAll();
     } catch (RuntimeException bug) {
-      log.error("live state could not be looked after", bug);
+      log.error("the tick of live feeds failed", bug);
     }
   }
 
@@ -147,11 +149,11 @@ public final class LiveFeeds implements AutoCloseable {
     for (Watched watched : feeds.values()) {
       List<Subscriber> subscribers = watched.feed.subscribers();
       if (subscribers.isEmpty()) {
-        watched.lookout.rest();
+        watched.poller.rest();
       } else {
-        watched.lookout.tick();
+        watched.poller.tick();
       }
-      // Here, where he cannot have left a moment ago: his thread would be another's by now.
+      // Under the lock, so that the subscriber has not left: its thread could serve another by now.
       subscribers.stream()
           .filter(subscriber -> subscriber.isStuckSince(TIME_TO_GO))
           .forEach(Subscriber::cutOff);

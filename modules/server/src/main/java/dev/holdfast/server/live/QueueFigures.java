@@ -7,28 +7,28 @@ import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Makes of what waits and of how fast it goes what is told of queues. */
+/** Publishes the state of queues: their backlog and their throughput. */
 final class QueueFigures {
   private static final int MOST_QUEUES = 1_000;
 
-  /** Queues once told of are told of for good, or the last one would never be heard to be empty. */
+  /** Queues that were published stay here; otherwise no event would say that one became empty. */
   private final TreeMap<String, QueueStatus> known = new TreeMap<>();
 
-  void tell(LiveFeed feed, List<QueueStatus> backlog, ThroughputWindow pace, Instant now) {
+  void publish(LiveFeed feed, List<QueueStatus> backlog, ThroughputWindow throughput, Instant now) {
     known.replaceAll((name, before) -> QueueStatus.empty(name));
-    backlog.forEach(queue -> know(queue));
-    pace.queues().forEach(name -> know(known.getOrDefault(name, QueueStatus.empty(name))));
+    backlog.forEach(queue -> put(queue));
+    throughput.queues().forEach(name -> put(known.getOrDefault(name, QueueStatus.empty(name))));
     ThroughputWindow.Sums ended =
-        pace.queues().stream()
-            .map(name -> pace.of(name, now))
+        throughput.queues().stream()
+            .map(name -> throughput.of(name, now))
             .reduce(ThroughputWindow.Sums.NONE, ThroughputWindow.Sums::plus);
-    Long empty = emptyInMs(backlog, name -> pace.of(name, now).perSecond());
+    Long empty = emptyInMs(backlog, name -> throughput.of(name, now).perSecond());
     feed.publish(Topics.QUEUES, all(backlog, ended, empty));
     known.forEach(
-        (name, queue) -> feed.publish(Topics.queue(name), one(queue, pace.of(name, now))));
+        (name, queue) -> feed.publish(Topics.queue(name), one(queue, throughput.of(name, now))));
   }
 
-  private void know(QueueStatus queue) {
+  private void put(QueueStatus queue) {
     if (known.containsKey(queue.name()) || known.size() < MOST_QUEUES) {
       known.put(queue.name(), queue);
     }
@@ -55,7 +55,7 @@ final class QueueFigures {
         ThroughputWindow.WINDOW.toMillis());
   }
 
-  /** Over all queues, also those beyond the number that is told of one by one. */
+  /** Over all queues, including those beyond the number that is published one by one. */
   private static Live.Queue all(
       List<QueueStatus> queues, ThroughputWindow.Sums ended, @Nullable Long emptyInMs) {
     long due = queues.stream().mapToLong(QueueStatus::due).sum();
@@ -79,7 +79,7 @@ final class QueueFigures {
         ThroughputWindow.WINDOW.toMillis());
   }
 
-  /** When the slowest queue will be empty; null when one of them never will, as it goes now. */
+  /** Until the slowest queue is empty; null if one of them does not get empty at this rate. */
   static @Nullable Long emptyInMs(List<QueueStatus> queues, ToDoubleFunction<String> perSecond) {
     long latest = 0;
     for (QueueStatus queue : queues) {
@@ -92,7 +92,7 @@ final class QueueFigures {
     return latest;
   }
 
-  /** To the second; null when nothing moves. */
+  /** Rounded to seconds; null if no job ends. */
   private static @Nullable Long emptyInMs(QueueStatus queue, double perSecond) {
     long left = queue.due() + queue.running();
     if (left == 0) {

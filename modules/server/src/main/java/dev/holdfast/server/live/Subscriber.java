@@ -7,19 +7,19 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * One who listens. What is said is put down here, without waiting, and taken by the thread that
- * writes to him; if he does not keep up, he has to begin anew.
+ * One live stream. Events are queued here without blocking, and taken by the thread that writes
+ * them to the client. A client that does not keep up has to start again.
  */
 public final class Subscriber {
   /**
-   * How far behind he may be, besides what he was given to begin with: more than one look can bring
-   * at once, or a burst would look like a slow reader.
+   * How many events may be queued besides the first ones: more than one poll can bring, otherwise a
+   * burst would look like a slow reader.
    */
   static final int MOST_EVENTS = 5_000;
 
   static final int MOST_CHARS = 8 << 20;
 
-  /** What to write next; nothing for so long means a sign of life. */
+  /** The events to write next; if there are none, a comment is written. */
   public record Taken(List<LiveEvent> events, boolean isOver) {}
 
   private final String client;
@@ -34,7 +34,7 @@ public final class Subscriber {
   private long overSince;
 
   /**
-   * @param client who it is, among others: by the key, or where there is none by the address
+   * @param client the id of the API key; without keys the address
    */
   public Subscriber(String client, Topics topics, Thread writer) {
     this.client = client;
@@ -46,7 +46,7 @@ public final class Subscriber {
     return client;
   }
 
-  /** What he begins with, however much it is. */
+  /** The first events, however many. */
   void begin(List<LiveEvent> events) {
     lock.lock();
     try {
@@ -60,7 +60,7 @@ public final class Subscriber {
     }
   }
 
-  /** False when he is too far behind. */
+  /** False if too many events are queued. */
   boolean offer(LiveEvent event) {
     lock.lock();
     try {
@@ -83,7 +83,7 @@ public final class Subscriber {
     return topic.equals(LiveFeed.RESET) || topics.include(topic);
   }
 
-  /** Nothing more is to come but this. */
+  /** Ends the stream after these events. */
   void end(List<LiveEvent> last) {
     lock.lock();
     try {
@@ -115,7 +115,7 @@ public final class Subscriber {
     }
   }
 
-  /** One who does not even read his last event holds up the thread that writes it. */
+  /** Whether the stream has ended this long ago, but its thread still writes. */
   public boolean isStuckSince(Duration patience) {
     lock.lock();
     try {
@@ -125,7 +125,7 @@ public final class Subscriber {
     }
   }
 
-  /** Ends his connection in the middle of a write. */
+  /** Ends the connection in the middle of a write. */
   void cutOff() {
     writer.interrupt();
   }

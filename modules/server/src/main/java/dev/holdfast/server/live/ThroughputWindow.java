@@ -12,16 +12,16 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How fast jobs ended lately, queue by queue: kept second by second, of which only the last few are
- * read anew at each look.
+ * The jobs of each queue that ended in the last five minutes, second by second. Each poll reads
+ * only the last few seconds again.
  */
 final class ThroughputWindow {
   static final Duration WINDOW = Duration.ofMinutes(5);
 
-  /** For the rate: what happened minutes ago says little about what happens next. */
+  /** The time over which the rate is computed. */
   private static final Duration LATELY = Duration.ofMinutes(1);
 
-  /** A commit may come this much later than the moment it was for. */
+  /** A row may be committed this much later than its timestamp. */
   private static final Duration OVERLAP = Duration.ofSeconds(5);
 
   private static final int MOST_QUEUES = 10_000;
@@ -47,14 +47,14 @@ final class ThroughputWindow {
   private final Map<String, TreeMap<Instant, Throughput>> queues = new HashMap<>();
   private @Nullable Instant readUntil;
 
-  /** From when on to read. */
+  /** The beginning of the time to read. */
   Instant from(Instant now) {
     Instant earliest = now.minus(WINDOW);
     Instant overlapping = readUntil == null ? earliest : readUntil.minus(OVERLAP);
     return (overlapping.isAfter(earliest) ? overlapping : earliest).truncatedTo(ChronoUnit.SECONDS);
   }
 
-  /** In place of what was known of the time since {@code from}. */
+  /** Replaces what was read of the time since {@code from}. */
   void read(List<Throughput> rows, Instant from, Instant now) {
     queues.values().forEach(seconds -> seconds.tailMap(from, true).clear());
     for (Throughput row : rows) {

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Which topics somebody listens to. In a pattern {@code *} stands for anything. */
+/** The topics of a subscription. In a pattern {@code *} stands for anything. */
 public record Topics(List<String> patterns) {
   static final String QUEUES = "queue:status";
   static final String JOBS = "queue:jobs";
@@ -25,12 +25,12 @@ public record Topics(List<String> patterns) {
     return "queue:" + queue + ":status";
   }
 
-  /** Names of workers come from outside, and one with a line break would end the line here. */
+  /** Workers choose their names, and a line break would end the line of the event. */
   static String worker(String component) {
     return component.replaceAll("\\p{Cntrl}", "?") + ":status";
   }
 
-  /** A comma list, as a query has it. */
+  /** From a list separated by commas. */
   public static Topics parse(String list) {
     List<String> patterns = new ArrayList<>();
     for (String pattern : list.split(",", -1)) {
@@ -42,7 +42,7 @@ public record Topics(List<String> patterns) {
     return new Topics(patterns);
   }
 
-  /** Refuses what would never be heard of: a misspelt topic must not look like a quiet one. */
+  /** Refuses topics that do not exist: a misspelt one must not look like one without events. */
   private static String checked(String pattern) {
     boolean exists =
         pattern.length() <= LONGEST
@@ -64,7 +64,7 @@ public record Topics(List<String> patterns) {
     return patterns.stream().anyMatch(pattern -> matches(pattern, topic));
   }
 
-  /** Piece by piece, each at the first place it fits: never slow, whatever the pattern. */
+  /** Matches each piece at the first place it fits, which is linear for every pattern. */
   static boolean matches(String pattern, String topic) {
     List<String> pieces = Arrays.asList(pattern.split("\\*", -1));
     String first = pieces.getFirst();

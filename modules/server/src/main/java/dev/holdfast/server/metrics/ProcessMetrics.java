@@ -73,7 +73,7 @@ public final class ProcessMetrics {
     Optional<List<WorkerHealth>> all = known.map(Rows::processes);
     processes.register(all.map(ProcessMetrics::byStatus).orElse(List.of()), true);
     restarts.register(all.map(ProcessMetrics::byComponent).orElse(List.of()), true);
-    // Nobody ends because he cannot be seen.
+    // If the rows cannot be read, no process is counted as ended.
     known.ifPresent(this::count);
   }
 

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
-/** How much waits and runs, queue by queue; the smallest of very many queues are one. */
+/** Due and running jobs of each queue; beyond a hundred queues, the smallest are summed up. */
 public final class QueueDepths {
   static final String DUE = "queue.due_jobs";
   static final String RUNNING = "queue.running_jobs";

@@ -22,11 +22,11 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a server counts and times, for Prometheus and StatsD.
+ * The metrics of a server, for Prometheus and StatsD.
  *
- * <p>Made before the queue, so that it sees what the database does: it is the observer in {@code
- * Queue.Options}. From the start of the server on it belongs to that, and is closed with it. Every
- * tag has only so many values, whatever anybody sends.
+ * <p>Created before the queue, whose statements it observes as the observer in {@code
+ * Queue.Options}. The server closes it. The number of values of every tag is limited, whatever
+ * clients send.
  */
 public final class ServerMetrics implements StatementObserver, AutoCloseable {
   static final String REQUEST = "server.request";
@@ -46,7 +46,7 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
     Duration.ofSeconds(10)
   };
 
-  /** A stream that was open for hours is no slow request. */
+  /** Not timed: a stream that was open for hours is no slow request. */
   private static final String STREAM = "/v1/events";
 
   private record Request(String method, String route, int status) {}
@@ -59,7 +59,7 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
   private final Map<Request, Timer> requests = new ConcurrentHashMap<>();
   private final Map<Verb, Timer> verbs = new ConcurrentHashMap<>();
   private final WorkerMetrics workers = new WorkerMetrics(prometheus);
-  // Other processes send their own counts; told by every server as well, they would add up.
+  // Only of this process: other processes send their counts to StatsD themselves.
   private @Nullable WorkerMetrics ownWorkers;
   private @Nullable QueueDepths depths;
   private @Nullable ProcessMetrics processes;
@@ -69,12 +69,12 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
   }
 
   /**
-   * @param statsd where they are sent as well
+   * @param statsd null if they are not sent there
    */
   public ServerMetrics(ServerOptions.@Nullable Statsd statsd) {
     all.add(prometheus);
     if (statsd != null) {
-      // Before there is anything to count: it would miss what was counted earlier.
+      // Before the first count, since earlier ones would be missing.
       MeterRegistry sender = StatsdSender.to(statsd);
       all.add(sender);
       ownWorkers = new WorkerMetrics(sender);
@@ -88,7 +88,7 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
     }
   }
 
-  /** Also tells what a worker in this process counts; of several, their sums. */
+  /** Adds the counts of a worker in this process; those of several are summed up. */
   public ServerMetrics addWorker(Metrics worker) {
     workers.add(worker::snapshot);
     if (ownWorkers != null) {
@@ -152,7 +152,7 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
     workers.add(processFigures::snapshot);
   }
 
-  /** Looks up what only the database knows. */
+  /** Reads the metrics that come from the database. */
   public void refresh() {
     if (depths != null) {
       depths.refresh();
@@ -170,7 +170,7 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
     return all;
   }
 
-  /** As Prometheus reads it. */
+  /** In the text format of Prometheus. */
   public String scrape() {
     refresh();
     return prometheus.scrape();

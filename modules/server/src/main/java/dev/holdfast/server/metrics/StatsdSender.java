@@ -29,7 +29,7 @@ final class StatsdSender {
     return registry;
   }
 
-  /** The names are those of the documentation, as they are; those of steps tell their unit. */
+  /** Names stay as documented; timers of steps get their unit. */
   private static String named(String name, Meter.Type type, @Nullable String unit) {
     return type == Meter.Type.TIMER && name.startsWith(EventType.TASK) ? name + "_seconds" : name;
   }

@@ -17,7 +17,7 @@ import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Shows the counts of workers, in this process and in others, which know of no registry. */
+/** Registers the counts of workers, of this process and of others, as meters. */
 final class WorkerMetrics {
   private static final Duration GOOD_FOR = Duration.ofSeconds(1);
   private static final String TOTAL = "_total";
@@ -40,7 +40,7 @@ final class WorkerMetrics {
     read();
   }
 
-  /** Reads again what is not from just now; what is counted for the first time appears. */
+  /** Reads the counts again if they are old, and registers meters for new names. */
   synchronized void refresh() {
     if (System.nanoTime() - readAt > GOOD_FOR.toNanos()) {
       read();

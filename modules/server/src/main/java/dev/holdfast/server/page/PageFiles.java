@@ -15,10 +15,11 @@ import java.util.function.Supplier;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * The files of the page: its own, and those of the libraries it uses. No others can be asked for.
+ * The files that browsers may load: those of the page and of the API reference, and those of their
+ * libraries. A name that is not in the lists below is not found.
  */
 final class PageFiles {
-  /** In the folder {@code page} beside this class. */
+  /** Lie beside this class, in the folder of its package. */
   static final List<String> OWN =
       List.of(
           "app.js",
@@ -33,6 +34,7 @@ final class PageFiles {
           "overview.js",
           "parts.js",
           "queues.js",
+          "reference.js",
           "server.js",
           "style.css",
           "timeline.js",
@@ -56,12 +58,13 @@ final class PageFiles {
           new Library("lit-element", "", List.of("lit-element.js")),
           new Library("lit__reactive-element", "", List.of("reactive-element.js", "css-tag.js")),
           new Library("chart.js", "dist/", List.of("chart.js", "chunks/helpers.dataset.js")),
-          new Library("kurkle__color", "dist/", List.of("color.esm.js")));
+          new Library("kurkle__color", "dist/", List.of("color.esm.js")),
+          new Library("swagger-ui", "", List.of("swagger-ui-bundle.js", "swagger-ui.css")));
 
   /**
    * A WebJar.
    *
-   * @param folder where in it the files lie
+   * @param folder of the files within the WebJar
    */
   private record Library(String name, String folder, List<String> files) {
     String place(String file) {
@@ -77,7 +80,7 @@ final class PageFiles {
     }
   }
 
-  /** One of them, read. */
+  /** The content of a file, plain and compressed, with its type and its entity tag. */
   static final class File {
     private final String type;
     private final byte[] bytes;
@@ -99,7 +102,7 @@ final class PageFiles {
       return bytes;
     }
 
-    /** The same by gzip. */
+    /** The content compressed by gzip. */
     byte[] compressed() {
       return compressed;
     }
@@ -114,13 +117,13 @@ final class PageFiles {
       return out.toByteArray();
     }
 
-    /** Another one for every other content. */
+    /** A digest of the content. */
     String tag() {
       return tag;
     }
   }
 
-  /** Where each lies, by the name the page asks for it: {@code app.js}, {@code lit/index.js}. */
+  /** Resources by the name they are requested by: {@code app.js}, {@code lit/index.js}. */
   private final Map<String, Supplier<String>> places = new HashMap<>();
 
   private final Map<String, File> read = new ConcurrentHashMap<>();
@@ -162,7 +165,7 @@ final class PageFiles {
   private static InputStream opened(String place) {
     InputStream in = PageFiles.class.getResourceAsStream(place);
     if (in == null) {
-      throw new IllegalStateException("the page's file " + place + " is missing");
+      throw new IllegalStateException("resource " + place + " is missing from the class path");
     }
     return in;
   }

@@ -18,10 +18,10 @@ import java.util.Optional;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** A request, as far as an action needs to know it. */
+/** A request with its route, its caller and its parameters. */
 public final class Call {
   private final ServerRequest request;
-  private final SlowRequestTimeout patience;
+  private final SlowRequestTimeout slowRequests;
   private final Route route;
   private final Map<String, String> values;
   private final Authenticator.Shown shown;
@@ -30,14 +30,14 @@ public final class Call {
 
   Call(
       ServerRequest request,
-      SlowRequestTimeout patience,
+      SlowRequestTimeout slowRequests,
       Route route,
       Map<String, String> values,
       Authenticator.Shown shown,
       Caller caller,
       TaskTokens.@Nullable Read token) {
     this.request = request;
-    this.patience = patience;
+    this.slowRequests = slowRequests;
     this.route = route;
     this.values = values;
     this.shown = shown;
@@ -45,7 +45,7 @@ public final class Call {
     this.token = token;
   }
 
-  /** As it was shown, for who looks at it himself. */
+  /** The credentials, for actions that authenticate themselves. */
   public Authenticator.Shown shown() {
     return shown;
   }
@@ -58,7 +58,7 @@ public final class Call {
     return caller;
   }
 
-  /** What the task token that was shown says. */
+  /** The content of the task token. */
   public TaskTokens.Read token() {
     if (token == null) {
       throw new IllegalStateException(route.template() + " asks for no task token");
@@ -78,7 +78,7 @@ public final class Call {
     return JobId.parse(value(name));
   }
 
-  /** With its query, as it came. */
+  /** The path with its query, not decoded. */
   String path() {
     return request.path().rawPath() + "?" + request.query().rawValue();
   }
@@ -87,13 +87,13 @@ public final class Call {
     return request.headers().first(io.helidon.http.HeaderNames.create(name));
   }
 
-  /** The same, if it is there once: of two nobody knows which is meant. */
+  /** The value of a header that is there exactly once. */
   public Optional<String> only(String header) {
     var values = request.headers().values(io.helidon.http.HeaderNames.create(header));
     return values.size() == 1 ? Optional.of(values.getFirst()) : Optional.empty();
   }
 
-  /** The one value of a query parameter; a parameter that stands there twice means nothing. */
+  /** The value of a query parameter; one that is given twice is refused. */
   public Optional<String> query(String name) {
     try {
       if (!request.query().contains(name)) {
@@ -120,7 +120,7 @@ public final class Call {
         return value;
       }
     } catch (NumberFormatException notOne) {
-      // said below
+      // answered below
     }
     throw new Problem(
         422,
@@ -128,7 +128,7 @@ public final class Call {
         "parameter '%s' must be a whole number from %d to %d".formatted(name, least, most));
   }
 
-  /** Refuses what nobody would look at: a misspelt filter must not look like no filter. */
+  /** Refuses unknown parameters: a misspelt filter must not look like no filter. */
   void onlyKnownQueries() {
     for (String name : request.query().names()) {
       if (!route.queries().contains(name)) {
@@ -149,12 +149,12 @@ public final class Call {
     return Wire.read(bytes(), type);
   }
 
-  /** What a worker calls back with, who may be newer than we are. */
+  /** The body of a callback. Ignores unknown fields, since the worker may be newer. */
   public <T> T callback(Class<T> type) {
     return Wire.readKnown(bytes(), type);
   }
 
-  /** The body, or what stands for none. */
+  /** The body, or the given value if there is none. */
   public <T> T body(Class<T> type, T unlessGiven) {
     byte[] bytes = bytes(false);
     return bytes.length == 0 ? unlessGiven : Wire.read(bytes, type);
@@ -164,7 +164,7 @@ public final class Call {
     return bytes(true);
   }
 
-  /** Not JSON alone, and so not said to be. */
+  /** A body that is not JSON only. */
   public byte[] raw() {
     byte[] bytes = request.content().hasEntity() ? read() : new byte[0];
     mustBe(Answer.BYTES);
@@ -187,17 +187,17 @@ public final class Call {
     String given = header("Content-Type").orElse("");
     if (!given.split(";", 2)[0].strip().toLowerCase(Locale.ROOT).equals(type)) {
       throw new Problem(
-          415, "unsupported_media_type", "the body must be said to be: Content-Type: " + type);
+          415, "unsupported_media_type", "the request needs the header Content-Type: " + type);
     }
   }
 
   private byte[] read() {
     InputStream in = request.content().inputStream();
     try {
-      // To close it is to read what is left. Of a body that cannot be read that would take as long
-      // as the sender likes; its connection is ended instead.
+      // Closing reads the rest of the body. If the body cannot be read, that would take as long as
+      // the client likes; the connection ends instead.
       byte[] bytes =
-          patience.during(
+          slowRequests.during(
               () -> {
                 byte[] read = in.readNBytes(route.maxBody() + 1);
                 in.close();
@@ -213,7 +213,7 @@ public final class Call {
     } catch (Problem large) {
       throw large;
     } catch (IOException | RuntimeException gone) {
-      // Where the next request would begin is not known any more.
+      // The beginning of the next request cannot be found any more.
       throw new Problem(400, "body_incomplete", "the body ended before it was whole")
           .header("Connection", "close");
     }

@@ -2,7 +2,7 @@ package dev.holdfast.server.routing;
 
 import dev.holdfast.model.ops.Role.Permission;
 
-/** What must be shown at a route. */
+/** What a caller must show to use a route. */
 public sealed interface Guard {
   /** Nothing. */
   record Open() implements Guard {}

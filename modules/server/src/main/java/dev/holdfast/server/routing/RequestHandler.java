@@ -1,10 +1,6 @@
 package dev.holdfast.server.routing;
 
-import dev.holdfast.contract.json.WireException;
 import dev.holdfast.contract.token.TaskTokens;
-import dev.holdfast.model.value.Refusal;
-import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.server.auth.Authenticator;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.auth.HostOriginPolicy;
@@ -29,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Every request comes through here: who it is for, who sends it, what becomes of it. Whatever goes
- * wrong behind it is turned into an answer here and nowhere else.
+ * The path of every request: check its headers, find its route, authenticate the caller, run the
+ * route's action, send the answer. Whatever an action throws becomes an answer here.
  */
 public final class RequestHandler implements Handler {
   public static final int MOST_HEADER_CHARS = 16 << 10;
@@ -40,24 +36,24 @@ public final class RequestHandler implements Handler {
   private static final Logger log = LoggerFactory.getLogger(RequestHandler.class);
 
   private final Router router;
-  private final Authenticator gate;
-  private final HostOriginPolicy neighbours;
-  private final SlowRequestTimeout patience;
-  private final SharedAnswers shared;
+  private final Authenticator authenticator;
+  private final HostOriginPolicy originPolicy;
+  private final SlowRequestTimeout slowRequests;
+  private final AnswerCache cache;
   private final RequestObserver observer;
 
   public RequestHandler(
       Router router,
-      Authenticator gate,
-      HostOriginPolicy neighbours,
-      SlowRequestTimeout patience,
-      SharedAnswers shared,
+      Authenticator authenticator,
+      HostOriginPolicy originPolicy,
+      SlowRequestTimeout slowRequests,
+      AnswerCache cache,
       RequestObserver observer) {
     this.router = router;
-    this.gate = gate;
-    this.neighbours = neighbours;
-    this.patience = patience;
-    this.shared = shared;
+    this.authenticator = authenticator;
+    this.originPolicy = originPolicy;
+    this.slowRequests = slowRequests;
+    this.cache = cache;
     this.observer = observer;
   }
 
@@ -67,13 +63,13 @@ public final class RequestHandler implements Handler {
     String template = "unmatched";
     Answer answer;
     try {
-      modest(request);
-      neighbours.check(
+      limitHeaders(request);
+      originPolicy.check(
           header(request, "Host"), header(request, "Origin"), request.localPeer().host());
       Router.Found found =
           router.find(request.prologue().method().text(), request.path().rawPath());
       template = found.route().template();
-      acceptable(request);
+      mustAccept(request);
       answer = answered(request, found);
     } catch (Problem problem) {
       answer = problem.answer();
@@ -88,8 +84,8 @@ public final class RequestHandler implements Handler {
           Duration.ofNanos(System.nanoTime() - start));
     }
     if (isLast(request, answer)) {
-      // The web server would first read what is left of a body that cannot be read, and keeps
-      // connections that the other side wants ended.
+      // Otherwise the web server would read the rest of a body that cannot be read, and keep a
+      // connection that the client wants to end.
       throw new CloseConnectionException("the last request of its connection");
     }
   }
@@ -105,15 +101,15 @@ public final class RequestHandler implements Handler {
       Call call = admitted(request, found);
       call.onlyKnownQueries();
       if (route.method().equals("GET") && route.guard().equals(Guard.READ)) {
-        return shared.answer(call, route.action());
+        return cache.answer(call, route.action());
       }
       Answer answer = route.action().on(call);
       if (!route.method().equals("GET") && route.guard().equals(Guard.OPERATE)) {
-        shared.forget();
+        cache.clear();
       }
       return answer;
     } catch (Throwable thrown) {
-      return problem(route, thrown).answer();
+      return ExceptionProblems.of(route, thrown).answer();
     }
   }
 
@@ -127,14 +123,14 @@ public final class RequestHandler implements Handler {
     // Where no key is shown it is the browser that vouches for it, and it may be another's page.
     boolean byBrowser = shown.isByCookie() || header(request, "Origin").isPresent();
     if (byBrowser && authorization.isEmpty() && !found.route().method().equals("GET")) {
-      neighbours.checkPage(header(request, "Host"), header(request, "Origin"));
+      originPolicy.checkPage(header(request, "Host"), header(request, "Origin"));
     }
     TaskTokens.Read token = null;
     Caller caller = Caller.OWNER;
     switch (found.route().guard()) {
       case Guard.Open open -> {}
       case Guard.Needs(var permission) -> {
-        caller = gate.caller(shown);
+        caller = authenticator.caller(shown);
         if (!caller.role().may(permission)) {
           throw new Problem(
               403,
@@ -144,12 +140,12 @@ public final class RequestHandler implements Handler {
         }
       }
       case Guard.TaskToken task ->
-          token = gate.token(authorization, found.values().getOrDefault("taskId", ""));
+          token = authenticator.token(authorization, found.values().getOrDefault("taskId", ""));
     }
-    return new Call(request, patience, found.route(), found.values(), shown, caller, token);
+    return new Call(request, slowRequests, found.route(), found.values(), shown, caller, token);
   }
 
-  private static void modest(ServerRequest request) {
+  private static void limitHeaders(ServerRequest request) {
     int chars = 0;
     for (Header header : request.headers()) {
       chars += header.name().length() + header.values().length() + 4;
@@ -163,8 +159,8 @@ public final class RequestHandler implements Handler {
     }
   }
 
-  /** Nearly everything here is JSON, so whoever takes neither that nor anything is refused. */
-  private static void acceptable(ServerRequest request) {
+  /** Refuses clients that accept none of the types that are answered. */
+  private static void mustAccept(ServerRequest request) {
     Optional<String> accept = header(request, "Accept");
     if (accept.isPresent()) {
       String types = accept.get().toLowerCase(Locale.ROOT);
@@ -175,61 +171,6 @@ public final class RequestHandler implements Handler {
         throw new Problem(406, "not_acceptable", "answers are JSON: Accept: application/json");
       }
     }
-  }
-
-  private static Problem problem(Route route, Throwable thrown) {
-    return switch (thrown) {
-      case Problem problem -> problem;
-      case WireException wrong -> wrong(wrong);
-      case RefusedException refused -> refused(refused);
-      case DatabaseException away -> away(away);
-      default -> {
-        log.error("{} {} failed", route.method(), route.template(), thrown);
-        yield new Problem(500, "internal", "this should not have happened; the log has more");
-      }
-    };
-  }
-
-  private static Problem wrong(WireException wrong) {
-    String message = String.valueOf(wrong.getMessage());
-    return switch (wrong.kind()) {
-      case MALFORMED -> new Problem(400, "malformed_json", message);
-      case TOO_LARGE -> new Problem(413, "json_too_large", message);
-      case UNKNOWN_FIELD -> new Problem(422, "unknown_field", message);
-      case MISSING_FIELD -> new Problem(422, "missing_field", message);
-      case WRONG_VALUE -> new Problem(422, "invalid_value", message);
-    };
-  }
-
-  public static Problem refused(RefusedException refused) {
-    Refusal reason = refused.refusal();
-    int status =
-        switch (reason) {
-          case BAD_ID, BAD_TRACEPARENT -> 400;
-          case ID_TAKEN -> 409;
-          case PAYLOAD_TOO_LARGE, RESULT_TOO_LARGE, EVENT_TOO_LARGE, TOO_MANY_JOBS -> 413;
-          default -> 422;
-        };
-    return new Problem(
-        status, reason.name().toLowerCase(Locale.ROOT), String.valueOf(refused.getMessage()));
-  }
-
-  private static Problem away(DatabaseException away) {
-    if (away.reason() == DatabaseException.Reason.UNIQUE_KEY_HELD) {
-      return new Problem(409, "unique_key_held", String.valueOf(away.getMessage()))
-          .header("Retry-After", "1");
-    }
-    if (away.isOutage()) {
-      log.debug("a request could not be done: {}", away.getMessage());
-    } else {
-      log.warn("a request could not be done: {}", away.getMessage());
-    }
-    if (away.isBusy()) {
-      return new Problem(503, "database_busy", "others hold what is needed for this: try again")
-          .header("Retry-After", "1");
-    }
-    return new Problem(503, "database_away", "the database cannot be reached: try again")
-        .header("Retry-After", "1");
   }
 
   private static Optional<String> header(ServerRequest request, String name) {
@@ -249,7 +190,7 @@ public final class RequestHandler implements Handler {
         if (stream == null) {
           response.header("Content-Length", String.valueOf(answer.body().length));
         }
-        // Nobody reads a stream that has no body; whoever joined it leaves.
+        // A HEAD request gets no stream, so its subscriber leaves.
         answer.wasNotSent();
         response.send();
       } else if (stream == null) {
@@ -260,7 +201,7 @@ public final class RequestHandler implements Handler {
         }
       }
     } catch (IOException | UncheckedIOException | IllegalStateException gone) {
-      log.debug("nobody took the answer", gone);
+      log.debug("the client was gone before the answer was sent", gone);
       answer.wasNotSent();
     }
   }

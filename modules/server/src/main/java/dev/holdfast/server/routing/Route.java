@@ -9,20 +9,20 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thing the server does.
+ * One operation of the API.
  *
  * @param template as in {@code /v1/jobs/{id}/cancel}
  * @param maxBody how many bytes of body it reads
- * @param queries the parameters it knows; others are refused
+ * @param queries the query parameters it has; others are refused
  */
 public record Route(
     String method, String template, Guard guard, int maxBody, Set<String> queries, Action action) {
-  /** A body that holds a payload and something around it. */
+  /** Enough for a payload and the fields around it. */
   public static final int ONE_JOB = 3 << 20;
 
   public static final int SMALL = 64 << 10;
 
-  /** Does it. */
+  /** Answers a call. */
   @FunctionalInterface
   public interface Action {
     Answer on(Call call) throws Exception;
@@ -56,7 +56,7 @@ public record Route(
     return Arrays.asList(template.substring(1).split("/", -1));
   }
 
-  /** The values of the names in the template, when the path is one of its. */
+  /** The values of the template's variables; null if the path does not match. */
   @Nullable Map<String, String> match(List<String> path) {
     List<String> segments = segments();
     if (segments.size() != path.size()) {

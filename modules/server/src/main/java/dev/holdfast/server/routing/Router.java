@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 
-/** Finds the route of a path. What comes under {@code /api} is the same without it. */
+/** Finds the route of a path. The prefix {@code /api} is optional. */
 public final class Router {
-  /** Wherever something can be got. */
+  /** Allowed wherever GET is. */
   static final String HEAD = "HEAD";
 
   private final List<Route> routes;
@@ -20,7 +20,7 @@ public final class Router {
     this.routes = List.copyOf(routes);
   }
 
-  /** A route, and the values of the names in it. */
+  /** A route, and the values of its template's variables. */
   public record Found(Route route, Map<String, String> values) {}
 
   public Found find(String method, String rawPath) {
@@ -44,10 +44,11 @@ public final class Router {
       }
     }
     if (others.isEmpty()) {
-      throw Problem.notFound("there is nothing here: /openapi.yaml lists what there is");
+      throw Problem.notFound("there is no such path: /openapi.yaml lists all of them");
     }
     String allowed = String.join(", ", others);
-    throw new Problem(405, "method_not_allowed", "this takes " + allowed).header("Allow", allowed);
+    throw new Problem(405, "method_not_allowed", "the path allows " + allowed)
+        .header("Allow", allowed);
   }
 
   public List<Route> routes() {

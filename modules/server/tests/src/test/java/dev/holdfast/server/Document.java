@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import com.networknt.schema.Error;
 import com.networknt.schema.Schema;
 import com.networknt.schema.SchemaLocation;
@@ -13,10 +14,11 @@ import com.networknt.schema.SpecificationVersion;
 import dev.holdfast.contract.OpenApi;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
-import dev.holdfast.server.page.ReferenceApi;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
 import dev.holdfast.server.routing.Router;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -27,7 +29,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** The API as it is documented, to hold every request and answer of the tests against. */
 public final class Document {
-  public static final JsonNode TREE = ReferenceApi.read(OpenApi.yaml());
+  public static final JsonNode TREE = read(OpenApi.yaml());
 
   private static final String NAME = "https://holdfast.test/openapi";
   private static final Set<String> METHODS = Set.of("get", "put", "post", "delete");
@@ -43,6 +45,14 @@ public final class Document {
   private static final Map<String, Schema> USED = new ConcurrentHashMap<>();
 
   private Document() {}
+
+  public static JsonNode read(byte[] yaml) {
+    try {
+      return YAMLMapper.builder().build().readTree(yaml);
+    } catch (IOException malformed) {
+      throw new UncheckedIOException(malformed);
+    }
+  }
 
   /** What is documented, as routes that do nothing. */
   public static List<Route> routes() {

@@ -12,7 +12,6 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.config.ServerOptions;
-import dev.holdfast.server.page.ReferenceApi;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.Worker;
 import java.io.IOException;
@@ -58,7 +57,7 @@ public class GuideTest extends ServerTest {
   void the_scrape_configuration_of_the_operations_page_gets_the_metrics() throws IOException {
     JsonNode scrape;
     try (InputStream in = GuideTest.class.getResourceAsStream("/prometheus.yaml")) {
-      scrape = ReferenceApi.read(in.readAllBytes()).at("/scrape_configs/0");
+      scrape = Document.read(in.readAllBytes()).at("/scrape_configs/0");
     }
     assertThat(scrape.at("/static_configs/0/targets/0").asText())
         .isEqualTo(ServerOptions.DEFAULT.host() + ":" + ServerOptions.DEFAULT.port());

@@ -44,6 +44,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 public class SecurityTest extends ServerTest {
   private static final char[] PASSWORD = "changeit".toCharArray();
@@ -145,10 +147,11 @@ public class SecurityTest extends ServerTest {
     }
   }
 
-  @Test
-  void with_a_certificate_everything_is_encrypted(@TempDir Path folder)
+  @ParameterizedTest
+  @ValueSource(strings = {"EC", "RSA", "Ed25519"})
+  void with_a_certificate_everything_is_encrypted(String algorithm, @TempDir Path folder)
       throws IOException, InterruptedException, GeneralSecurityException {
-    KeyStore made = certificate(folder);
+    KeyStore made = certificate(folder, algorithm);
     Path certificate =
         pem(folder, "cert.pem", "CERTIFICATE", made.getCertificate("it").getEncoded());
     PrivateKey secret = (PrivateKey) made.getKey("it", PASSWORD);
@@ -181,7 +184,7 @@ public class SecurityTest extends ServerTest {
         .hasMessageContaining("none.pem");
   }
 
-  private static KeyStore certificate(Path folder)
+  private static KeyStore certificate(Path folder, String algorithm)
       throws IOException, InterruptedException, GeneralSecurityException {
     Path file = folder.resolve("store.p12");
     Process keytool =
@@ -191,9 +194,7 @@ public class SecurityTest extends ServerTest {
                 "-alias",
                 "it",
                 "-keyalg",
-                "EC",
-                "-groupname",
-                "secp256r1",
+                algorithm,
                 "-dname",
                 "CN=localhost",
                 "-ext",

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.token.SignedTokens;
+import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.Client;
@@ -15,8 +17,11 @@ import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.testkit.TestDatabase;
 import java.net.URI;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Base64;
 import java.util.Map;
 import java.util.Optional;
 import org.awaitility.Awaitility;
@@ -150,15 +155,27 @@ public class SessionTest extends ServerTest {
     String[] parts = cookie.substring(cookie.indexOf('=') + 1).split("\\.", -1);
     String name = cookie.substring(0, cookie.indexOf('=') + 1);
     get("/v1/jobs", name + String.join(".", parts)).ok();
+    JsonNode claims = Wire.tree(decoded(parts[1]).getBytes(StandardCharsets.UTF_8));
+    long until = claims.get("exp").asLong();
+    String viewerId = viewer.split("_", 3)[1];
     String adminId = admin.split("_", 3)[1];
-    String later = Long.toString(Long.parseLong(parts[2]) + 1);
+    enqueued();
+    String taskToken =
+        client
+            .post("/v1/queues/" + QUEUE + "/lease", Map.of("workerId", "w"), admin)
+            .ok()
+            .at("/tasks/0/taskToken")
+            .asText();
     for (String forged :
         new String[] {
-          String.join(".", parts[0], adminId, parts[2], parts[3]),
-          String.join(".", parts[0], parts[1], later, parts[3]),
-          String.join(".", "000000000000", parts[1], parts[2], parts[3]),
-          String.join(".", parts[0], parts[1], parts[2], ""),
-          String.join(".", parts[0], parts[1], parts[2]),
+          String.join(".", parts[0], replaced(parts[1], viewerId, adminId), parts[2]),
+          String.join(".", parts[0], replaced(parts[1], "" + until, "" + (until + 1)), parts[2]),
+          String.join(".", replaced(parts[0], kid(parts[0]), "000000000000"), parts[1], parts[2]),
+          String.join(".", replaced(parts[0], "HS256", "none"), parts[1], ""),
+          String.join(".", replaced(parts[0], "HS256", "none"), parts[1], parts[2]),
+          String.join(".", parts[0], parts[1], ""),
+          String.join(".", parts[0], parts[1]),
+          taskToken,
           viewer,
           "x".repeat(5_000),
           ""
@@ -167,15 +184,57 @@ public class SessionTest extends ServerTest {
     }
   }
 
+  private static String decoded(String part) {
+    return new String(Base64.getUrlDecoder().decode(part), StandardCharsets.UTF_8);
+  }
+
+  /** A part of a token with other content, under the signature that was made for the old one. */
+  private static String replaced(String part, String old, String text) {
+    assertThat(decoded(part)).contains(old);
+    return Base64.getUrlEncoder()
+        .withoutPadding()
+        .encodeToString(decoded(part).replace(old, text).getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static String kid(String header) {
+    return Wire.tree(decoded(header).getBytes(StandardCharsets.UTF_8)).get("kid").asText();
+  }
+
+  @Test
+  void a_session_is_no_task_token() {
+    String viewer = key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    String cookie = cookie(signIn(viewer));
+    JobId job = enqueued();
+    client
+        .post(
+            "/v1/tasks/" + job + "/started",
+            Map.of("attempt", 1, "workerId", "w"),
+            cookie.substring(cookie.indexOf('=') + 1))
+        .is(401, "token_invalid");
+  }
+
+  @Test
+  void a_token_of_another_audience_is_no_session() {
+    Keyring keyring = new Keyring(holdfast.queue().access());
+    InstantSource clock = holdfast.queries()::now;
+    Instant until = clock.instant().plus(Sessions.LASTS);
+    SignedTokens others =
+        new SignedTokens("task token", "holdfast:task", Duration.ZERO, keyring, clock);
+    assertThat(
+            new Sessions(keyring, clock)
+                .read(others.sign(token -> token.withSubject("8f2b6c0d91ae").withExpiresAt(until))))
+        .isEmpty();
+  }
+
   @Test
   void a_session_ends_by_time_with_its_key_and_when_one_signs_out() {
     Instant[] now = {holdfast.queries().now()};
     Keyring keyring = new Keyring(holdfast.queue().access());
     Sessions sessions = new Sessions(keyring, () -> now[0]);
-    String sealed = sessions.sealed(sessions.begin("8f2b6c0d91ae"));
-    assertThat(sessions.read(sealed).orElseThrow().key()).isEqualTo("8f2b6c0d91ae");
+    String cookie = sessions.signed(sessions.begin("8f2b6c0d91ae"));
+    assertThat(sessions.read(cookie).orElseThrow().key()).isEqualTo("8f2b6c0d91ae");
     now[0] = now[0].plus(Sessions.LASTS);
-    assertThat(sessions.read(sealed)).isEmpty();
+    assertThat(sessions.read(cookie)).isEmpty();
 
     String key = key(Role.VIEWER, ApiKey.EVERY_TENANT);
     key(Role.ADMIN, ApiKey.EVERY_TENANT);

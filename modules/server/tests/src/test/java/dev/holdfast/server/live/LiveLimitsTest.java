@@ -20,9 +20,9 @@ import dev.holdfast.server.auth.Sessions;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.http.RequestObserver;
 import dev.holdfast.server.http.SlowRequestTimeout;
+import dev.holdfast.server.routing.AnswerCache;
 import dev.holdfast.server.routing.RequestHandler;
 import dev.holdfast.server.routing.Router;
-import dev.holdfast.server.routing.SharedAnswers;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import io.helidon.webserver.WebServer;
@@ -59,8 +59,8 @@ class LiveLimitsTest {
     holdfast = Holdfast.on(db.dataSource());
     Queue queue = holdfast.queue();
     ServerOptions options = ServerOptions.DEFAULT.port(0);
-    Problems problems =
-        new Problems(queue.queries(), queue.admin(), name -> false, () -> false, options.timings());
+    Diagnostics problems =
+        new Diagnostics(queue.queries(), queue.admin(), name -> false, () -> false, options.timings());
     feeds = new LiveFeeds(queue, problems, Clock.systemUTC(), MOST, MOST_OF_ONE);
     Keyring keyring = new Keyring(queue.access());
     TaskTokens tokens = new TaskTokens(keyring, options.tokens(), Clock.systemUTC());
@@ -74,7 +74,7 @@ class LiveLimitsTest {
             gate,
             new HostOriginPolicy(options),
             patience,
-            new SharedAnswers(feeds::lastNews),
+            new AnswerCache(feeds::lastEvent),
             RequestObserver.NONE);
     web = HoldfastServer.web(options, door, patience);
     url = URI.create("http://127.0.0.1:" + web.port());

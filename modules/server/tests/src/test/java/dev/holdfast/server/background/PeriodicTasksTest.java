@@ -12,19 +12,19 @@ import dev.holdfast.queue.jdbc.DatabaseException.Reason;
 import java.sql.SQLException;
 import org.junit.jupiter.api.Test;
 
-/** The queue logs an outage itself; of anything else a chore has to tell. */
-class BackgroundTasksTest {
+/** The queue logs an outage itself; every other failure of a periodic task is logged here. */
+class PeriodicTasksTest {
   private static DatabaseException trouble(Reason reason, String state) {
     return new DatabaseException(reason, "on purpose", new SQLException("on purpose", state));
   }
 
   private static Level told(RuntimeException trouble) {
-    Logger logger = new LoggerContext().getLogger("chores");
+    Logger logger = new LoggerContext().getLogger("periodic");
     ListAppender<ILoggingEvent> log = new ListAppender<>();
     log.start();
     logger.setLevel(Level.DEBUG);
     logger.addAppender(log);
-    BackgroundTasks.tell(logger, "a chore", trouble);
+    PeriodicTasks.logFailure(logger, "a task", trouble);
     assertThat(log.list).hasSize(1);
     return log.list.getFirst().getLevel();
   }

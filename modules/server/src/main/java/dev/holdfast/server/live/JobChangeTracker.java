@@ -8,17 +8,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The jobs that were looked at lately, to tell which of them have changed since. */
-final class SeenJobs {
-  /** How many of each kind one look sees: running, new, ended, known before. */
+/** The jobs of the last polls, to find those that changed. */
+final class JobChangeTracker {
+  /** How many jobs of each kind one poll reads: running, new, ended, known before. */
   static final int MOST_AT_ONCE = 500;
 
-  /** More than one look can see, or a job would be forgotten and be news again at the next. */
+  /** More than one poll can read; otherwise a job could be evicted and look new again. */
   private static final int MOST = 5 * MOST_AT_ONCE;
 
   private final Map<JobId, JobBrief> seen = new LinkedHashMap<>();
 
-  /** Jobs that have not ended, the latest first: wherever they go, they are looked after. */
+  /** Jobs that have not ended, the latest first: the next poll reads them by id. */
   List<JobId> unfinished() {
     List<JobId> ids =
         new ArrayList<>(
@@ -29,10 +29,10 @@ final class SeenJobs {
     return List.copyOf(ids.reversed().subList(0, Math.min(ids.size(), MOST_AT_ONCE)));
   }
 
-  /** Those that are not as they were. */
-  List<JobBrief> changed(List<JobBrief> looked) {
+  /** Those that differ from the last poll. */
+  List<JobBrief> changed(List<JobBrief> polled) {
     List<JobBrief> changed = new ArrayList<>();
-    for (JobBrief job : looked) {
+    for (JobBrief job : polled) {
       JobBrief before = seen.remove(job.id());
       seen.put(job.id(), job);
       if (!job.equals(before)) {
@@ -47,7 +47,7 @@ final class SeenJobs {
     return changed;
   }
 
-  /** The latest, as many as one look sees of a kind. */
+  /** The latest, as many as one poll reads of a kind. */
   List<JobBrief> latest() {
     return seen.values().stream().skip(Math.max(0, seen.size() - MOST_AT_ONCE)).toList();
   }

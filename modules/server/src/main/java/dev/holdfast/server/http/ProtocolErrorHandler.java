@@ -9,14 +9,14 @@ import io.helidon.http.Status;
 import io.helidon.webserver.http.DirectHandlers;
 import java.nio.charset.StandardCharsets;
 
-/** What is wrong before a request is even one gets an answer of the same form. */
-public final class DirectProblems implements DirectHandler {
-  private DirectProblems() {}
+/** Answers what the web server cannot read as a request, in the form of all other errors. */
+public final class ProtocolErrorHandler implements DirectHandler {
+  private ProtocolErrorHandler() {}
 
   public static DirectHandlers handlers() {
     DirectHandlers.Builder builder = DirectHandlers.builder();
     for (EventType type : EventType.values()) {
-      builder.addHandler(type, new DirectProblems());
+      builder.addHandler(type, new ProtocolErrorHandler());
     }
     return builder.build();
   }

@@ -19,28 +19,28 @@ import java.util.concurrent.ExecutorService;
 import java.util.function.Supplier;
 
 /**
- * Takes requests of HTTP/1.0, which proxies send unless they are told otherwise. The web server
- * knows 1.1 alone; to it they are told as the last request of a connection, which is what they are.
+ * Accepts requests of HTTP/1.0, which proxies send by default. The web server knows HTTP/1.1 only,
+ * so the first line is rewritten to a request of HTTP/1.1 with {@code Connection: close}.
  */
-public final class OlderHttp implements ServerConnectionSelector {
-  private static final String OLDER = " HTTP/1.0";
-  private static final String NEWER = " HTTP/1.1\r\nConnection: close\r\n";
+public final class Http10ConnectionSelector implements ServerConnectionSelector {
+  private static final String HTTP_10 = " HTTP/1.0";
+  private static final String HTTP_11_CLOSE = " HTTP/1.1\r\nConnection: close\r\n";
 
-  private final Http1ConnectionSelector newer;
+  private final Http1ConnectionSelector http11;
 
-  public OlderHttp(Http1Config config) {
-    this.newer = Http1ConnectionSelector.builder().config(config).build();
+  public Http10ConnectionSelector(Http1Config config) {
+    this.http11 = Http1ConnectionSelector.builder().config(config).build();
   }
 
   @Override
   public int bytesToIdentifyConnection() {
-    return newer.bytesToIdentifyConnection();
+    return http11.bytesToIdentifyConnection();
   }
 
   @Override
   public Support supports(BufferData data) {
     int end = data.indexOf((byte) '\n');
-    return end > 0 && data.readString(end).endsWith(OLDER + "\r")
+    return end > 0 && data.readString(end).endsWith(HTTP_10 + "\r")
         ? Support.SUPPORTED
         : Support.UNSUPPORTED;
   }
@@ -52,15 +52,15 @@ public final class OlderHttp implements ServerConnectionSelector {
 
   @Override
   public ServerConnection connection(ConnectionContext context) {
-    return newer.connection(new Told(context));
+    return http11.connection(new RewrittenConnection(context));
   }
 
-  /** What is read, with another first line. */
-  private static final class Retold implements Supplier<byte[]> {
+  /** Reads the connection with the first line rewritten. */
+  private static final class RewrittenFirstLine implements Supplier<byte[]> {
     private final DataReader reader;
     private boolean begun;
 
-    Retold(DataReader reader) {
+    RewrittenFirstLine(DataReader reader) {
       this.reader = reader;
     }
 
@@ -69,7 +69,7 @@ public final class OlderHttp implements ServerConnectionSelector {
       if (!begun) {
         begun = true;
         String line = reader.readLine();
-        return (line.substring(0, line.length() - OLDER.length()) + NEWER)
+        return (line.substring(0, line.length() - HTTP_10.length()) + HTTP_11_CLOSE)
             .getBytes(StandardCharsets.ISO_8859_1);
       }
       reader.ensureAvailable();
@@ -77,14 +77,14 @@ public final class OlderHttp implements ServerConnectionSelector {
     }
   }
 
-  /** The same connection, but for what is read from it. */
-  private static final class Told implements ConnectionContext {
+  /** The connection with another reader. */
+  private static final class RewrittenConnection implements ConnectionContext {
     private final ConnectionContext context;
     private final DataReader reader;
 
-    Told(ConnectionContext context) {
+    RewrittenConnection(ConnectionContext context) {
       this.context = context;
-      this.reader = DataReader.create(new Retold(context.dataReader()));
+      this.reader = DataReader.create(new RewrittenFirstLine(context.dataReader()));
     }
 
     @Override

@@ -12,43 +12,43 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The processes of supervisors, and the workers that hold jobs, or did a moment ago. */
-final class SeenWorkers {
+/** The processes of supervisors, and the workers that hold jobs or did so a minute ago. */
+final class WorkerChangeTracker {
   private static final Duration REMEMBERED = Duration.ofMinutes(1);
 
-  /** A heartbeat alone is told of this often, and not each time. */
-  private static final Duration NEWS = Duration.ofSeconds(30);
+  /** A new heartbeat alone is published this often. */
+  private static final Duration HEARTBEAT_EVERY = Duration.ofSeconds(30);
 
   private record Seen(Live.Worker worker, Instant at) {}
 
   private final Map<String, Seen> seen = new LinkedHashMap<>();
 
-  /** Names under which processes of supervisors hold, or held, what they hold. */
+  /** Names under which processes of supervisors hold jobs, or held them. */
   private final Set<String> supervised = new HashSet<>();
 
-  /** All of them as they are now; those that are gone are told of once more. */
-  List<Live.Worker> looked(WorkerFleet crew) {
-    Instant now = crew.now();
-    Map<WorkerHealth, Holder> held = crew.held();
-    for (WorkerHealth process : crew.processes()) {
-      see(Live.Worker.of(process, held.get(process)), now);
+  /** The current state of all; a worker that is gone is included once more. */
+  List<Live.Worker> polled(WorkerFleet fleet) {
+    Instant now = fleet.now();
+    Map<WorkerHealth, Holder> held = fleet.held();
+    for (WorkerHealth process : fleet.processes()) {
+      record(Live.Worker.of(process, held.get(process)), now);
     }
-    supervised.retainAll(crew.holders().stream().map(Holder::worker).toList());
+    supervised.retainAll(fleet.holders().stream().map(Holder::worker).toList());
     held.values().forEach(holder -> supervised.add(holder.worker()));
-    // What a dead process still holds goes back in a moment: that makes no worker of its own.
-    crew.holders().stream()
+    // The leases of a dead process are about to be released; they are not another worker.
+    fleet.holders().stream()
         .filter(holder -> !supervised.contains(holder.worker()))
-        .forEach(holder -> see(Live.Worker.of(holder, now), now));
-    return told(now);
+        .forEach(holder -> record(Live.Worker.of(holder, now), now));
+    return states(now);
   }
 
-  private void see(Live.Worker worker, Instant now) {
+  private void record(Live.Worker worker, Instant now) {
     Seen before = seen.get(worker.key());
-    Live.Worker told = before == null ? worker : worker.unless(before.worker(), NEWS);
-    seen.put(worker.key(), new Seen(told, now));
+    Live.Worker states = before == null ? worker : worker.unless(before.worker(), HEARTBEAT_EVERY);
+    seen.put(worker.key(), new Seen(states, now));
   }
 
-  private List<Live.Worker> told(Instant now) {
+  private List<Live.Worker> states(Instant now) {
     List<Live.Worker> all = new ArrayList<>();
     for (Seen last : List.copyOf(seen.values())) {
       Live.Worker worker = last.worker();

@@ -17,8 +17,8 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What is wrong, as the database and this server know it. */
-public final class Problems {
+/** Findings about the system, from the database and from this server's own state. */
+public final class Diagnostics {
   private final JobQueries queries;
   private final QueueAdmin admin;
   private final Predicate<String> waitedFor;
@@ -26,10 +26,10 @@ public final class Problems {
   private final Timings timings;
 
   /**
-   * @param waitedFor whether somebody waits for jobs of a queue at this server
+   * @param waitedFor whether a long poll waits for jobs of a queue at this server
    * @param deaf whether notifications of the database do not arrive
    */
-  public Problems(
+  public Diagnostics(
       JobQueries queries,
       QueueAdmin admin,
       Predicate<String> waitedFor,
@@ -42,7 +42,7 @@ public final class Problems {
     this.timings = timings;
   }
 
-  /** What costs more to look at, and changes less. */
+  /** Inputs that are expensive to read and change slowly. */
   record Background(Warnings warnings, List<ScheduleStatus> schedules) {}
 
   /**
@@ -55,7 +55,7 @@ public final class Problems {
         tenant == null ? admin.schedules() : List.of());
   }
 
-  public List<Finding> of(List<QueueStatus> queues, WorkerFleet crew, Background background) {
+  public List<Finding> of(List<QueueStatus> queues, WorkerFleet fleet, Background background) {
     Set<String> waited =
         queues.stream().map(QueueStatus::name).filter(waitedFor).collect(Collectors.toSet());
     List<Finding> found =
@@ -63,7 +63,7 @@ public final class Problems {
             Diagnosis.of(
                 new Diagnosis.Facts(
                     queues,
-                    crew,
+                    fleet,
                     background.warnings(),
                     background.schedules(),
                     waited,

@@ -18,13 +18,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Of which attempt a callback speaks, and why it was not taken. The database has decided; this only
- * explains.
+ * Explains to the worker of a task why a callback was refused. The decision is the database's: it
+ * was made by the statement that would have written.
  */
-public final class Fence {
-  private static final Logger log = LoggerFactory.getLogger(Fence.class);
+public final class TaskRefusals {
+  private static final Logger log = LoggerFactory.getLogger(TaskRefusals.class);
 
-  /** Ends that came because nobody was heard of the worker in time. */
+  /** Failures that end an attempt because its worker, or its task, took too long. */
   private static final Set<String> OUT_OF_TIME =
       Set.of(
           Failure.HEARTBEAT_TIMEOUT,
@@ -36,18 +36,18 @@ public final class Fence {
   private final JobQueries queries;
   private final Late late;
 
-  /** Is told of what came too late. */
+  /** Is called for every callback that is refused because it came too late. */
   public interface Late {
     void refused(String callback, Lease lease);
   }
 
-  public Fence(JobQueries queries, Late late) {
+  public TaskRefusals(JobQueries queries, Late late) {
     this.queries = queries;
     this.late = late;
   }
 
-  /** The token is for one attempt, and so is what comes with it. */
-  Lease guarded(TaskTokens.Read token, int attempt, @Nullable String attemptId) {
+  /** The holder, if the attempt that the body names is the one that the token is for. */
+  static LeaseHolder.Token holder(TaskTokens.Read token, int attempt, @Nullable String attemptId) {
     TaskScope scope = token.scope();
     if (scope.attempt() != attempt) {
       throw new Problem(
@@ -56,16 +56,17 @@ public final class Fence {
           "this token is for attempt %d, not %d".formatted(scope.attempt(), attempt));
     }
     if (attemptId != null && !attemptId.equals(scope.attemptId())) {
-      throw new Problem(409, "attempt_mismatch", "this is another attempt than its name says")
+      throw new Problem(
+              409, "attempt_mismatch", "attemptId names another attempt than attempt and token do")
           .with("expectedAttempt", scope.attempt())
           .with("receivedAttempt", attempt)
           .with("expectedAttemptId", scope.attemptId())
           .with("receivedAttemptId", Text.excerpt(attemptId, Limits.KEY_CHARS));
     }
-    return scope.lease();
+    return new LeaseHolder.Token(scope);
   }
 
-  /** For what only looks, and so is fenced by nothing else. */
+  /** For reads, which no statement that writes fences. */
   void mustHold(String callback, Lease lease) {
     @Nullable JobStateSnapshot fate = fate(lease);
     if (fate == null || fate.attempt() != lease.attempt() || fate.state() != JobState.RUNNING) {
@@ -73,13 +74,13 @@ public final class Fence {
     }
   }
 
-  /** Why an attempt does not hold its task. */
+  /** Why the attempt does not hold its task. */
   Problem lost(String callback, Lease lease) {
     late.refused(callback, lease);
     @Nullable JobStateSnapshot fate = fate(lease);
     log.info("{} of {} came too late: {}", callback, lease, fate);
     if (fate == null) {
-      return Problem.notFound("there is no such task any more");
+      return Problem.notFound("the task does not exist any more");
     }
     if (fate.attempt() != lease.attempt()) {
       return new Problem(
@@ -87,7 +88,7 @@ public final class Fence {
           .with("expectedAttempt", fate.attempt())
           .with("receivedAttempt", lease.attempt());
     }
-    // A task that succeeded may still carry the failure of an attempt before.
+    // The row of a task that succeeded may still have the failure of an earlier attempt.
     boolean expired =
         !fate.state().isTerminal()
             || (fate.state() == JobState.FAILED
@@ -99,7 +100,7 @@ public final class Fence {
     return terminal(fate.state(), "the task has ended already");
   }
 
-  /** The name stays the same for workers, the sentence says what it was. */
+  /** Always {@code task_expired}; the message and the reason say what ended the attempt. */
   private Problem expired(Lease lease) {
     @Nullable Attempt ended = queries.ended(lease).orElse(null);
     @Nullable Failure failure = ended == null ? null : ended.failure();

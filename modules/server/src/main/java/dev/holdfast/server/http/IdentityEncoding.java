@@ -5,8 +5,8 @@ import io.helidon.http.encoding.ContentEncoder;
 import io.helidon.http.encoding.ContentEncoding;
 import java.util.Set;
 
-/** {@code Content-Encoding: identity}: a body that says that it is as it is. */
-public final class NotEncoded implements ContentEncoding {
+/** Accepts {@code Content-Encoding: identity}, which the web server does not know. */
+public final class IdentityEncoding implements ContentEncoding {
   private static final String IDENTITY = "identity";
 
   @Override

@@ -1,0 +1,120 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.server.auth.Caller;
+import dev.holdfast.server.http.Problem;
+import dev.holdfast.server.routing.Call;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the filter of a list of jobs from the parameters of a request. */
+final class JobFilterParameters {
+  private static final int LONGEST_TEXT = 200;
+  private static final Instant LATEST = Instant.parse("9999-12-31T00:00:00Z");
+  private static final List<String> NAMES =
+      List.of(
+          "state",
+          "queue",
+          "kind",
+          "run",
+          "parent",
+          "tenant",
+          "q",
+          "createdAfter",
+          "createdBefore");
+
+  private JobFilterParameters() {}
+
+  /** The filter for tenants that the caller may see; null if that is none of those asked for. */
+  static @Nullable JobFilter within(Caller caller, @Nullable String tenant, JobFilter filter) {
+    if (tenant != null && !caller.sees(tenant)) {
+      return null;
+    }
+    return filter.tenant(tenant == null ? caller.onlyTenant() : tenant);
+  }
+
+  /** The names of the parameters of a filter, and others. */
+  static String[] and(String... others) {
+    return Stream.concat(NAMES.stream(), Stream.of(others)).toArray(String[]::new);
+  }
+
+  static JobFilter filter(Call call) {
+    return JobFilter.ALL
+        .states(call.query("state").map(JobFilterParameters::states).orElse(Set.of()))
+        .queue(call.query("queue").map(Limits::queue).orElse(null))
+        .kind(call.query("kind").map(Limits::kind).orElse(null))
+        .run(call.query("run").map(JobId::parse).orElse(null))
+        .parent(call.query("parent").map(JobId::parse).orElse(null))
+        .text(call.query("q").map(JobFilterParameters::text).orElse(null))
+        .from(call.query("createdAfter").map(JobFilterParameters::firstId).orElse(null))
+        .before(call.query("createdBefore").map(JobFilterParameters::firstId).orElse(null));
+  }
+
+  static @Nullable JobFilter within(Call call, JobFilter filter) {
+    String tenant = call.query("tenant").map(word -> Limits.word("tenant", word)).orElse(null);
+    return within(call.caller(), tenant, filter);
+  }
+
+  /** Ids begin with the time of creation, so a bound by time is a bound by id. */
+  static JobId firstId(String time) {
+    try {
+      Instant moment = OffsetDateTime.parse(time).toInstant();
+      if (moment.isAfter(Instant.EPOCH) && moment.isBefore(LATEST)) {
+        return JobId.firstOf(moment);
+      }
+    } catch (DateTimeException malformed) {
+      // answered below
+    }
+    throw new Problem(
+        422, "invalid_value", "a time is written like 2026-11-15T10:05:00Z, with its offset");
+  }
+
+  static Set<JobState> states(String list) {
+    EnumSet<JobState> states = EnumSet.noneOf(JobState.class);
+    for (String word : list.split(",", -1)) {
+      try {
+        states.add(JobState.valueOf(word.strip().toUpperCase(Locale.ROOT)));
+      } catch (IllegalArgumentException unknown) {
+        throw new Problem(
+            422,
+            "invalid_value",
+            "a state is one of "
+                + EnumSet.allOf(JobState.class).stream()
+                    .map(JobState::name)
+                    .collect(Collectors.joining(", ")));
+      }
+    }
+    return states;
+  }
+
+  static JobId cursor(String text) {
+    try {
+      return JobId.parse(text);
+    } catch (RefusedException notOne) {
+      throw new Problem(
+          422, "invalid_value", "the cursor is not one that an answer of this server contained");
+    }
+  }
+
+  static String text(String given) {
+    if (given.isBlank() || given.length() > LONGEST_TEXT || given.indexOf('\0') >= 0) {
+      throw new Problem(
+          422,
+          "invalid_value",
+          "parameter 'q' must have 1 to %d characters, and no NUL".formatted(LONGEST_TEXT));
+    }
+    return given.strip();
+  }
+}
