@@ -1,6 +1,6 @@
 package dev.holdfast.app.config;
 
-import dev.holdfast.RetentionPolicy;
+import dev.holdfast.JobRetention;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.model.attempt.Timings;
@@ -80,8 +80,8 @@ public final class WorkerSettings {
     return new FolderStore(settings.folder(Setting.ARTIFACTS_FOLDER, ""));
   }
 
-  public static RetentionPolicy retention(Settings settings) {
-    return RetentionPolicy.NONE
+  public static JobRetention retention(Settings settings) {
+    return JobRetention.NONE
         .keep(JobState.SUCCEEDED, settings.duration(Setting.RETAIN_SUCCEEDED))
         .keep(JobState.CANCELLED, settings.duration(Setting.RETAIN_CANCELLED))
         .keep(JobState.FAILED, settings.duration(Setting.RETAIN_FAILED));
