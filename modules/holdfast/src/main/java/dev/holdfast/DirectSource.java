@@ -40,14 +40,14 @@ final class DirectSource implements JobSource {
   private final JobQueue jobs;
   private final JobQueries queries;
   private final Maintenance maintenance;
-  private final @Nullable Retention retention;
+  private final @Nullable DeleteOldJobs deleteOldJobs;
 
-  DirectSource(Queue queue, @Nullable Retention retention) {
+  DirectSource(Queue queue, @Nullable DeleteOldJobs deleteOldJobs) {
     this.queue = queue;
     this.jobs = queue.jobs();
     this.queries = queue.queries();
     this.maintenance = queue.maintenance();
-    this.retention = retention;
+    this.deleteOldJobs = deleteOldJobs;
   }
 
   @Override
@@ -148,7 +148,7 @@ final class DirectSource implements JobSource {
 
   @Override
   public boolean deleteOldJobs() {
-    return retention != null && asked(retention::runIfDue);
+    return deleteOldJobs != null && asked(deleteOldJobs::runIfDue);
   }
 
   @Override

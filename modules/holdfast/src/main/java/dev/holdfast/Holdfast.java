@@ -44,7 +44,7 @@ public final class Holdfast implements AutoCloseable {
   private final DataSource dataSource;
   private final Codec codec;
   private final Queue queue;
-  private volatile @Nullable Retention retention;
+  private volatile @Nullable DeleteOldJobs deleteOldJobs;
 
   private Holdfast(DataSource dataSource, Codec codec, Queue.Options options) {
     this.dataSource = dataSource;
@@ -139,17 +139,17 @@ public final class Holdfast implements AutoCloseable {
    * Deletes jobs that ended long enough ago. Workers and {@link #upkeep} of this object do it from
    * time to time, if they are made after this call.
    */
-  public Holdfast retention(RetentionPolicy policy) {
+  public Holdfast retention(JobRetention policy) {
     return retention(policy, new FolderStore(WorkerBuilder.DEFAULT_FOLDER));
   }
 
   /** The same where workers put artifacts into another store than the default. */
-  public Holdfast retention(RetentionPolicy policy, ArtifactStore artifacts) {
-    return retention(policy, artifacts, Retention.FIRST);
+  public Holdfast retention(JobRetention policy, ArtifactStore artifacts) {
+    return retention(policy, artifacts, DeleteOldJobs.FIRST);
   }
 
-  Holdfast retention(RetentionPolicy policy, ArtifactStore artifacts, Duration first) {
-    retention = new Retention(queue.maintenance(), policy, artifacts, first, System::nanoTime);
+  Holdfast retention(JobRetention policy, ArtifactStore artifacts, Duration first) {
+    deleteOldJobs = new DeleteOldJobs(queue.maintenance(), policy, artifacts, first, System::nanoTime);
     return this;
   }
 
@@ -163,7 +163,7 @@ public final class Holdfast implements AutoCloseable {
 
   /** A worker for these queues, to be given handlers and started. */
   public WorkerBuilder worker(String... queues) {
-    return new WorkerBuilder(new DirectSource(queue, retention), codec, List.of(queues));
+    return new WorkerBuilder(new DirectSource(queue, deleteOldJobs), codec, List.of(queues));
   }
 
   /**
@@ -185,7 +185,7 @@ public final class Holdfast implements AutoCloseable {
 
   /** Keeps the queue in order for as long as it is open; a worker does the same by itself. */
   public Upkeep upkeep(Timings timings, Metrics metrics) {
-    return new Upkeep(new DirectSource(queue, retention), timings, metrics);
+    return new Upkeep(new DirectSource(queue, deleteOldJobs), timings, metrics);
   }
 
   /** Throws a message that says what to do when the database is not fit for use. */

@@ -2,6 +2,7 @@ package guide;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.JobRetention;
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.job.Cancellation;
@@ -15,10 +16,13 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.handler.JobContext;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Looking and steering. */
@@ -75,15 +79,25 @@ class SteeringTest extends Guide {
     // endregion
     assertThat(found).extracting(JobStatus::id).containsExactly(id);
     assertThat(statistics.byState()).containsEntry(JobState.FAILED, 1L);
-    // region steering
-    int deleted =
-        holdfast
-            .queue()
-            .maintenance()
-            .retain(JobState.SUCCEEDED, Duration.ofDays(7)); // up to 1,000
-    // endregion
-    assertThat(deleted).isZero();
+    assertThat(holdfast.queue().maintenance().retain(JobState.SUCCEEDED, Duration.ofDays(7)))
+        .isZero();
     assertThat(holdfast.queue().maintenance().retain(JobState.FAILED, Duration.ZERO)).isEqualTo(1);
     assertThat(holdfast.find(id)).isEmpty();
+  }
+
+  @Test
+  void old_jobs_are_deleted_if_the_library_is_told_how_long_they_are_kept() {
+    // region retention
+    holdfast.retention(
+        JobRetention.NONE
+            .keep(JobState.SUCCEEDED, Duration.ofDays(7))
+            .keep(JobState.FAILED, Duration.ofDays(90))); // CANCELLED ones are kept for ever
+    Worker worker = holdfast.worker("mail").handle("send-mail", Mail.class, this::send).start();
+    // endregion
+    worker.close();
+  }
+
+  private @Nullable Object send(Mail mail, JobContext context) {
+    return null;
   }
 }

@@ -27,6 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -79,10 +80,16 @@ class StartTest extends LibraryTest {
 
   @Test
   void each_further_worker_needs_one_more() {
-    Holdfast library = on(4);
+    HikariDataSource pool = pool(db.url(), 4);
+    Holdfast library = impatient(pool);
     start(worker(library));
     start(worker(library));
     await(enqueue(Job.of("echo")), JobState.SUCCEEDED);
+    // One for the heartbeats of both, and one for each to listen: they come after the start.
+    Awaitility.await()
+        .atMost(SOON)
+        .during(Duration.ofMillis(200))
+        .until(() -> pool.getHikariPoolMXBean().getActiveConnections() >= 3);
     assertThat(refused(worker(library)))
         .hasMessageContaining("gave 4 of the 5 connections")
         .hasMessageContaining("to 5 or more");

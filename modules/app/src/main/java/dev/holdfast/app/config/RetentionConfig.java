@@ -2,7 +2,7 @@ package dev.holdfast.app.config;
 
 import static dev.holdfast.app.setting.SettingType.duration;
 
-import dev.holdfast.RetentionPolicy;
+import dev.holdfast.JobRetention;
 import dev.holdfast.app.setting.Concern;
 import dev.holdfast.app.setting.Setting;
 import dev.holdfast.app.setting.SettingValues;
@@ -32,8 +32,8 @@ public record RetentionConfig(Duration succeeded, Duration cancelled, Duration f
     return new RetentionConfig(values.get(SUCCEEDED), values.get(CANCELLED), values.get(FAILED));
   }
 
-  public RetentionPolicy policy() {
-    return RetentionPolicy.NONE
+  public JobRetention policy() {
+    return JobRetention.NONE
         .keep(JobState.SUCCEEDED, succeeded)
         .keep(JobState.CANCELLED, cancelled)
         .keep(JobState.FAILED, failed);

@@ -12,8 +12,10 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
@@ -43,6 +45,42 @@ class DatabaseSubscriptionTest extends QueueFixture {
         db.name());
     await().atMost(SOON).until(() -> calls.contains("closed"));
     assertThat(calls).containsExactly("abort", "close", "closed");
+  }
+
+  @Test
+  void each_notification_calls_every_callback_once_even_if_one_throws() throws Exception {
+    BlockingQueue<String> woken = new LinkedBlockingQueue<>();
+    try (DatabaseSubscription shared = opened.notifier().subscribeToDatabase()) {
+      shared.onWakeUp(
+          name -> {
+            throw new IllegalStateException("on purpose");
+          });
+      shared.onWakeUp(name -> woken.add("second " + name));
+      shared.onWakeUp(name -> woken.add("third " + name));
+      shared.add(QUEUE);
+      assertThat(woken.poll(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo("second " + QUEUE);
+      assertThat(woken.poll(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo("third " + QUEUE);
+      // An enqueue of this process wakes it over the database alone.
+      add(job());
+      assertThat(woken.poll(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo("second " + QUEUE);
+      assertThat(woken.poll(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo("third " + QUEUE);
+      shared.add("other");
+      assertThat(woken.poll(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo("second other");
+      assertThat(woken.poll(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo("third other");
+      assertThat(woken).isEmpty();
+    }
+  }
+
+  @Test
+  void a_subscription_counts_while_it_is_open() {
+    DatabaseSubscription first = opened.notifier().subscribeToDatabase();
+    DatabaseSubscription second = opened.notifier().subscribe(List.of(QUEUE), name -> {});
+    assertThat(opened.notifier().subscriptions()).isEqualTo(2);
+    first.close();
+    first.close();
+    assertThat(opened.notifier().subscriptions()).isEqualTo(1);
+    second.close();
+    assertThat(opened.notifier().subscriptions()).isZero();
   }
 
   private static DatabaseSubscription subscribe(DataSource source, Consumer<String> wake) {

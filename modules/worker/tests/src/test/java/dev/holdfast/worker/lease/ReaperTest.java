@@ -34,6 +34,26 @@ class ReaperTest {
   }
 
   @Test
+  void while_there_are_old_jobs_to_delete_the_next_round_follows_at_once() {
+    source.oldJobs = 2;
+    assertThat(reaper.runOnce()).isZero();
+    assertThat(reaper.runOnce()).isZero();
+    assertThat(reaper.runOnce()).isPositive();
+  }
+
+  @Test
+  void old_jobs_that_cannot_be_deleted_keep_it_from_nothing() {
+    source.before =
+        verb -> {
+          if (verb.equals("deleteOldJobs")) {
+            throw new IllegalStateException("permission denied");
+          }
+        };
+    assertThat(judges()).isTrue();
+    assertThat(judges()).isTrue();
+  }
+
+  @Test
   void what_it_recovers_is_counted_by_reason() {
     source.recovered = Map.of("stale", 3, "ended", 0, "timeout", 1);
     reaper.runOnce();

@@ -62,6 +62,10 @@ public final class MemorySource implements JobSource {
   public volatile @Nullable Duration nextDue;
   public volatile @Nullable String asksForAnEmptyWorker;
   public volatile Map<String, Integer> recovered = Map.of();
+
+  /** How many more times there are old jobs to delete. */
+  public volatile int oldJobs;
+
   public volatile @Nullable Consumer<String> wake;
 
   public MemorySource with(LeasedJob... jobs) {
@@ -257,6 +261,14 @@ public final class MemorySource implements JobSource {
     called("sweep");
     sweeps.add(judge);
     return judge ? recovered : Map.of();
+  }
+
+  @Override
+  public boolean deleteOldJobs() {
+    called("deleteOldJobs");
+    boolean more = oldJobs > 0;
+    oldJobs = Math.max(0, oldJobs - 1);
+    return more;
   }
 
   @Override

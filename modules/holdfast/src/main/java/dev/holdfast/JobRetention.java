@@ -10,16 +10,16 @@ import java.util.Map;
  * kept for ever.
  *
  * <pre>{@code
- * RetentionPolicy.NONE
+ * JobRetention.NONE
  *     .keep(JobState.SUCCEEDED, Duration.ofDays(7))
  *     .keep(JobState.FAILED, Duration.ofDays(90))
  * }</pre>
  */
-public record RetentionPolicy(Map<JobState, Duration> ages) {
+public record JobRetention(Map<JobState, Duration> ages) {
   /** Deletes nothing. */
-  public static final RetentionPolicy NONE = new RetentionPolicy(Map.of());
+  public static final JobRetention NONE = new JobRetention(Map.of());
 
-  public RetentionPolicy {
+  public JobRetention {
     ages = Map.copyOf(ages);
     ages.forEach(
         (state, age) -> {
@@ -38,10 +38,10 @@ public record RetentionPolicy(Map<JobState, Duration> ages) {
   }
 
   /** The same policy, with jobs of this state kept for this long after they ended. */
-  public RetentionPolicy keep(JobState state, Duration age) {
+  public JobRetention keep(JobState state, Duration age) {
     Map<JobState, Duration> more = new EnumMap<>(JobState.class);
     more.putAll(ages);
     more.put(state, age);
-    return new RetentionPolicy(more);
+    return new JobRetention(more);
   }
 }

@@ -20,15 +20,15 @@ import org.slf4j.LoggerFactory;
  * every round. A round goes on for about a second, so that reaping is not held up for longer; the
  * next one continues. Any number of nodes may do it at the same time.
  */
-final class Retention {
-  private static final Logger log = LoggerFactory.getLogger(Retention.class);
+final class DeleteOldJobs {
+  private static final Logger log = LoggerFactory.getLogger(DeleteOldJobs.class);
 
   static final Duration FIRST = Duration.ofMinutes(1);
   static final Duration INTERVAL = Duration.ofMinutes(10);
   private static final Duration ROUND = Duration.ofSeconds(1);
 
   private final Maintenance maintenance;
-  private final RetentionPolicy policy;
+  private final JobRetention policy;
   private final ArtifactStore artifacts;
   private final LongSupplier nanos;
   private final ReentrantLock running = new ReentrantLock();
@@ -37,9 +37,9 @@ final class Retention {
   /**
    * @param first how long after the start it runs for the first time
    */
-  Retention(
+  DeleteOldJobs(
       Maintenance maintenance,
-      RetentionPolicy policy,
+      JobRetention policy,
       ArtifactStore artifacts,
       Duration first,
       LongSupplier nanos) {
