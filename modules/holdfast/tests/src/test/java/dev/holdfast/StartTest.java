@@ -258,8 +258,7 @@ class StartTest extends LibraryTest {
   @Test
   void an_older_and_a_newer_schema_are_refused() {
     long current = db.count("SELECT max(version::int) FROM holdfast.flyway_schema_history");
-    String change =
-        "UPDATE holdfast.flyway_schema_history SET version = '%d' WHERE version = '%d'";
+    String change = "UPDATE holdfast.flyway_schema_history SET version = '%d' WHERE version = '%d'";
     db.sql(change.formatted(current - 1, current));
     assertThat(refused(worker(on(3))))
         .hasMessageContaining("at version %d, this Holdfast needs %d", current - 1, current)

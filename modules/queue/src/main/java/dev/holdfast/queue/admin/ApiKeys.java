@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Who may come in. */
+/** Keys of the API: created, revoked and looked up. */
 public final class ApiKeys {
   private static final String SELECT =
       """

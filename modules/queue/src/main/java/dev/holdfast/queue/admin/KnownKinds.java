@@ -12,7 +12,8 @@ import java.util.Collection;
  * some do not yet; a job is failed for want of a handler only when none of them does.
  */
 public final class KnownKinds {
-  // In their order, or two workers that say the same deadlock; and not again before it matters.
+  // In a fixed order, or two workers that announce the same kinds deadlock. A row that was written
+  // a moment ago is not written again.
   private static final Sql ANNOUNCE =
       Sql.of(
           """
@@ -27,8 +28,8 @@ public final class KnownKinds {
        WHERE k.seen_at < excluded.seen_at - interval '20 seconds'
       """);
 
-  // The time runs from the first attempt: before that nobody has met it. Workers say every half
-  // minute what they know, so that one who was heard two minutes ago may still be there.
+  // The time runs from the first attempt: before that no worker has met it. Workers announce
+  // every half minute, so that one that was heard two minutes ago may still be there.
   private static final Sql MAY_BE =
       Sql.of(
           """

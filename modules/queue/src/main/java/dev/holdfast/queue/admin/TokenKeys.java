@@ -6,7 +6,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 
-/** What task tokens are signed with. */
+/** Keys that task tokens are signed with: the newest signs, older ones are believed for a while. */
 public final class TokenKeys {
   private static final Sql IN_USE =
       Sql.of(

@@ -113,7 +113,7 @@ public final class Claim {
   }
 
   /**
-   * @param tenant whose jobs; null is everybody's
+   * @param tenant whose jobs; null for all
    */
   public Claimed from(
       String queue, int most, String worker, Duration lease, @Nullable String tenant) {
@@ -159,7 +159,7 @@ public final class Claim {
     if (!jobs.isEmpty()) {
       return new Claimed(jobs, null);
     }
-    // A retry that is due and could not be had: somebody else is just making it claimable.
+    // A retry is due but was not promoted here: another connection is promoting it right now.
     Duration next = elsewhere ? IN_A_MOMENT : survey.nextDue();
     return new Claimed(jobs, sooner(next, known.nextFullLook(from)));
   }

@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Claimed jobs leave dead entries at the front of the claim index, and each claim walks over
  * them until a vacuum has cleared them away: further every time while a heap of jobs is worked off,
- * and for ever while somebody holds an old snapshot. So after a large claim, or a few slow ones,
- * the next begins where the last one did, priority by priority. What commits late with an earlier
- * time, or goes back to its old place in the queue, may lie before that; it is found by a look from
- * the start, which comes again after a while, and at once when nothing else is found. While claims
- * are small and quick nothing of this happens.
+ * and for ever while some transaction holds an old snapshot. So after a large claim, or a few slow
+ * ones, the next begins where the last one did, priority by priority. What commits late with an
+ * earlier time, or goes back to its old place in the queue, may lie before that; it is found by a
+ * look from the start, which comes again after a while, and at once when nothing else is found.
+ * While claims are small and quick nothing of this happens.
  */
 final class ClaimCursor {
   static final double NONE = Double.NEGATIVE_INFINITY;
@@ -29,7 +29,7 @@ final class ClaimCursor {
 
   private static final Duration SLOW_PER_ROW = Duration.ofNanos(60_000);
 
-  /** Who gets so many at once has a heap of them before him. */
+  /** A claim that finds so many at once has a backlog before it. */
   static final int LARGE = 100;
 
   /**

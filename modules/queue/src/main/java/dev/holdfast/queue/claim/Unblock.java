@@ -12,14 +12,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets jobs go that have waited long enough for others: to PENDING once all have ended, or to
- * CANCELLED or FAILED as soon as one has failed them.
+ * Moves jobs out of WAITING: to PENDING once all that they depend on have ended, or to CANCELLED or
+ * FAILED as soon as one of those has failed.
  *
- * <p>Nobody tells a waiting job that its dependency ended: that would cost every settle a look.
- * Instead whoever finds nothing to claim looks here, and so does every sweep.
+ * <p>A settle does not look for jobs that depend on its own, because every settle would pay for it.
+ * Instead an empty claim runs this for its queue, and every sweep for all queues.
  */
 public final class Unblock {
-  /** Of a job j: it need not wait any longer. */
+  /** Of a job {@code j}: all that it depends on have ended, or one has failed. */
   static final String READY =
       """
       (NOT EXISTS (
@@ -99,7 +99,7 @@ public final class Unblock {
     for (int batch = 0; batch < BATCHES; batch++) {
       List<String> now = database.run("unblock", connection -> ready(connection, queue));
       unblocked.addAll(now);
-      // Not "fewer than a batch": one that was cancelled frees the next, link by link.
+      // Until a batch is empty: a job that was cancelled may release the next one of a chain.
       if (now.isEmpty()) {
         break;
       }

@@ -92,7 +92,7 @@ public final class Retry {
     return all(connection, ENDED_BADLY, jobs, tenant);
   }
 
-  /** However it ended. For whoever asks for one of its steps right after, in the transaction. */
+  /** However it ended. The same transaction then asks for one of its steps. */
   static List<Retried> toStep(Connection connection, JobId job) throws SQLException {
     return all(connection, ENDED, List.of(job), null);
   }

@@ -48,7 +48,7 @@ public sealed interface Connections extends AutoCloseable {
 
     @Override
     public void close() {
-      // The pool belongs to whoever made it.
+      // The pool belongs to the caller.
     }
   }
 

@@ -95,12 +95,12 @@ public final class Database implements AutoCloseable {
     return run(verb, connection -> inTransaction(connection, Rows.ONE_PLAN, work));
   }
 
-  /** The same for what may have to wait for others, who hold a lock: not for longer than this. */
+  /** The same for work that may have to wait for a lock: not for longer than this. */
   public <T extends @Nullable Object> T transactWithin(Duration lock, String verb, Work<T> work) {
     return run(verb, connection -> inTransaction(connection, limitOnLocks(lock), work));
   }
 
-  /** Gives no row where a limit is set already: it is for whoever set it to say. */
+  /** Gives no row where a limit is set already: that one stays. */
   public static String limitOnLocks(Duration limit) {
     return "SELECT set_config('lock_timeout', '%d', true) WHERE current_setting('lock_timeout') = '0'"
         .formatted(limit.toMillis());
@@ -117,7 +117,7 @@ public final class Database implements AutoCloseable {
       try {
         return once(verb, work);
       } catch (SQLException trouble) {
-        // Bounded in time as well: a pool may take half a minute to say that there is nobody. A
+        // Bounded in time as well: a pool may take half a minute to find that the server is away. A
         // deadlock may have taken as long to be found, and be gone the next time.
         boolean late =
             !SqlErrors.isConflict(trouble) && System.nanoTime() - start > PATIENCE.toNanos();

@@ -53,7 +53,7 @@ public final class DatabaseException extends RuntimeException {
                 && (SqlErrors.waited(cause) || SqlErrors.isConflict(cause))));
   }
 
-  /** True when nobody gets an answer just now; the queue itself logs it, once for all. */
+  /** True when the database does not answer at all; the queue logs that once for all callers. */
   public boolean isOutage() {
     return mayPass() && !isBusy();
   }

@@ -10,12 +10,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Does in one go what several threads ask for at the same moment: one statement, one commit, one
- * flush of the log for all. Each returns once its own is durable.
+ * Combines what several threads ask for at the same moment: one statement, one commit, one flush of
+ * the log for all. Each call returns once its own part is durable.
  *
- * <p>Who is alone waits for nobody. Whoever comes while others are at it is done next, with all
- * that came meanwhile. Where many were done together, many are about to ask again; so the first of
- * them waits a moment for most of the others.
+ * <p>A single caller does not wait. Calls that come while a batch is written form the next batch.
+ * After a large batch many threads are about to ask again; so the first of them waits a moment for
+ * most of the others.
  */
 public final class GroupCommit<Q, A> {
   private static final int BATCH = 500;

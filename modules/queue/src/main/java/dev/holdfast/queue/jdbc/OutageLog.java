@@ -4,7 +4,7 @@ import dev.holdfast.model.value.Outage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Where it is logged that the database is away, and that it is back: once for all who call it. */
+/** Logs that the database is away, and that it is back: once for all callers. */
 final class OutageLog {
   private static final Logger log = LoggerFactory.getLogger(OutageLog.class);
 

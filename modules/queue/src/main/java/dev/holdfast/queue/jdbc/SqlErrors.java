@@ -6,7 +6,7 @@ import java.sql.SQLRecoverableException;
 import java.sql.SQLTransientException;
 import java.util.Set;
 
-/** What an SQLException means for the one who got it. */
+/** What an SQLException means for its caller. */
 public final class SqlErrors {
   private static final String SERIALIZATION = "40001";
   private static final String DEADLOCK = "40P01";
@@ -74,7 +74,7 @@ public final class SqlErrors {
     return state(trouble).equals("23505");
   }
 
-  /** True when the server has no room for one more, such as for a notification nobody reads. */
+  /** True when the server has no room for one more, such as for a notification that is not read. */
   public static boolean isOverLimit(SQLException trouble) {
     return state(trouble).equals("54000");
   }

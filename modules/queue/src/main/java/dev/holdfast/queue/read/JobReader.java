@@ -36,7 +36,7 @@ public final class JobReader {
             .formatted(
                 isShort("payload", Limits.BULK_BYTES), isShort("result", Limits.BULK_BYTES))),
 
-    // Whoever asks for two hundred jobs of a megabyte gets the short parts of them. By its stored
+    // A list of two hundred jobs of a megabyte each has only their short parts. By its stored
     // size first, which is known without reading it; a payload that was compressed well is read,
     // but only once it is known to be small there.
     SHORT(

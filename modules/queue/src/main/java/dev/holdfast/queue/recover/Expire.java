@@ -13,8 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Ends what has run out of time and did not end by itself: cancellations nobody acknowledged,
- * attempts past their timeout, jobs past their deadline.
+ * Ends what has run out of time and did not end by itself: cancellations that were not
+ * acknowledged, attempts past their timeout, jobs past their deadline.
  *
  * <p>A worker ends its own handlers in time; this is for those that do not listen, and for jobs
  * that never started. A running attempt is given the cancel grace period to stop before it is

@@ -127,7 +127,7 @@ public final class Reap {
   /**
    * What became of one job.
    *
-   * @param worker who had it; null when nobody had
+   * @param worker the name under which it ran; null when it did not run
    */
   public record Reaped(
       JobId job, int attempt, String queue, JobState state, @Nullable String worker) {
@@ -141,7 +141,7 @@ public final class Reap {
     }
   }
 
-  /** To be told once it is so. */
+  /** Called after the commit. */
   public static List<Reaped> logged(List<Reaped> reaped) {
     for (Reaped each : reaped) {
       if (each.worker() != null) {

@@ -8,7 +8,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Counts what an operator should look at; where there is very much of it, not to the end. */
+/** Counts what an operator should look at, up to a limit. */
 public final class WarnOverdue {
   private static final Sql SQL =
       Sql.of(

@@ -13,7 +13,7 @@ import java.util.List;
 
 /**
  * Takes an attempt's artifacts for the job's, and says so in the timeline. This is the moment of
- * publication: the files are moved afterwards, by whoever was accepted here.
+ * publication: the files are moved afterwards, by the worker that was accepted here.
  */
 public final class Publish {
   // Run again after a lost answer, it finds its own rows and adds nothing to the timeline.

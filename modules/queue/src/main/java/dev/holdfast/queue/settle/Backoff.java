@@ -14,9 +14,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** How long failed jobs wait for their next attempt, where those who failed them do not say. */
+/**
+ * How long failed jobs wait for their next attempt, where neither handler nor kind decides it. Both
+ * the worker's settlement and the completion over HTTP are answered by this.
+ */
 public record Backoff(RetryDefaults defaults) {
-  // No lock: while an attempt holds its job, nobody else counts its failures.
+  // No lock: while an attempt holds its job, no other statement raises its failures.
   private static final Sql SQL =
       Sql.of("SELECT id, kind, queue, failures FROM holdfast.job WHERE id = ANY (:jobs::uuid[])");
 

@@ -116,7 +116,7 @@ public final class EndAttemptSql {
   /**
    * The leases whose attempts had ended this way already. A settle is tried again when its answer
    * was lost; it then finds no running row, but its own ending, and that is no lost lease. Only for
-   * outcomes that nobody but the worker itself can bring about.
+   * outcomes that only the worker itself can bring about.
    */
   static Set<Lease> before(Connection connection, List<Lease> leases, AttemptOutcome outcome)
       throws SQLException {

@@ -5,6 +5,7 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.queue.jdbc.FailureJson;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.FenceSql;
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -48,7 +49,8 @@ public final class Fail {
 
   private static final Sql SQL =
       EndAttemptSql.ofKnown(
-          """
+          Sql.fragment(
+              """
           WITH failed AS (
             SELECT * FROM unnest(:jobs::uuid[], :attempts::int4[], :failures::text[],
                                  :retryable::bool[], :delays::int8[])
@@ -57,12 +59,14 @@ public final class Fail {
             SELECT j.id, j.attempt, j.worker_id, j.failures, j.max_attempts, j.cancel_requested_at,
                    f.failure::jsonb AS failed_with, f.retryable, f.delay_ms
               FROM holdfast.job j JOIN failed f ON f.id = j.id AND f.attempt = j.attempt
-             WHERE j.lease_expires_at IS NOT NULL
+             WHERE ${running}
              ORDER BY j.id
                FOR NO KEY UPDATE OF j
           )
           """
-              + ENDING_OF_FAILED);
+                  + ENDING_OF_FAILED,
+              "running",
+              FenceSql.isRunning("j")));
 
   // Expire also ends attempts as FAILED; whose ending it was, the failure tells.
   private static final Sql FAILED_BEFORE =

@@ -17,13 +17,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Extends all leases of a worker in one statement, and brings back who was cancelled or lost. */
+/** Extends all leases of a worker in one statement, and returns which were cancelled or lost. */
 public final class Heartbeat {
-  // Not "and the lease has not run out": after an outage a lease nobody took is simply extended.
+  // Not "and the lease has not run out": after an outage a lease that was not taken is extended.
   // SKIP LOCKED, because a handler may hold its own row locked for long, by settling in its
   // transaction; the heartbeat of all other jobs must not wait for it, and nor can the reaper
   // take a locked row. Whether such a lease is still held is read, not locked, in the last select.
-  // Where it has run out, whoever holds the row may be a reaper, and then the answer is not known
+  // Where it has run out, a reaper may hold the row, and then the answer is not known
   // before that has ended: see settled.
   // Each row is looked up by its id, never joined as a whole, as in Succeed.
   private static final Sql SQL =
@@ -114,7 +114,7 @@ public final class Heartbeat {
   }
 
   /**
-   * @param patience how long to wait for who may be a reaper
+   * @param patience how long to wait for a row that a reaper may hold
    */
   public static List<HeartbeatResult> of(
       Connection connection, List<Lease> leases, Duration lease, Duration patience)
@@ -130,9 +130,9 @@ public final class Heartbeat {
   }
 
   /**
-   * Waits a moment for those who hold these rows, and asks again: by then a reaper has ended the
-   * leases or has not, and the second statement sees which. Nothing for those who hold them longer:
-   * a handler may, in a transaction of its own, and then no reaper has them.
+   * Waits a moment for the transactions that hold these rows, and asks again: by then a reaper has
+   * ended the leases or has not, and the second statement sees which. Nothing for rows that are
+   * held longer: a handler may, in a transaction of its own, and then no reaper has them.
    */
   private static Map<Lease, HeartbeatResult> settled(
       Connection connection, List<Lease> unsure, Duration lease, Duration patience)

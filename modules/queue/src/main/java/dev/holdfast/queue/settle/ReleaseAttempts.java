@@ -7,6 +7,7 @@ import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.FenceSql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -22,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 public final class ReleaseAttempts {
   private static final Sql SQL =
       EndAttemptSql.ofKnown(
-          """
+          Sql.fragment(
+              """
           WITH given AS (
             SELECT * FROM unnest(:jobs::uuid[], :attempts::int4[], :delays::int8[],
                                  :events::text[], :data::text[])
@@ -30,7 +32,7 @@ public final class ReleaseAttempts {
           ), held AS MATERIALIZED (
             SELECT j.id, j.attempt, j.worker_id, j.cancel_requested_at, g.delay_ms, g.event, g.data
               FROM holdfast.job j JOIN given g ON g.id = j.id AND g.attempt = j.attempt
-             WHERE j.lease_expires_at IS NOT NULL
+             WHERE ${running}
              ORDER BY j.id
                FOR NO KEY UPDATE OF j
           ), ending AS MATERIALIZED (
@@ -42,7 +44,9 @@ public final class ReleaseAttempts {
                    h.event, h.data::jsonb AS data
               FROM held h
           )
-          """);
+          """,
+              "running",
+              FenceSql.isRunning("j")));
 
   /** One attempt to end. Without a delay the job keeps its place in the queue. */
   private record Given(Lease lease, @Nullable Duration delay, String event, @Nullable Json data) {}

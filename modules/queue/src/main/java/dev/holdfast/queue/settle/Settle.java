@@ -135,7 +135,7 @@ public final class Settle {
     return storing(verb, refusal, () -> work.all(connection, batch));
   }
 
-  /** Work that writes JSON which somebody else made. */
+  /** Work that writes JSON which comes from a caller. */
   public interface Storing<T> {
     T store() throws SQLException;
   }

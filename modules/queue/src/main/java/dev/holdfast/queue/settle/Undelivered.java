@@ -13,7 +13,7 @@ import java.time.Duration;
 /**
  * Ends attempts that were pushed to a worker of which nothing was heard since. A claim writes one
  * time into {@code started_at} and {@code heartbeat_at}, and every callback a later one into the
- * latter: while both are equal, nobody was heard of.
+ * latter: while both are equal, the worker was not heard of.
  */
 public final class Undelivered {
   // The condition names the locked row itself, so that PostgreSQL checks it again when a callback
