@@ -1,9 +1,11 @@
 package dev.holdfast.worker.lease;
 
 import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.job.JobId;
 import dev.holdfast.worker.attempt.AttemptExecutor;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -121,6 +123,14 @@ public final class Slots {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** In the order in which they were claimed. */
+  public List<JobId> jobs() {
+    return all().stream()
+        .sorted(Comparator.comparingLong(AttemptExecutor::claimedAt))
+        .map(run -> run.job().id())
+        .toList();
   }
 
   /** True once nothing runs any more, false when the time is up before. */
