@@ -147,7 +147,7 @@ public final class Slots {
     }
   }
 
-  /** The same for whoever has to go through with it; an interrupt is kept for later. */
+  /** The same, but an interrupt does not end the wait; it is kept. */
   public boolean awaitEmptyUninterruptibly(Duration atMost) {
     long until = System.nanoTime() + TimeUnit.NANOSECONDS.convert(atMost);
     boolean interrupted = false;
