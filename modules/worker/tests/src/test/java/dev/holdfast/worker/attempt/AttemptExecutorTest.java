@@ -459,6 +459,9 @@ class AttemptExecutorTest {
 
     @Override
     public void kill() {
+      if (settledWhenKilled != null) {
+        return;
+      }
       // Long enough to see a settlement that does not wait for this.
       long until = System.nanoTime() + Duration.ofMillis(500).toNanos();
       while (host.ends.isEmpty() && System.nanoTime() < until) {
