@@ -113,7 +113,7 @@ record NamedSecret(String trigger) implements Rule {
       }
       case ':' -> {
         Join join = spaced ? Join.SPACED_COLON : Join.COLON;
-        // The user of a URL may have such a name; where his password ends is not for us to say.
+        // The user of a URL may have such a name; UrlPassword knows where its password ends.
         boolean other = then == ':' || then == '/' || line.has("://", start - 3);
         yield other ? Join.NONE : then == '=' ? Join.SPACED_EQUALS : join;
       }

@@ -4,7 +4,7 @@ import java.util.regex.Pattern;
 
 /** A private key's text form, over many lines or in one with escaped line ends. */
 record PrivateKey() implements Rule {
-  /** More than this is no key: whoever forgot the end must not silence the rest. */
+  /** More than this is no key: a key without an end must not hide the rest of the text. */
   static final int LONGEST = 16 << 10;
 
   static final String END = "-----END";

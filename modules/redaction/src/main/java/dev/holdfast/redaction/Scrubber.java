@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * a reader still sees what stood there.
  *
  * <p>Text is made {@link TerminalText plain} first: a colour within a secret would hide it from
- * here and from nobody else. What comes out has no escape sequences and is to be kept as it is;
- * whoever shortens it does so afterwards.
+ * here and from nobody else. What comes out has no escape sequences and is to be kept as it is; it
+ * is shortened afterwards only.
  *
  * <p>Known values are found as they are, in base64 (also within a longer text), in hexadecimal, in
  * these two also of UTF-16, percent-encoded and escaped as in JSON, XML and shells; those of

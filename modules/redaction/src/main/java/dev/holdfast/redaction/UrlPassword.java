@@ -1,6 +1,9 @@
 package dev.holdfast.redaction;
 
-/** {@code scheme://user:password@host}; without a password, the user is one if he looks like it. */
+/**
+ * {@code scheme://user:password@host}; without a password, a user name that looks like one is
+ * replaced.
+ */
 record UrlPassword() implements Rule {
   private static final int LONGEST = 1 << 10;
   private static final int LONG_FOR_A_USER = 20;

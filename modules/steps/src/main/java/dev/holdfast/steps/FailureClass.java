@@ -26,7 +26,7 @@ public enum FailureClass {
     return retryable;
   }
 
-  /** Whoever says something else has said nothing of use: it may well work the next time. */
+  /** Unknown texts are taken for transient. */
   public static FailureClass of(String text) {
     return Arrays.stream(values())
         .filter(one -> one.text().equals(text))

@@ -12,7 +12,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** What operators ask of one job, as its worker hears of it. */
+/** What operators ask of one job, as heartbeats bring it to the worker. */
 public final class Interventions {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -48,13 +48,15 @@ public final class Interventions {
     }
   }
 
-  /** An attempt under way is not waited for: the workspace is wanted, or the step another way. */
+  /**
+   * Whether a running attempt must stop: for a takeover, or for a recovery that concerns its step.
+   */
   private boolean applies(Urgent urgent) {
     Recovery asked = asked();
     return now.takeover() || (asked != null && urgent.concerns().test(asked));
   }
 
-  /** What is asked and was not yet honoured, once it is such that one can go on. */
+  /** Waits until what is asked and not yet honoured lets the job go on, and returns it. */
   PendingCommand await(Predicate<PendingCommand> goesOn) throws InterruptedException {
     lock.lockInterruptibly();
     try {
@@ -80,7 +82,7 @@ public final class Interventions {
     }
   }
 
-  /** A step that is to be done again and was not yet. */
+  /** The recovery that was asked for and not yet honoured. */
   public Optional<Recovery> pending() {
     lock.lock();
     try {
@@ -95,7 +97,7 @@ public final class Interventions {
     return recovery == null || recovery.updatedAt().equals(honoured) ? null : recovery;
   }
 
-  /** It is being done: until the database has heard so, it would be asked again. */
+  /** Marks it as honoured: heartbeats repeat it until the step's report is written. */
   void honour(Recovery recovery) {
     lock.lock();
     try {
@@ -120,7 +122,7 @@ public final class Interventions {
     }
   }
 
-  /** Calls {@code action} when an attempt under way should stop for an operator; at once if so. */
+  /** Calls {@code action} when a running attempt should stop for an operator; maybe at once. */
   Runnable whenUrgent(Predicate<Recovery> concerns, Runnable action) {
     Urgent mine = new Urgent(concerns, action);
     boolean already;

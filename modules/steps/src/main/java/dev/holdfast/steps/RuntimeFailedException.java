@@ -1,6 +1,6 @@
 package dev.holdfast.steps;
 
-/** A runtime ended badly. What it said last is what it is known by. */
+/** A runtime failed. Its message is what the failure is recognised by. */
 public final class RuntimeFailedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -111,7 +111,7 @@ public final class Signature {
       if (characters > MOST_CHARACTERS && !lines.isEmpty()) {
         break;
       }
-      // What is said again and again was not always said as often.
+      // A line that is repeated may be repeated more or less often the next time.
       if (!isProgress(line) && !line.equals(lines.peekFirst())) {
         lines.addFirst(line);
       }

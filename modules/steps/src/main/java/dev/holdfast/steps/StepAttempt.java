@@ -11,8 +11,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt of a step, on a thread of its own, with somebody looking at the clock. A step that
- * ignores being stopped is left behind: what it still does counts for nothing.
+ * One attempt of a step, on a thread of its own, while the caller's thread watches its time. An
+ * attempt that ignores being stopped is left behind: what it still does is ignored.
  */
 public final class StepAttempt<T extends @Nullable Object> {
   private static final ThreadLocal<@Nullable Vitals> OWN = new ThreadLocal<>();
@@ -51,7 +51,7 @@ public final class StepAttempt<T extends @Nullable Object> {
       String name, Callable<T> body, Budgets budgets, Supplier<Optional<Instant>> lastChange) {
     this.budgets = budgets;
     this.lastChange = lastChange;
-    // As its handler runs: one that computes must keep nobody else from going on.
+    // Of the same sort as the handler's: a step that computes must not block other virtual threads.
     Thread.Builder like =
         Thread.currentThread().isVirtual() ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
     this.thread = like.name(name).unstarted(() -> run(body));
@@ -67,7 +67,7 @@ public final class StepAttempt<T extends @Nullable Object> {
     return attempt;
   }
 
-  /** Of whichever attempt the calling thread runs, be it one that was left behind. */
+  /** A sign of life of the attempt that the calling thread runs, even if it was left behind. */
   static boolean aliveHere() {
     Vitals own = OWN.get();
     if (own != null) {
@@ -76,7 +76,7 @@ public final class StepAttempt<T extends @Nullable Object> {
     return own != null;
   }
 
-  /** The clocks of the attempt that the calling thread runs stand still meanwhile. */
+  /** Stops the clocks of the attempt that the calling thread runs while this work is done. */
   public static <T extends @Nullable Object, E extends Exception> T withoutClocks(Own<T, E> work)
       throws E, InterruptedException {
     Vitals own = OWN.get();
@@ -150,7 +150,7 @@ public final class StepAttempt<T extends @Nullable Object> {
     return how;
   }
 
-  /** Looked for only when nothing else was heard: it means to look at every file. */
+  /** Asked only when there was no other sign of life: it looks at every file. */
   private boolean hasChangedSomething() {
     Optional<Instant> change = lastChange.get();
     if (change.isPresent()) {
@@ -166,7 +166,7 @@ public final class StepAttempt<T extends @Nullable Object> {
       try {
         boolean unused = ended.await(until - System.nanoTime(), TimeUnit.NANOSECONDS);
       } catch (InterruptedException again) {
-        // It was passed on already.
+        // It was passed on to the attempt already.
       }
     }
   }

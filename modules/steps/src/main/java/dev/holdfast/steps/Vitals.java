@@ -39,7 +39,7 @@ final class Vitals {
     return now() - begun;
   }
 
-  /** Stops the clocks; each call wants its {@link #go}. */
+  /** Stops the clocks; each call needs a {@link #go}. */
   synchronized void stop() {
     if (stops++ == 0) {
       stoppedAt = nanos.getAsLong();
@@ -49,7 +49,7 @@ final class Vitals {
   synchronized void go() {
     if (--stops == 0) {
       stood += nanos.getAsLong() - stoppedAt;
-      // Nobody could have heard the program meanwhile.
+      // No sign of life could have been seen meanwhile.
       last = now();
     }
   }

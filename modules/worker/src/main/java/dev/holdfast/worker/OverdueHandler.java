@@ -4,7 +4,7 @@ import dev.holdfast.model.attempt.Lease;
 import java.time.Duration;
 
 /**
- * A handler that goes on although its attempt was given up: it was told to stop, by a timeout or a
+ * A handler that goes on although its attempt was abandoned: it was told to stop, by a timeout or a
  * cancel, and did not within the grace period. Java cannot end its thread.
  *
  * @param since the attempt was given up

@@ -21,7 +21,6 @@ import dev.holdfast.worker.source.Loop;
 import dev.holdfast.worker.source.Metrics;
 import dev.holdfast.worker.source.RetryingSource;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -191,15 +190,12 @@ public final class Worker implements AutoCloseable {
     claiming.wake();
   }
 
-  /** The jobs it is at, the one it has been at longest first. */
+  /** The jobs it runs, the one that was claimed first at the front. */
   public List<JobId> running() {
-    return slots.all().stream()
-        .sorted(Comparator.comparingLong(AttemptExecutor::claimedAt))
-        .map(run -> run.job().id())
-        .toList();
+    return slots.jobs();
   }
 
-  /** Handlers that do not end although their attempts were given up, the longest first. */
+  /** Handlers that go on although their attempts were abandoned, the longest first. */
   public List<OverdueHandler> overdue() {
     return attempts.overdue().all();
   }

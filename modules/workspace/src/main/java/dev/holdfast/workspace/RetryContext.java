@@ -7,14 +7,14 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a runtime is told of its step, and, when it is tried again, of what went wrong. Small, and
- * never the transcript: an attempt that reads all that its predecessor said makes its mistakes.
+ * What a runtime is told about its step and, when the step is tried again, about the failure.
+ * Small, and never the transcript: a runtime that reads its predecessor's transcript repeats its
+ * mistakes.
  *
- * <p>What whoever wrote the job says, and what operators say, is passed on as it was written. What
- * comes of an attempt before is scrubbed, text by text: scrubbed as a whole this would not stay
- * JSON.
+ * <p>Texts of the job and of operators are passed on as they were written. Texts of an earlier
+ * attempt are scrubbed one by one: scrubbed as a whole, this would not stay JSON.
  *
- * @param operator null where none has stepped in
+ * @param operator null when no operator has intervened
  */
 record RetryContext(
     String objective,

@@ -21,7 +21,7 @@ import java.util.Optional;
  * has the same as files, for people and runtimes to read.
  */
 public final class WorkspaceRun {
-  /** What it needs of whoever runs the job. */
+  /** What it needs of the worker that runs the job. */
   public interface Host {
     Optional<Patch> patch(String step);
 
@@ -76,7 +76,7 @@ public final class WorkspaceRun {
   }
 
   /**
-   * What came of it.
+   * The result of the job.
    *
    * @param tree of all files in the end
    * @param changedFiles by all steps

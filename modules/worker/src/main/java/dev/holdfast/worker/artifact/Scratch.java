@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Private folders of attempts, at {@code {root}/{jobId}/{attempt}}: gone with success, kept after a
- * failure for whoever wants to know why.
+ * failure, so that its cause can be found.
  */
 public final class Scratch {
   private static final Logger log = LoggerFactory.getLogger(Scratch.class);
@@ -43,7 +43,7 @@ public final class Scratch {
   /** A scratch folder that lies on disk. */
   public record Kept(Lease lease, Path folder, long bytes, Instant changedAt, boolean inUse) {}
 
-  /** A folder in use: its lock says so to whoever cleans up, and ends with the process. */
+  /** A folder in use: its lock keeps it from being cleaned up, and ends with the process. */
   public static final class Open implements AutoCloseable {
     private final Path folder;
     private final FileChannel lock;

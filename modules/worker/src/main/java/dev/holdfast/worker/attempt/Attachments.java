@@ -35,8 +35,8 @@ final class Attachments {
   }
 
   /**
-   * @param tooLate whether the attempt should have stopped. Asked after the entry was added:
-   *     whoever stops the attempt sets this first and then looks at the entries, so one of the two
+   * @param tooLate whether the attempt should have stopped. Asked after the entry was added: the
+   *     thread that stops the attempt sets this first and then looks at the entries, so one of
    *     finds the other.
    */
   JobContext.Attached attach(Attachment external, BooleanSupplier tooLate) {

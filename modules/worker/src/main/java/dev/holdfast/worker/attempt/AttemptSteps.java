@@ -1,6 +1,5 @@
 package dev.holdfast.worker.attempt;
 
-import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.StepState;
@@ -8,9 +7,11 @@ import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.command.PendingCommand.Recovery;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.steps.Budgets;
+import dev.holdfast.steps.FailureClass;
 import dev.holdfast.steps.Interventions;
 import dev.holdfast.steps.Journal;
 import dev.holdfast.steps.StepLoop;
+import dev.holdfast.steps.Strategy;
 import dev.holdfast.worker.handler.JobSteps;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,13 +24,24 @@ import org.jspecify.annotations.Nullable;
 /** The steps of one attempt: what is known of them, and the loop that runs them. */
 final class AttemptSteps implements JobSteps {
   private static final Map<String, String> CUT_OFF =
-      Map.of("class", "transient_runtime", "strategy", "queue_retry", "outcome", "interrupted");
+      Map.of(
+          "class",
+          FailureClass.TRANSIENT_RUNTIME.text(),
+          "strategy",
+          Strategy.QUEUE_RETRY.text(),
+          "outcome",
+          "interrupted");
 
   private final Lease lease;
   private final AttemptServices services;
   private final Journal journal;
   private final Interventions interventions = new Interventions();
   private final Map<String, StepStatus> known = new LinkedHashMap<>();
+
+  // Not the monitor of this object, which guards what is known: interventions ask for the order of
+  // steps under their own lock, and are told of news while steps are loaded.
+  private final Object loading = new Object();
+
   private volatile @Nullable StepLoop loop;
 
   AttemptSteps(Lease lease, AttemptServices services, Journal journal) {
@@ -39,9 +51,11 @@ final class AttemptSteps implements JobSteps {
   }
 
   @Override
-  public synchronized Opened open() {
+  public Opened open() {
     load();
-    return new Opened(loop(), List.copyOf(known.values()));
+    synchronized (this) {
+      return new Opened(loop(), List.copyOf(known.values()));
+    }
   }
 
   @Override
@@ -75,11 +89,15 @@ final class AttemptSteps implements JobSteps {
   }
 
   /** Where the step stands; a step that was not begun before gets the next index. */
-  synchronized StepStatus status(String id) {
-    if (loop == null) {
-      load();
+  StepStatus status(String id) {
+    synchronized (loading) {
+      if (loop == null) {
+        load();
+      }
     }
-    return known.computeIfAbsent(id, this::first);
+    synchronized (this) {
+      return known.computeIfAbsent(id, this::first);
+    }
   }
 
   private StepStatus first(String id) {
@@ -113,24 +131,30 @@ final class AttemptSteps implements JobSteps {
     return interventions.pending().isPresent();
   }
 
-  synchronized void load() {
-    // What operators asked before the attempt began must hold up its first step, too.
-    Duration time = services.options().timings().lease();
-    for (HeartbeatResult pulse : services.source().ask(it -> it.heartbeat(List.of(lease), time))) {
-      interventions.heard(pulse.control());
+  void load() {
+    synchronized (loading) {
+      // What operators asked before the attempt began must hold up its first step, too.
+      Duration time = services.options().timings().lease();
+      services
+          .source()
+          .ask(it -> it.heartbeat(List.of(lease), time))
+          .forEach(pulse -> interventions.heard(pulse.control()));
+      keep(services.source().ask(it -> it.steps(lease)));
     }
+  }
+
+  private synchronized void keep(List<StepStatus> loaded) {
     known.clear();
-    services.source().ask(it -> it.steps(lease)).forEach(step -> known.put(step.id(), step));
+    loaded.forEach(step -> known.put(step.id(), step));
     if (loop == null) {
       // The worker that ran these has died and did not count them.
-      known.values().stream()
+      loaded.stream()
           .filter(step -> step.state() == StepState.INTERRUPTED)
           .forEach(step -> journal.metrics().count(StepLoop.ATTEMPTS, CUT_OFF));
-      int resets = known.values().stream().mapToInt(StepStatus::resets).sum();
       loop =
           new StepLoop(
               services.options().timings().cancelGrace(),
-              resets,
+              loaded.stream().mapToInt(StepStatus::resets).sum(),
               journal,
               interventions,
               services.options().healing().redact());

@@ -22,10 +22,10 @@ import java.util.function.UnaryOperator;
  * the oldest unwritten pieces are dropped and the caller does not wait.
  */
 final class JobLog {
-  /** From one time it is told to the next. */
+  /** Between two reports. */
   static final Duration INTERVAL = Duration.ofSeconds(1);
 
-  /** From the first line to that: lines seldom come alone. */
+  /** From the first line to its report, so that lines that come together are written together. */
   private static final Duration GATHER = Duration.ofMillis(100);
 
   private final Lease lease;
@@ -34,9 +34,9 @@ final class JobLog {
   private final Runnable lost;
   private final Function<Duration, Executor> after;
   private final LongSupplier nanos;
-  private final Deque<Piece> untold = new ArrayDeque<>();
+  private final Deque<Piece> unwritten = new ArrayDeque<>();
   private Piece last = new Piece(1);
-  private long toldAt;
+  private long writtenAt;
   private boolean waiting;
   private boolean ended;
 
@@ -76,7 +76,7 @@ final class JobLog {
     this.lost = lost;
     this.after = after;
     this.nanos = nanos;
-    this.toldAt = nanos.getAsLong() - INTERVAL.toNanos();
+    this.writtenAt = nanos.getAsLong() - INTERVAL.toNanos();
   }
 
   private static Executor later(Duration delay) {
@@ -95,8 +95,8 @@ final class JobLog {
         .lines()
         .map(line -> Text.excerpt(line, Limits.LOG_LINE_CHARS) + "\n")
         .forEach(this::keep);
-    if (!untold.isEmpty() && !waiting) {
-      waitThenTell();
+    if (!unwritten.isEmpty() && !waiting) {
+      scheduleReport();
     }
   }
 
@@ -105,40 +105,40 @@ final class JobLog {
       last = new Piece(last.number + 1);
     }
     last.text.append(line);
-    if (untold.peekLast() != last) {
-      untold.addLast(last);
+    if (unwritten.peekLast() != last) {
+      unwritten.addLast(last);
     }
-    if (untold.size() > Limits.LOG_PIECES) {
-      untold.removeFirst();
+    if (unwritten.size() > Limits.LOG_PIECES) {
+      unwritten.removeFirst();
     }
   }
 
-  private void waitThenTell() {
+  private void scheduleReport() {
     waiting = true;
-    Duration rest = INTERVAL.minusNanos(nanos.getAsLong() - toldAt);
-    after.apply(rest.compareTo(GATHER) > 0 ? rest : GATHER).execute(this::tell);
+    Duration rest = INTERVAL.minusNanos(nanos.getAsLong() - writtenAt);
+    after.apply(rest.compareTo(GATHER) > 0 ? rest : GATHER).execute(this::report);
   }
 
-  private void tell() {
+  private void report() {
     List<CompletableFuture<Ack>> answers;
     synchronized (this) {
-      answers = ended ? List.of() : told();
+      answers = ended ? List.of() : reports();
     }
-    // While nothing can be written the next is not told: it waits here, where it is bounded.
+    // The next report waits for the answers: lines that come meanwhile stay in this bounded buffer.
     CompletableFuture<?> unused =
         CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
             .whenComplete((all, trouble) -> answered(answers));
   }
 
   /** The caller holds the lock. */
-  private List<CompletableFuture<Ack>> told() {
+  private List<CompletableFuture<Ack>> reports() {
     List<CompletableFuture<Ack>> answers =
-        untold.stream()
+        unwritten.stream()
             .map(piece -> new Report.Log(lease, piece.number, piece.text.toString()))
             .map(outbox)
             .toList();
-    untold.clear();
-    toldAt = nanos.getAsLong();
+    unwritten.clear();
+    writtenAt = nanos.getAsLong();
     return answers;
   }
 
@@ -148,8 +148,8 @@ final class JobLog {
     }
     synchronized (this) {
       waiting = false;
-      if (!untold.isEmpty() && !ended) {
-        waitThenTell();
+      if (!unwritten.isEmpty() && !ended) {
+        scheduleReport();
       }
     }
   }
@@ -159,14 +159,14 @@ final class JobLog {
   }
 
   /**
-   * The last of it, before the attempt is settled.
+   * Reports the last lines, before the attempt is settled.
    *
-   * @param tell whether it may still be told
+   * @param write whether they may still be written
    */
-  synchronized void end(boolean tell) {
+  synchronized void end(boolean write) {
     if (!ended) {
-      if (tell) {
-        List<CompletableFuture<Ack>> unused = told();
+      if (write) {
+        List<CompletableFuture<Ack>> unused = reports();
       }
       ended = true;
     }

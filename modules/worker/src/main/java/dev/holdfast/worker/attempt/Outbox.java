@@ -91,7 +91,7 @@ public final class Outbox {
     return add(new Entry(null, settlement, new CompletableFuture<>()));
   }
 
-  /** For a row that the handler's own transaction may hold locked: nobody else waits with it. */
+  /** For a row that the handler's own transaction may hold locked: no other entry waits for it. */
   CompletableFuture<Ack> settleApart(Settlement settlement) {
     Entry entry = new Entry(null, settlement, new CompletableFuture<>());
     sendApart(entry);
@@ -107,7 +107,7 @@ public final class Outbox {
     return entry.answer;
   }
 
-  /** Asked after an entry was put anywhere: either close() finds it there, or this finds that. */
+  /** Called after an entry was added: either close() finds the entry, or this finds it closed. */
   private void failIfClosed(Iterable<Entry> unanswered) {
     if (closed) {
       unanswered.forEach(entry -> entry.answer.completeExceptionally(new StoppedException()));
@@ -119,7 +119,8 @@ public final class Outbox {
     // A batch that could not be sent is kept, and sent again before anything newer.
     batch = batch.stream().filter(this::isLeft).toList();
     if (batch.isEmpty()) {
-      // Said before looking: whoever adds an entry after the look sees it and wakes us.
+      // Set before the look at the entries: a thread that adds one after it sees this and wakes the
+      // loop.
       idle.set(true);
       int found = waiting.get();
       if (found == 0) {
@@ -180,7 +181,7 @@ public final class Outbox {
         mine.get(i).answer.complete(acks.get(i));
       }
     } catch (SourceBusyException locked) {
-      // A row that somebody holds locked must not keep the others waiting.
+      // A row that another transaction holds locked must not hold up the others.
       mine.forEach(this::sendApart);
     } catch (SourceUnavailableException away) {
       throw away;
@@ -194,7 +195,7 @@ public final class Outbox {
         send(List.of(mine.get(i)), List.of(items.get(i)), verb);
       }
     } catch (RuntimeException trouble) {
-      // Nor must one with which something is wrong that nobody thought of.
+      // Nor must one that fails for any other reason.
       mine.forEach(this::sendApart);
     }
   }
@@ -242,7 +243,7 @@ public final class Outbox {
     return loop.awaitEnd(atMost);
   }
 
-  /** Nothing is written any more, and whoever waits for an answer learns it. */
+  /** Writes nothing any more, and fails the answers of all entries that are left. */
   public void close() {
     closed = true;
     loop.end();

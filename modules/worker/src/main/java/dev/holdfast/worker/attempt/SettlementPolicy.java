@@ -46,7 +46,7 @@ record SettlementPolicy(
       // The handler has stopped, so the next attempt overlaps with nothing, and this was no crash.
       case StopReason.LeaseRanOut() ->
           abandoned ? Optional.empty() : Optional.of(new Settlement.Release(lease, false));
-      // A strict kind that goes on in spite of all keeps its lease for as long as that lasts.
+      // The handler of a strict kind that ignores the stop keeps its lease until it leaves.
       case StopReason.Shutdown() ->
           abandoned && strict ? Optional.empty() : Optional.of(new Settlement.Release(lease, true));
       case StopReason.Cancelled(var reason) ->

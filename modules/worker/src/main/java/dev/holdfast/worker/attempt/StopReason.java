@@ -2,13 +2,13 @@ package dev.holdfast.worker.attempt;
 
 /** Why a running handler is told to stop. */
 public sealed interface StopReason {
-  /** Somebody asked for it. */
+  /** A client or an operator cancelled the job. */
   record Cancelled(String reason) implements StopReason {}
 
-  /** The job belongs to another attempt now, or to nobody. */
+  /** The job is held by another attempt now, or by none. */
   record LeaseLost() implements StopReason {}
 
-  /** The lease of a strict kind was not extended in time; nobody has said yet that it is lost. */
+  /** The lease of a strict kind was not extended in time; it may not be lost yet. */
   record LeaseRanOut() implements StopReason {}
 
   /** The attempt's own timeout. */

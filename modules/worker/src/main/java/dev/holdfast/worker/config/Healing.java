@@ -7,6 +7,6 @@ import java.util.function.UnaryOperator;
  * How a worker heals steps.
  *
  * @param redact hides secrets in what is kept of failures and in lines of the job's log; the worker
- *     itself knows no secrets, so whoever assembles it says how
+ *     itself knows no secrets, so its caller passes the function
  */
 public record Healing(Budgets budgets, UnaryOperator<String> redact) {}

@@ -152,9 +152,9 @@ public interface JobContext {
   }
 
   /**
-   * Told by whoever settles this attempt inside the handler's own transaction, before it does: the
-   * worker then asks the database how it went instead of settling again. From then on the
-   * transaction may hold the job's row locked, so progress is passed over and events are refused.
+   * Called before this attempt is settled inside the handler's own transaction: the worker then
+   * asks the database how it went instead of settling again. From then on the transaction may hold
+   * the job's row locked, so progress is passed over and events are refused.
    */
   void settlingInTransaction();
 }

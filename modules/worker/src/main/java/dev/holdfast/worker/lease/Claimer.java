@@ -44,8 +44,8 @@ public final class Claimer {
   private static final Duration SOON = Duration.ofSeconds(2);
 
   /**
-   * After a claim whose answer was lost. The first look may come too soon: what was sent is carried
-   * out when its turn comes, whoever still waits for it.
+   * After a claim whose answer was lost. The first look may come too soon: the server may still
+   * carry out the statement, though its client no longer waits for it.
    */
   private static final List<Duration> LOOKS =
       List.of(Duration.ZERO, Duration.ofSeconds(1), Duration.ofSeconds(5), Duration.ofSeconds(30));
@@ -119,7 +119,8 @@ public final class Claimer {
       return UNTIL_A_SLOT_IS_FREE;
     }
     lookForLost();
-    // Said before looking: whoever frees a place after the look sees it and wakes us.
+    // Set before the look at the slots: a thread that frees one after it sees this and wakes the
+    // loop.
     full.set(true);
     int free = slots.free();
     if (free <= 0) {
@@ -161,8 +162,8 @@ public final class Claimer {
   }
 
   /**
-   * One round without regard to load, for whoever wants all that is due; how many jobs it got. What
-   * somebody else is just making claimable is due and not yet there: it is looked for again.
+   * One round without regard to load; the answer is how many jobs it claimed. A job that another
+   * worker is just making claimable is due but not yet visible, so the queue is asked again.
    */
   public int claimNow() throws InterruptedException {
     lookForLost();

@@ -1,9 +1,11 @@
 package dev.holdfast.worker.lease;
 
 import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.job.JobId;
 import dev.holdfast.worker.attempt.AttemptExecutor;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -123,6 +125,14 @@ public final class Slots {
     }
   }
 
+  /** In the order in which they were claimed. */
+  public List<JobId> jobs() {
+    return all().stream()
+        .sorted(Comparator.comparingLong(AttemptExecutor::claimedAt))
+        .map(run -> run.job().id())
+        .toList();
+  }
+
   /** True once nothing runs any more, false when the time is up before. */
   public boolean awaitEmpty(Duration atMost) throws InterruptedException {
     lock.lock();
@@ -137,7 +147,7 @@ public final class Slots {
     }
   }
 
-  /** The same for whoever has to go through with it; an interrupt is kept for later. */
+  /** The same, but an interrupt does not end the wait; it is kept. */
   public boolean awaitEmptyUninterruptibly(Duration atMost) {
     long until = System.nanoTime() + TimeUnit.NANOSECONDS.convert(atMost);
     boolean interrupted = false;

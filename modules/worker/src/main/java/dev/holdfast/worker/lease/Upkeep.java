@@ -16,8 +16,8 @@ public final class Upkeep implements AutoCloseable {
   private final Loop loop;
 
   /**
-   * For a lease it judges nobody: workers that are heard through whoever opened it could not be
-   * heard before.
+   * Takes no lease back before one lease time has passed: workers that send heartbeats through the
+   * process that opened this could not do so before.
    */
   public Upkeep(JobSource source, Timings timings, Metrics metrics) {
     Reaper reaper = new Reaper(source, timings, metrics, System::nanoTime).waitingFirst();

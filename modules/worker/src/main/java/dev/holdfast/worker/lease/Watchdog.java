@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Stops handlers that are out of time, and gives up those that do not stop. Never asks anybody. */
+/** Stops handlers that are out of time, and abandons those that do not stop. Makes no calls. */
 public final class Watchdog implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Watchdog.class);
 
@@ -55,7 +55,7 @@ public final class Watchdog implements AutoCloseable {
     }
   }
 
-  /** Nobody may have said so yet, but the lease can have run out: this attempt must not go on. */
+  /** The lease may have run out though no answer has said so yet: the attempt must not go on. */
   private void watchLease(AttemptExecutor run) {
     long left = timings.lease().toNanos() - (System.nanoTime() - run.leaseFrom());
     if (left > 0) {
@@ -102,7 +102,7 @@ public final class Watchdog implements AutoCloseable {
     List<Future<?>> its = timers.computeIfAbsent(run, r -> new CopyOnWriteArrayList<>());
     its.removeIf(Future::isDone);
     its.add(set);
-    // It may have been forgotten meanwhile, with all timers but this one.
+    // The attempt may have ended meanwhile, and its other timers were removed with it.
     if (run.isEnded()) {
       set.cancel(false);
       forget(run);

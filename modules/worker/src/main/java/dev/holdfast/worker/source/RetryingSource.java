@@ -24,7 +24,7 @@ public final class RetryingSource implements Publisher.Source {
     this.source = source;
   }
 
-  /** The worker no longer waits for its jobs: whoever has no answer by now gets none. */
+  /** The worker no longer waits for its jobs: calls without an answer fail from now on. */
   public void giveUp() {
     givenUp = true;
   }

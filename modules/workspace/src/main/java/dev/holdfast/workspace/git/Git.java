@@ -205,7 +205,7 @@ public final class Git {
   }
 
   void checkCancelled() {
-    // Looked at, not cleared: whoever interrupted us is heard further up, too.
+    // Not cleared: the callers need to see the interrupt, too.
     if (Thread.currentThread().isInterrupted()) {
       throw new CancellationException("interrupted");
     }

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.worker.ManualNanos;
@@ -15,6 +17,7 @@ import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.LeaseLostException;
 import dev.holdfast.worker.source.MemorySource;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -23,6 +26,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -322,6 +326,51 @@ class AttemptContextTest {
     assertThat(signal.set(new StopReason.LeaseLost())).isFalse();
     assertThat(signal.set(new StopReason.TimedOut())).isFalse();
     assertThat(signal.reason()).isEqualTo(new StopReason.LeaseLost());
+  }
+
+  // ---- steps
+
+  @Test
+  void what_operators_ask_is_heard_while_steps_are_loaded() throws Exception {
+    outbox.start();
+    CountDownLatch inStep = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    Thread handler =
+        Thread.ofVirtual()
+            .start(
+                () ->
+                    context.step(
+                        "one",
+                        () -> {
+                          inStep.countDown();
+                          goOn.await();
+                        }));
+    assertThat(inStep.await(120, TimeUnit.SECONDS)).isTrue();
+    PendingCommand later =
+        new PendingCommand(
+            false,
+            false,
+            new PendingCommand.Recovery(
+                CommandAction.RETRY_STEP, "two", "ada", "why not", Instant.EPOCH),
+            null);
+    AtomicBoolean heard = new AtomicBoolean();
+    source.before =
+        verb -> {
+          if (verb.equals("heartbeat")) {
+            Thread keeper =
+                Thread.ofVirtual().start(() -> context.steps().interventions().heard(later));
+            try {
+              heard.set(keeper.join(Duration.ofSeconds(5)));
+            } catch (InterruptedException e) {
+              throw new IllegalStateException(e);
+            }
+          }
+        };
+    Thread loader = Thread.ofVirtual().start(() -> context.steps().open());
+    assertThat(loader.join(Duration.ofSeconds(20))).isTrue();
+    assertThat(heard).isTrue();
+    goOn.countDown();
+    handler.join();
   }
 
   // ---- attached

@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -427,8 +428,9 @@ class AttemptExecutorTest {
     until(() -> program.terminated.get());
     assertThat(program.settledWhenKilled).isNull();
     run.abandon();
-    assertThat(end().settlement()).isInstanceOf(Settlement.Fail.class);
+    until(() -> program.settledWhenKilled != null);
     assertThat(program.settledWhenKilled).isFalse();
+    assertThat(end().settlement()).isInstanceOf(Settlement.Fail.class);
     program.left.countDown();
   }
 
@@ -457,9 +459,15 @@ class AttemptExecutorTest {
 
     @Override
     public void kill() {
-      if (settledWhenKilled == null) {
-        settledWhenKilled = !host.ends.isEmpty();
+      if (settledWhenKilled != null) {
+        return;
       }
+      // Long enough to see a settlement that does not wait for this.
+      long until = System.nanoTime() + Duration.ofMillis(500).toNanos();
+      while (host.ends.isEmpty() && System.nanoTime() < until) {
+        LockSupport.parkNanos(1_000_000);
+      }
+      settledWhenKilled = !host.ends.isEmpty();
     }
   }
 
