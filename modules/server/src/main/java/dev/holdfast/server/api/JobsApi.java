@@ -38,7 +38,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Jobs as they are looked at. What another tenant has is not there. */
+/** Reads jobs. Jobs of tenants that the caller may not see are answered as not found. */
 public final class JobsApi {
   private static final int PAGE = 50;
   private static final int LARGEST_PAGE = 200;

@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Keys: who may come in, and what task tokens are signed with. */
+/** API keys, and the keys that sign task tokens. */
 public final class KeysApi {
   private static final Duration DEFAULT_OVERLAP = Duration.ofHours(1);
 
@@ -70,7 +70,7 @@ public final class KeysApi {
     }
   }
 
-  /** How long the old key still opens. */
+  /** How long the old key stays valid. */
   record RotateRequest(@Nullable Long overlapMs) {
     RotateRequest {
       bounded("overlapMs", overlapMs, 0, ApiKey.LONGEST_OVERLAP);

@@ -49,7 +49,7 @@ public final class WorkersApi {
     }
   }
 
-  /** Whose, where several have such a component, and why. */
+  /** The supervisor, where several have such a component, and why. */
   record CommandRequest(@Nullable String supervisor, @Nullable String reason) {
     CommandRequest {
       OperateApi.checkReason(reason);
