@@ -1,4 +1,4 @@
-/** Operators' commands on the database or on a server. */
+/** How commands reach the jobs: options for the connection, and checks of names. */
 @NullMarked
 package dev.holdfast.app.operate;
 

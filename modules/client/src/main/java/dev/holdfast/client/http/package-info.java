@@ -1,4 +1,4 @@
-/** A connection to a Holdfast server. */
+/** The HTTP connection to a server: addresses, keys, requests, answers and errors. */
 @NullMarked
 package dev.holdfast.client.http;
 

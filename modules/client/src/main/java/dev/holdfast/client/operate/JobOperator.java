@@ -13,6 +13,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import java.util.List;
 import java.util.Optional;
@@ -33,7 +34,7 @@ public interface JobOperator {
 
   List<PublishedArtifact> artifacts(JobId job);
 
-  /** What its programs printed last, from where a reader has come to. */
+  /** The log of its programs, from a cursor on. */
   LogTail log(JobId job, LogCursor after);
 
   /** In their order, without their checkpoints. */
@@ -54,6 +55,6 @@ public interface JobOperator {
   /** Empty when there is no such job. */
   List<Cancellation> cancel(JobId job, boolean cascade, String reason);
 
-  /** Those that were put back into their queues. */
+  /** The jobs that were put back into their queues: those in {@link JobState#RETRYABLE}. */
   Set<JobId> retry(List<JobId> jobs);
 }

@@ -52,17 +52,20 @@ public interface Operator extends JobOperator, AutoCloseable {
 
   /**
    * @param tenant whose jobs it sees; {@value ApiKey#EVERY_TENANT} is everybody's
-   * @param lifetime null is for ever
+   * @param lifetime null for a key without an end
    */
   NewKey createKey(String name, Role role, String tenant, @Nullable Duration lifetime);
 
-  /** False when there is no such key, or it opens nothing any more. */
+  /** False when there is no such key, or it is not valid any more. */
   boolean revokeKey(String id);
 
-  /** A key like this one, which opens nothing any more once the overlap is over. */
+  /**
+   * Replaces a key by a new one with the same rights and the same end; the old one is valid until
+   * the overlap is over. Empty when there is no such key, or it is not valid any more.
+   */
   Optional<NewKey> rotateKey(String id, Duration overlap);
 
-  /** Task tokens are signed with a new key; what older ones signed is good as long as it was. */
+  /** New task tokens are signed with a new key; tokens that are signed already stay valid. */
   void rotateSigningKey();
 
   Workers workers();
@@ -70,13 +73,13 @@ public interface Operator extends JobOperator, AutoCloseable {
   /** Gives a command to worker processes; through a server, under the name of the API key. */
   List<WorkerCommand> command(WorkerCommand.Draft draft);
 
-  /** No worker takes a job of any queue; what runs goes on. */
+  /** No worker claims a job from any queue; running jobs go on. */
   void pauseAll(String reason);
 
   /**
-   * Ends that, and asks for a new start of every worker process that has failed.
+   * Ends that, and gives every worker process that has failed the command to start again.
    *
-   * @param requestedBy as in a command
+   * @param requestedBy used on the database only, as in a command
    */
   Resumed resumeAll(String requestedBy, String reason);
 
@@ -97,7 +100,7 @@ public interface Operator extends JobOperator, AutoCloseable {
   }
 
   /**
-   * @param wasPaused whether there was anything to end
+   * @param wasPaused whether all workers were paused
    * @param commands to those that had failed
    */
   record Resumed(boolean wasPaused, List<WorkerCommand> commands) {
@@ -107,10 +110,8 @@ public interface Operator extends JobOperator, AutoCloseable {
   }
 
   /**
-   * How things stand.
-   *
-   * @param about which versions of what, for people
-   * @param problems none when all is well
+   * @param about the versions of program, PostgreSQL and schema, for people
+   * @param problems empty when all is well
    */
   record Health(String about, Workers workers, List<Trouble> problems) {
     /** One thing that is wrong, and what to do about it. */
@@ -118,7 +119,7 @@ public interface Operator extends JobOperator, AutoCloseable {
   }
 
   /**
-   * @param text what has to be shown to come in; known to nobody but whoever made the key
+   * @param text what callers send; it cannot be read again later
    */
   record NewKey(String id, String text) {
     @Override

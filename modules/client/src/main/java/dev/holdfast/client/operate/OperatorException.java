@@ -2,20 +2,20 @@ package dev.holdfast.client.operate;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a server did not do, in a sentence for whoever asked. */
+/** The database or a server did not do what it was asked. The message is for the operator. */
 public final class OperatorException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   /** The kinds of reasons. */
   public enum Reason {
-    /** Nobody answers, or the server says that its database does not. */
+    /** The server does not answer, or says that its database does not. */
     AWAY,
     /** The key is missing, wrong, or not enough. */
     NOT_ALLOWED,
     NOT_FOUND,
-    /** Understood, and refused. */
+    /** The request was understood and refused. */
     REFUSED,
-    /** Something answers, and it is not what we know. */
+    /** What answers is not a Holdfast server, or it failed. */
     BROKEN
   }
 

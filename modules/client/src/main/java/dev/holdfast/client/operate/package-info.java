@@ -1,4 +1,4 @@
-/** What an operator can do, over HTTP. */
+/** What an operator can do, on the database or through a server. */
 @NullMarked
 package dev.holdfast.client.operate;
 

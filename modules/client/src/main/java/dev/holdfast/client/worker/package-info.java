@@ -1,4 +1,4 @@
-/** A worker's jobs over HTTP. */
+/** The job source of workers that reach a server instead of the database. */
 @NullMarked
 package dev.holdfast.client.worker;
 

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A job as it is handed in. What is not given is as the library has it. */
+/** A job as it is handed in. Fields that are absent have the defaults of the library. */
 public record JobRequest(
     @Nullable JobId id,
     String kind,
@@ -68,7 +68,7 @@ public record JobRequest(
     }
   }
 
-  /** What the library enqueues; a job without an id gets one now. */
+  /** The job to enqueue; without an id it gets one now. */
   public Job job(String tenantUnlessGiven) {
     Job job = Job.of(kind, payload == null ? Json.EMPTY : payload);
     job = id == null ? job : job.id(id);
@@ -88,7 +88,7 @@ public record JobRequest(
     return traceparent == null ? job : job.traceparent(traceparent);
   }
 
-  /** Sent again after a lost answer it is the same request, though perhaps in another span. */
+  /** For comparing requests: one that is sent again may be part of another trace. */
   public JobRequest withoutTraceparent() {
     return traceparent == null
         ? this

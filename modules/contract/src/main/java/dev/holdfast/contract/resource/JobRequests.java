@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Jobs as they are handed to a server, in portions that it takes. */
+/** Turns jobs into requests, in batches within the limits of one request. */
 public final class JobRequests {
   private JobRequests() {}
 
@@ -41,7 +41,7 @@ public final class JobRequests {
     return portions;
   }
 
-  /** Checked here: it becomes a part of what is sent, and nothing but a part of it. */
+  /** Checked to be one JSON document: it is written into the request without quoting. */
   public static Json payload(Job job) {
     if (!(job.payload() instanceof Json payload)) {
       throw new IllegalArgumentException("through a server, a payload must be JSON already");
@@ -71,7 +71,7 @@ public final class JobRequests {
         return resources;
       }
     } catch (WireException malformed) {
-      // said below
+      // thrown below
     }
     throw new RefusedException(Refusal.BAD_RESOURCES, "resources are not JSON");
   }
@@ -80,7 +80,7 @@ public final class JobRequests {
     return !Wire.tree(document.text().getBytes(StandardCharsets.UTF_8)).isMissingNode();
   }
 
-  /** What is as it would be anyway is not said; so a key of one tenant hands in its own jobs. */
+  /** Defaults are left out, so that a key of one tenant enqueues jobs of its tenant. */
   private static JobRequest request(Job job, Json payload) {
     Unique unique = job.unique();
     boolean delayed = !job.delay().isZero();

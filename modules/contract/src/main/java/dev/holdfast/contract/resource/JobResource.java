@@ -188,7 +188,7 @@ public record JobResource(
       return new Page(
           page.jobs().stream().map(brief ? JobResource::brief : JobResource::of).toList(),
           page.next(),
-          searched || !page.allSearched() ? Boolean.valueOf(page.allSearched()) : null);
+          (searched || !page.allSearched()) ? Boolean.valueOf(page.allSearched()) : null);
     }
   }
 

@@ -1,4 +1,4 @@
-/** The tokens with which a task is reported on. */
+/** Task tokens, and API keys as text. */
 @NullMarked
 package dev.holdfast.contract.token;
 

@@ -158,14 +158,19 @@ class OperatorsTest extends ServerTest {
     assertThat(state(forServer)).isEqualTo(state(forDatabase));
   }
 
+  /** A job that stays in this state, whatever the server does in the background. */
   private JobId in(JobState state) {
     JobId job = enqueued();
     switch (state) {
       case PENDING -> {}
-      case CANCELLED -> direct.cancel(job, false, "why");
+      case WAITING -> job = holdfast.enqueue(Job.of("echo").queue(QUEUE).after(job)).id();
       case RUNNING -> holdfast.queue().jobs().claim(QUEUE, 1, "w", Duration.ofMinutes(1));
-      case WAITING, RETRYING ->
-          db.sql("UPDATE holdfast.job SET state = '%s' WHERE id = ?".formatted(state), job.value());
+      case RETRYING ->
+          db.sql(
+              "UPDATE holdfast.job SET state = 'RETRYING', run_at = now() + interval '1 hour'"
+                  + " WHERE id = ?",
+              job.value());
+      case CANCELLED -> direct.cancel(job, false, "why");
       case SUCCEEDED, FAILED ->
           db.sql(
               "UPDATE holdfast.job SET state = '%s', finished_at = now() WHERE id = ?"
