@@ -2,8 +2,8 @@ package dev.holdfast.app.operate;
 
 import dev.holdfast.app.cli.Version;
 import dev.holdfast.client.operate.Operator;
-import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.model.diagnosis.Diagnosis;
+import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.queue.Queue;
 import java.time.Duration;
