@@ -62,7 +62,9 @@ final class HealthRow {
     health.forgiven(place());
   }
 
-  /** Writes how a process ended. A worker that was stopped before its first start has no row yet. */
+  /**
+   * Writes how a process ended. A worker that was stopped before its first start has no row yet.
+   */
   void ended(ProcessEnd end, boolean paused, boolean startsAtOnce) {
     if (!exists) {
       starting(0, paused);
