@@ -34,7 +34,8 @@ class StatsdTest {
     try (DatagramSocket socket = new DatagramSocket(0, InetAddress.getLoopbackAddress())) {
       String target = "127.0.0.1:" + socket.getLocalPort();
       assertQuiet(world.worker().env("HOLDFAST_METRICS_STATSD", target).start(), socket, "worker.");
-      assertQuiet(world.launch("server").env("HOLDFAST_METRICS_STATSD", target).start(), socket, "server.");
+      assertQuiet(
+          world.launch("server").env("HOLDFAST_METRICS_STATSD", target).start(), socket, "server.");
     }
   }
 

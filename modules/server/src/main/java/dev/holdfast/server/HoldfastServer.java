@@ -142,7 +142,8 @@ public final class HoldfastServer implements AutoCloseable {
     PeriodicTasks periodic = new PeriodicTasks();
     periodic.every(Duration.ofSeconds(10), clock::refresh);
     periodic.every(Duration.ofSeconds(30), keyring::load);
-    periodic.every(Duration.ofMinutes(10), () -> queue.maintenance().forgetSubmissions(SUBMISSIONS_KEPT));
+    periodic.every(
+        Duration.ofMinutes(10), () -> queue.maintenance().forgetSubmissions(SUBMISSIONS_KEPT));
     DispatchAllowList allowList = new DispatchAllowList(options.dispatchTo());
     Pusher pusher =
         new Pusher(
@@ -156,11 +157,17 @@ public final class HoldfastServer implements AutoCloseable {
     Sessions sessions = new Sessions(keyring, clock);
     Authenticator authenticator = new Authenticator(queue.access(), tokens, sessions, options);
     Diagnostics diagnostics =
-        new Diagnostics(queue.queries(), queue.admin(), longPolls::isWaitedFor, longPolls::isDeaf, options.timings());
+        new Diagnostics(
+            queue.queries(),
+            queue.admin(),
+            longPolls::isWaitedFor,
+            longPolls::isDeaf,
+            options.timings());
 
     List<Route> routes = new ArrayList<>();
     FencedOperations operations = new FencedOperations(queue.jobs(), queue.queries(), heartbeats);
-    TaskRefusals refusals = new TaskRefusals(queue.queries(), (callback, lease) -> metrics.late(callback));
+    TaskRefusals refusals =
+        new TaskRefusals(queue.queries(), (callback, lease) -> metrics.late(callback));
     routes.addAll(
         new TasksApi(operations, tokens, options, clock, refusals)
             .whenEnded(pusher::taskEnded)
@@ -168,9 +175,11 @@ public final class HoldfastServer implements AutoCloseable {
     routes.addAll(new StepsApi(queue.queries(), operations, refusals, clock).routes());
     routes.addAll(new LeasesApi(operations).routes());
     routes.addAll(
-        new ClaimsApi(queue.queries(), longPolls, wakeUps, envelopes, options.timings().lease()).routes());
+        new ClaimsApi(queue.queries(), longPolls, wakeUps, envelopes, options.timings().lease())
+            .routes());
     routes.addAll(new EnqueueApi(queue.jobs(), queue.queries()).routes());
-    routes.addAll(new OperateApi(queue.jobs(), queue.queries(), options.timings().cancelGrace()).routes());
+    routes.addAll(
+        new OperateApi(queue.jobs(), queue.queries(), options.timings().cancelGrace()).routes());
     routes.addAll(new CommandsApi(queue.jobs(), queue.queries()).routes());
     routes.addAll(new JobsApi(queue.queries()).routes());
     routes.addAll(new ArtifactsApi(queue.queries(), options.artifacts()).routes());
@@ -211,7 +220,16 @@ public final class HoldfastServer implements AutoCloseable {
             answers,
             metrics::answered);
     List<AutoCloseable> parts =
-        List.of(feeds, longPolls, wakeUps, subscription, pusher, upkeep, periodic, metrics, slowRequests);
+        List.of(
+            feeds,
+            longPolls,
+            wakeUps,
+            subscription,
+            pusher,
+            upkeep,
+            periodic,
+            metrics,
+            slowRequests);
     try {
       WebServer web = web(options, handler, slowRequests);
       url.complete(address(options, web.port()));

@@ -1,10 +1,9 @@
 package dev.holdfast.supervisor;
 
-import dev.holdfast.queue.health.WorkerProcesses;
-
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.process.Companion;
+import dev.holdfast.queue.health.WorkerProcesses;
 import dev.holdfast.queue.health.WorkerRegistry;
 import java.time.Duration;
 import java.util.List;
@@ -64,7 +63,9 @@ final class HealthRow {
     registry.processes().forgiven(place());
   }
 
-  /** Writes how a process ended. A worker that was stopped before its first start has no row yet. */
+  /**
+   * Writes how a process ended. A worker that was stopped before its first start has no row yet.
+   */
   void ended(ProcessEnd end, boolean paused, boolean startsAtOnce) {
     if (!exists) {
       starting(0, paused);
@@ -73,17 +74,21 @@ final class HealthRow {
       // The status 'failed' is only reached from 'crashed'.
       registry.processes().ended(place(), HealthStatus.CRASHED, end.exitCode(), end.reason(), null);
     }
-    registry.processes().ended(
-        place(),
-        end.next(),
-        end.exitCode(),
-        end.reason(),
-        startsAtOnce ? Duration.ZERO : end.restartIn());
+    registry
+        .processes()
+        .ended(
+            place(),
+            end.next(),
+            end.exitCode(),
+            end.reason(),
+            startsAtOnce ? Duration.ZERO : end.restartIn());
   }
 
   /** The row as it is now; empty when there is none. */
   List<WorkerHealth> read() {
-    return registry.readings().of(supervisor).stream().filter(row -> row.component().equals(component)).toList();
+    return registry.readings().of(supervisor).stream()
+        .filter(row -> row.component().equals(component))
+        .toList();
   }
 
   private WorkerProcesses.Place place() {

@@ -71,10 +71,12 @@ final class JobRecovery {
 
   private void requeue(Ended ended) {
     ReapResult swept =
-        registry.recovery().recover(
-            supervisor,
-            WorkerHealth.namePrefix(ended.component(), Machine.name(), ended.pid()),
-            ended.reason());
+        registry
+            .recovery()
+            .recover(
+                supervisor,
+                WorkerHealth.namePrefix(ended.component(), Machine.name(), ended.pid()),
+                ended.reason());
     if (!swept.requeued().isEmpty() || !swept.ended().isEmpty()) {
       log.warn(
           "{} (pid {}): requeued {}, ended {}",

@@ -47,8 +47,7 @@ final class Liveness {
       lastSeen = row.lastSeen();
       heardAt = now;
     }
-    boolean becameHealthy =
-        row.status() == HealthStatus.HEALTHY && status == HealthStatus.STARTING;
+    boolean becameHealthy = row.status() == HealthStatus.HEALTHY && status == HealthStatus.STARTING;
     if (becameHealthy) {
       healthySince = now;
     }
@@ -80,7 +79,8 @@ final class Liveness {
   Verdict judge(long now) {
     if (status == HealthStatus.STARTING) {
       return now - startedAt > options.boot().toNanos()
-          ? new Verdict.Kill("it was not healthy %s after its start".formatted(shown(options.boot())))
+          ? new Verdict.Kill(
+              "it was not healthy %s after its start".formatted(shown(options.boot())))
           : new Verdict.Alive();
     }
     if (now - heardAt > options.silence().toNanos()) {

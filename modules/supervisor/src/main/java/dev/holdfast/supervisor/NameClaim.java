@@ -1,10 +1,9 @@
 package dev.holdfast.supervisor;
 
-import dev.holdfast.queue.health.Supervisors;
-
 import dev.holdfast.model.ops.Machine;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.process.Companion;
+import dev.holdfast.queue.health.Supervisors;
 import dev.holdfast.queue.health.WorkerRegistry;
 import java.time.Duration;
 import java.time.Instant;

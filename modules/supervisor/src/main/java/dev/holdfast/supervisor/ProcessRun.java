@@ -163,13 +163,10 @@ final class ProcessRun {
       return ProcessEnd.stopped(pid(), exit, why == null ? "stopped" : why);
     }
     if (liveness.status() == HealthStatus.STOPPING && exit == WorkerExit.CLEAN) {
-      return ProcessEnd.stopped(
-          pid(), exit, "it was told to end (SIGTERM), not by its supervisor");
+      return ProcessEnd.stopped(pid(), exit, "it was told to end (SIGTERM), not by its supervisor");
     }
     String reason =
-        why != null
-            ? why
-            : "exit " + WorkerExit.shown(exit) + ": " + WorkerExit.of(exit).meaning();
+        why != null ? why : "exit " + WorkerExit.shown(exit) + ": " + WorkerExit.of(exit).meaning();
     output.line("--- crashed: " + reason);
     return ProcessEnd.crashed(pid(), exit, reason, restarts.afterCrash(now));
   }

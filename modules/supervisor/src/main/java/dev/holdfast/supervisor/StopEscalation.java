@@ -26,10 +26,7 @@ final class StopEscalation {
       String component, SupervisorOptions options, Companion process, long now) {
     process.say("stop");
     return new StopEscalation(
-        component,
-        options,
-        process,
-        now + options.stop().plus(SupervisorOptions.ENDING).toNanos());
+        component, options, process, now + options.stop().plus(SupervisorOptions.ENDING).toNanos());
   }
 
   /** Whether a signal was due and has been sent. */

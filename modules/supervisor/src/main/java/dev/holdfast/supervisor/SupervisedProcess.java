@@ -255,7 +255,9 @@ final class SupervisedProcess implements AutoCloseable {
     phase = Phase.ENDED;
   }
 
-  /** Requeues the jobs before the row is written: whoever reads 'crashed' finds the jobs requeued. */
+  /**
+   * Requeues the jobs before the row is written: whoever reads 'crashed' finds the jobs requeued.
+   */
   private void recordEnd() {
     ProcessEnd how = Objects.requireNonNull(end);
     if (how.pid() != null) {

@@ -180,8 +180,7 @@ public final class KeysCommand {
     @Override
     public Integer call() {
       if (signing == (id != null) || (signing && overlap != null)) {
-        throw new CommandException(
-            ExitCode.USAGE, "name a key by its id, or use --signing alone");
+        throw new CommandException(ExitCode.USAGE, "name a key by its id, or use --signing alone");
       }
       Duration during =
           overlap == null ? Duration.ofHours(1) : Input.duration("--overlap", overlap);

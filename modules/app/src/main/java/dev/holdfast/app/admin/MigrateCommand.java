@@ -10,9 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** Brings the schema up to date. */
-@Command(
-    name = "migrate",
-    description = "Create or update the schema 'holdfast' in the database.")
+@Command(name = "migrate", description = "Create or update the schema 'holdfast' in the database.")
 public final class MigrateCommand implements Callable<Integer> {
   @Mixin final CommonOptions common = new CommonOptions();
 

@@ -216,9 +216,7 @@ public final class WorkersCommand {
   }
 
   /** Another process. */
-  @Command(
-      name = "restart",
-      description = "Stop the process of a worker and start a new one.")
+  @Command(name = "restart", description = "Stop the process of a worker and start a new one.")
   static final class RestartCommand extends OneCommand {
     RestartCommand() {
       super(WorkerCommand.Action.RESTART);

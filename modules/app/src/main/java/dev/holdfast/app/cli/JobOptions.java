@@ -25,8 +25,10 @@ public final class JobOptions {
   @Option(
       names = "--max-attempts",
       paramLabel = "N",
-      description =
-          {"how many attempts may fail; default: that of its", "kind or queue, or MAX_ATTEMPTS (3)"})
+      description = {
+        "how many attempts may fail; default: that of its",
+        "kind or queue, or MAX_ATTEMPTS (3)"
+      })
   @Nullable Integer maxAttempts;
 
   public Job job(String kind, Json payload) {

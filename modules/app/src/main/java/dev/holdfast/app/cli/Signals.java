@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Waits for SIGTERM or SIGINT; a second one ends the process at once.
  *
- * <p>This is no shutdown hook: while hooks run, the JVM ignores further signals, and a second Ctrl-C
- * must end the process.
+ * <p>This is no shutdown hook: while hooks run, the JVM ignores further signals, and a second
+ * Ctrl-C must end the process.
  */
 public final class Signals {
   private static final int BASE = 128;

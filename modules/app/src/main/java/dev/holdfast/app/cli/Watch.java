@@ -16,9 +16,7 @@ import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Follows one job until it ends: prints new events of its timeline and draws a progress bar.
- */
+/** Follows one job until it ends: prints new events of its timeline and draws a progress bar. */
 public final class Watch {
   private static final Duration LOOK = Duration.ofMillis(250);
   private static final Duration UNTIL_HINT = Duration.ofSeconds(5);

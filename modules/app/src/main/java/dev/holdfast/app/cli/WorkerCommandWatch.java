@@ -90,8 +90,7 @@ public final class WorkerCommandWatch {
                   "the command to %s %s is recorded but not done yet: see 'holdfast workers list'"
                       .formatted(command.action().text(), who)));
       if (command.action() == WorkerCommand.Action.RESUME && now.pausedSince() != null) {
-        lines.add(
-            "all workers are still paused: 'holdfast workers resume --all' resumes them");
+        lines.add("all workers are still paused: 'holdfast workers resume --all' resumes them");
       }
     }
     return lines;

@@ -2,7 +2,7 @@ package dev.holdfast.app.config;
 
 import static dev.holdfast.app.setting.SettingType.decimal;
 import static dev.holdfast.app.setting.SettingType.duration;
-import static dev.holdfast.app.setting.SettingType.wholeLong;
+import static dev.holdfast.app.setting.SettingType.whole;
 
 import dev.holdfast.app.setting.Concern;
 import dev.holdfast.app.setting.Setting;
@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
  * @param highWatermark null for never
  */
 public record BackpressureConfig(
-    @Nullable Long highWatermark, double loadThreshold, Duration pauseInterval) {
-  static final Setting<Long> HIGH_WATERMARK =
+    @Nullable Integer highWatermark, double loadThreshold, Duration pauseInterval) {
+  static final Setting<Integer> HIGH_WATERMARK =
       Setting.of(
               "backpressure.highWatermark",
-              wholeLong(0, Long.MAX_VALUE),
+              whole(0, 1_000_000_000),
               "number of waiting jobs above which a busy worker pauses claiming; never unless given")
           .named("HIGH_WATERMARK");
 
@@ -59,6 +59,9 @@ public record BackpressureConfig(
 
   public Backpressure.Settings toSettings() {
     return new Backpressure.Settings(
-        highWatermark, loadThreshold, pauseInterval, LoadSource.ofThisMachine());
+        highWatermark == null ? null : Long.valueOf(highWatermark),
+        loadThreshold,
+        pauseInterval,
+        LoadSource.ofThisMachine());
   }
 }

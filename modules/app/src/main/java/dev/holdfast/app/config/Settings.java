@@ -169,8 +169,7 @@ public final class Settings {
   /** Throws when a worker could not start with these settings. */
   public void checkWorker() {
     var unused =
-        List.of(
-            worker(), timings(), backpressure(), storage(), steps(), workspace(), retention());
+        List.of(worker(), timings(), backpressure(), storage(), steps(), workspace(), retention());
   }
 
   // ---- tables of the file

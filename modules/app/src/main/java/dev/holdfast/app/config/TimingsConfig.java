@@ -22,8 +22,7 @@ public record TimingsConfig(Timings timings) {
       Setting.of(
           "timings.preset",
           oneOf("development", "production", "high-reliability"),
-          "heartbeat and lease that belong together: development, production or high-reliability;"
-              + " the single values override it");
+          "a heartbeat and a lease that fit each other; the single values override it");
 
   static final Setting<Duration> HEARTBEAT_INTERVAL =
       Setting.of(

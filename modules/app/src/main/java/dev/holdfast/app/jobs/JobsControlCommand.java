@@ -142,9 +142,7 @@ final class JobsControlCommand implements Callable<Integer> {
     if (wanted.isRecovery() != (step != null)) {
       throw new CommandException(
           ExitCode.USAGE,
-          step == null
-              ? action + " needs --step"
-              : action + " is for a whole job: omit --step");
+          step == null ? action + " needs --step" : action + " is for a whole job: omit --step");
     }
     if (step != null) {
       Limits.stepId(step);
@@ -161,8 +159,7 @@ final class JobsControlCommand implements Callable<Integer> {
       }
       Thread.sleep(LOOK);
     }
-    return "its worker has not answered yet: see 'holdfast jobs show %s'"
-        .formatted(job);
+    return "its worker has not answered yet: see 'holdfast jobs show %s'".formatted(job);
   }
 
   /** Where whoever has taken the job over finds it. */
@@ -232,8 +229,7 @@ final class JobsControlCommand implements Callable<Integer> {
       case NO_WORKSPACE ->
           new CommandException(
               ExitCode.REFUSED,
-              "step '%s' is code: only its own run can produce its result"
-                  .formatted(step));
+              "step '%s' is code: only its own run can produce its result".formatted(step));
     };
   }
 

@@ -17,9 +17,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** What the programs of one job print. */
-@Command(
-    name = "log",
-    description = "Show the last output of the programs of a job.")
+@Command(name = "log", description = "Show the last output of the programs of a job.")
 final class JobsLogCommand implements Callable<Integer> {
   private static final Duration LOOK = Duration.ofSeconds(1);
 

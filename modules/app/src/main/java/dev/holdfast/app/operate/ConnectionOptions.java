@@ -39,7 +39,8 @@ public final class ConnectionOptions {
   public Settings settings() {
     if (server != null && (common.database != null || common.folder != null)) {
       throw new CommandException(
-          ExitCode.USAGE, "--server names a server, --database and --folder a database: choose one");
+          ExitCode.USAGE,
+          "--server names a server, --database and --folder a database: choose one");
     }
     return common.with(ClientConfig.URL, server).settings();
   }

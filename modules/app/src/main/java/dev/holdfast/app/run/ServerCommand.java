@@ -31,7 +31,10 @@ public final class ServerCommand implements Callable<Integer> {
   @Option(names = "--host", paramLabel = "ADDRESS", description = "address to listen on")
   @Nullable String host;
 
-  @Option(names = "--port", paramLabel = "PORT", description = "port to listen on; 0 is any free port")
+  @Option(
+      names = "--port",
+      paramLabel = "PORT",
+      description = "port to listen on; 0 is any free port")
   @Nullable Integer port;
 
   @Option(names = "--migrate", description = "create or update the schema first")

@@ -46,13 +46,13 @@ public record SettingType<T>(String expected, Function<String, T> parse) {
         "a whole number from %d to %d".formatted(least, most), Integer::valueOf, least, most);
   }
 
-  public static SettingType<Long> wholeLong(long least, long most) {
+  /** The limits are whole numbers, the value need not be. */
+  public static SettingType<Double> decimal(int least, int most) {
     return limited(
-        "a whole number from %d to %d".formatted(least, most), Long::valueOf, least, most);
-  }
-
-  public static SettingType<Double> decimal(double least, double most) {
-    return limited("a number from %s to %s".formatted(least, most), Double::valueOf, least, most);
+        "a number from %d to %d".formatted(least, most),
+        Double::valueOf,
+        (double) least,
+        (double) most);
   }
 
   public static SettingType<Duration> duration(Duration least, Duration most) {

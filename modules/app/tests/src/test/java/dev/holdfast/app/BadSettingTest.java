@@ -48,8 +48,7 @@ class BadSettingTest {
             "-1",
             "\\(HEARTBEAT_INTERVAL_SEC\\) is '-1s' .*: a duration from 1ms"),
         variable("LEASE_TIMEOUT_SEC", "11", "at least twice HEARTBEAT_INTERVAL_SEC"),
-        variable(
-            "LOAD_THRESHOLD", "80", "\\(LOAD_THRESHOLD\\) is '80' .*: a number from 0.0 to 1.0"),
+        variable("LOAD_THRESHOLD", "80", "\\(LOAD_THRESHOLD\\) is '80' .*: a number from 0 to 1"),
         variable(
             "MAX_CONCURRENCY", "many", "'many' .*: a whole number from 1 to 100000 is expected"),
         variable(

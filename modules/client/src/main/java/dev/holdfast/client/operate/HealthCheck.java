@@ -1,7 +1,7 @@
 package dev.holdfast.client.operate;
 
-import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.model.diagnosis.Diagnosis;
+import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.queue.Queue;
 import java.time.Duration;

@@ -100,7 +100,8 @@ final class OperatorCalls implements AutoCloseable {
       case KEY_REFUSED ->
           new OperatorException(
               OperatorException.Reason.NOT_ALLOWED,
-              message + "; put one into HOLDFAST_SERVER_API_KEY, or name its file with --api-key-file",
+              message
+                  + "; put one into HOLDFAST_SERVER_API_KEY, or name its file with --api-key-file",
               failed);
       case NOT_PERMITTED ->
           new OperatorException(OperatorException.Reason.NOT_ALLOWED, message, failed);

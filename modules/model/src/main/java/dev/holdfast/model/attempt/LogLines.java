@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param first the number of the first of these lines in the attempt, from 1; null when the sender
  *     does not count, and lines that are sent twice are stored twice
- * @param scrubber removes secrets: from the lines before and the new lines it makes the text that is
- *     stored of the new ones
+ * @param scrubber removes secrets: from the lines before and the new lines it makes the text that
+ *     is stored of the new ones
  */
 public record LogLines(
     Lease lease, @Nullable Long first, List<String> lines, BinaryOperator<String> scrubber) {

@@ -41,8 +41,8 @@ public sealed interface Report {
   }
 
   /**
-   * A step has started, failed or finished: its row and its events, written together. A report
-   * that is sent twice takes effect once.
+   * A step has started, failed or finished: its row and its events, written together. A report that
+   * is sent twice takes effect once.
    *
    * @param checkpoint of a step that is done
    * @param patch the changes in its workspace, of a step that is done and has one

@@ -54,9 +54,7 @@ public record RetryDefaults(Retries all, Map<String, Retries> kinds, Map<String,
 
   private <T> @Nullable T first(String kind, String queue, Function<Retries, @Nullable T> value) {
     return Stream.of(
-            kinds.getOrDefault(kind, Retries.UNSET),
-            queues.getOrDefault(queue, Retries.UNSET),
-            all)
+            kinds.getOrDefault(kind, Retries.UNSET), queues.getOrDefault(queue, Retries.UNSET), all)
         .flatMap(retries -> Stream.ofNullable(value.apply(retries)))
         .findFirst()
         .orElse(null);

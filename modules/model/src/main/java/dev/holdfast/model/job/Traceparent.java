@@ -7,8 +7,8 @@ import dev.holdfast.model.value.Text;
 import java.util.regex.Pattern;
 
 /**
- * The header {@code traceparent} of W3C Trace Context, by which a trace continues from one service to
- * the next. Holdfast adds no span: the worker gets the value that was given at the enqueue.
+ * The header {@code traceparent} of W3C Trace Context, by which a trace continues from one service
+ * to the next. Holdfast adds no span: the worker gets the value that was given at the enqueue.
  */
 public final class Traceparent {
   private static final int LENGTH = 55;

@@ -71,10 +71,7 @@ public record WorkerExit(int code, String name, String meaning, String doNext) {
       case SIGNAL + 2 -> new WorkerExit(code, "SIGINT", "somebody pressed Ctrl-C", "nothing");
       case SIGNAL + 6 ->
           new WorkerExit(
-              code,
-              "SIGABRT",
-              "the JVM itself failed",
-              "look for hs_err files near its log");
+              code, "SIGABRT", "the JVM itself failed", "look for hs_err files near its log");
       case SIGNAL + 9 ->
           new WorkerExit(
               code,

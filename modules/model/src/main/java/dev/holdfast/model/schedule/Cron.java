@@ -21,9 +21,9 @@ import java.util.Optional;
  * When a schedule fires: five fields (minute, hour, day of month, month, day of week), as every
  * cron has them, or a word such as {@code @daily}.
  *
- * <p>When clocks change, a schedule with fixed hours fires once: at the first of two equal times, or
- * right after the gap that its time falls into. A schedule for every hour follows real time and is
- * not affected.
+ * <p>When clocks change, a schedule with fixed hours fires once: at the first of two equal times,
+ * or right after the gap that its time falls into. A schedule for every hour follows real time and
+ * is not affected.
  */
 public final class Cron {
   private static final int YEARS = 5;

@@ -1,9 +1,9 @@
 package dev.holdfast.model.value;
 
 /**
- * The length of JSON as PostgreSQL returns it: {@code jsonb} keeps numbers as decimals and
- * writes them out in full, so {@code 1e131071} comes back as 131,072 digits. Nine characters of a
- * payload would become so many in every claim and every list.
+ * The length of JSON as PostgreSQL returns it: {@code jsonb} keeps numbers as decimals and writes
+ * them out in full, so {@code 1e131071} comes back as 131,072 digits. Nine characters of a payload
+ * would become so many in every claim and every list.
  */
 final class WrittenOut {
   /** More digits of an exponent than any number that PostgreSQL takes. */

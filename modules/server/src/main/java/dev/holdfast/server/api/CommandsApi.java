@@ -130,6 +130,7 @@ public final class CommandsApi {
               "step_without_workspace",
               step + " is code: what it leaves is its result, which nobody else can make");
     }
-    return Answer.ok(PendingCommandResource.of(queries.pendingCommand(id), queries.stepsToDrop(id)));
+    return Answer.ok(
+        PendingCommandResource.of(queries.pendingCommand(id), queries.stepsToDrop(id)));
   }
 }

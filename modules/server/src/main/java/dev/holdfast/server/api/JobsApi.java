@@ -15,7 +15,6 @@ import dev.holdfast.model.job.JobCount;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobPage;
-import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.queue.JobQueries;
 import dev.holdfast.server.http.Answer;
@@ -99,7 +98,8 @@ public final class JobsApi {
     JobStatus job = job(queries, call);
     JobId id = job.id();
     // A job that has ended has no commands: that query is saved.
-    PendingCommand pending = job.state().isTerminal() ? PendingCommand.NONE : queries.pendingCommand(id);
+    PendingCommand pending =
+        job.state().isTerminal() ? PendingCommand.NONE : queries.pendingCommand(id);
     return Answer.ok(
         new JobResource.Detail(
             JobResource.of(job),

@@ -131,7 +131,9 @@ public final class KeysApi {
         caller.key().isEmpty() ? null : find(caller.key()).map(ApiKey::expiresAt).orElse(null);
     if (own != null && (end == null || end.isAfter(own))) {
       throw new Problem(
-          403, "forbidden", "this key expires at " + own + ": it cannot create one that expires later");
+          403,
+          "forbidden",
+          "this key expires at " + own + ": it cannot create one that expires later");
     }
   }
 
@@ -164,7 +166,8 @@ public final class KeysApi {
     ApiKey old = find(call.value("id")).orElseThrow(KeysApi::unknown);
     mayLiveUntil(call.caller(), old.expiresAt());
     Secrets.Parts parts = Secrets.next();
-    return access.rotateKey(old.id(), parts.id(), parts.digest(), request.overlap())
+    return access
+        .rotateKey(old.id(), parts.id(), parts.digest(), request.overlap())
         .map(key -> made(parts, key))
         .orElseThrow(KeysApi::unknown);
   }

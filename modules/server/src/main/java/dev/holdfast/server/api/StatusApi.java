@@ -96,7 +96,8 @@ public final class StatusApi {
         .put("cancelGracePeriodMs", timings.cancelGrace().toMillis());
     node.put("workersPaused", queue.admin().allPausedSince().map(Object::toString).orElse(null));
     List<Finding> found =
-        diagnostics.of(queues, queue.workers().readings().fleet(tenant), diagnostics.background(tenant));
+        diagnostics.of(
+            queues, queue.workers().readings().fleet(tenant), diagnostics.background(tenant));
     node.putArray("problems").addAll(found.stream().map(StatusApi::problem).toList());
     return Answer.ok(node);
   }

@@ -79,7 +79,8 @@ public final class WorkersApi {
   private Answer resumeAll(Call call) {
     String reason = whyAll(call);
     boolean was = queue.admin().resumeAll();
-    List<WorkerCommand> commands = queue.workers().commands().resumeFailed(call.caller().name(), reason);
+    List<WorkerCommand> commands =
+        queue.workers().commands().resumeFailed(call.caller().name(), reason);
     log.info("all workers are resumed by {}: {}", call.caller().name(), reason);
     return accepted(was, commands);
   }

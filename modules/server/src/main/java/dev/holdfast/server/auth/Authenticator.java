@@ -47,7 +47,8 @@ public final class Authenticator {
     this.sessions = sessions;
     this.loopback = options.isLoopback();
     this.requests = new RateLimiter(options.requestsPerSecond(), System::nanoTime);
-    this.hasKeys = Caffeine.newBuilder().expireAfterWrite(CACHED_FOR).build(any -> access.hasKeys());
+    this.hasKeys =
+        Caffeine.newBuilder().expireAfterWrite(CACHED_FOR).build(any -> access.hasKeys());
   }
 
   /** Drops cached keys; the next request reads them from the database. */

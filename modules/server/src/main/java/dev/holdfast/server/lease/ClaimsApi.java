@@ -29,7 +29,11 @@ public final class ClaimsApi {
    * @param usual how long a lease lasts if its request does not say
    */
   public ClaimsApi(
-      JobQueries queries, LongPollBroker longPolls, WakeUps wakeUps, Envelopes envelopes, Duration usual) {
+      JobQueries queries,
+      LongPollBroker longPolls,
+      WakeUps wakeUps,
+      Envelopes envelopes,
+      Duration usual) {
     this.queries = queries;
     this.longPolls = longPolls;
     this.wakeUps = wakeUps;

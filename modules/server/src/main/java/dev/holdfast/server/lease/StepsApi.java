@@ -14,7 +14,6 @@ import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.JobQueries;
-import dev.holdfast.queue.JobQueue;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.lease.FencedOperations.Held;

@@ -1,13 +1,12 @@
 package dev.holdfast.app.config.file;
 
-import dev.holdfast.redaction.Scrubber;
-
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.programs.Program;
+import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.worker.handler.Kind;
 import java.nio.file.Path;
 import java.util.HashMap;

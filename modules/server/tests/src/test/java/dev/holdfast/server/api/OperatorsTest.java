@@ -122,7 +122,8 @@ class OperatorsTest extends ServerTest {
                     id, "ci", Role.VIEWER, "acme", fresh.createdAt(), old.expiresAt(), null));
         assertThat(key(old.id()).revokedAt())
             .isBetween(
-                before.plus(Duration.ofHours(2)), holdfast.queue().queries().now().plus(Duration.ofHours(2)));
+                before.plus(Duration.ofHours(2)),
+                holdfast.queue().queries().now().plus(Duration.ofHours(2)));
       }
     }
   }

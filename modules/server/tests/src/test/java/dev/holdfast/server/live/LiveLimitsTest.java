@@ -60,7 +60,8 @@ class LiveLimitsTest {
     Queue queue = holdfast.queue();
     ServerOptions options = ServerOptions.DEFAULT.port(0);
     Diagnostics problems =
-        new Diagnostics(queue.queries(), queue.admin(), name -> false, () -> false, options.timings());
+        new Diagnostics(
+            queue.queries(), queue.admin(), name -> false, () -> false, options.timings());
     feeds = new LiveFeeds(queue, problems, Clock.systemUTC(), MOST, MOST_OF_ONE);
     Keyring keyring = new Keyring(queue.access());
     TaskTokens tokens = new TaskTokens(keyring, options.tokens(), Clock.systemUTC());

@@ -228,7 +228,8 @@ class BrowserTest extends InBrowser {
   @Test
   void the_info_has_the_settings_and_where_each_came_from() {
     open("#/info");
-    browser.awaitText("server.port", "HOLDFAST_SERVER_PORT", "option", "echo <img src=x onerror=hit=1>");
+    browser.awaitText(
+        "server.port", "HOLDFAST_SERVER_PORT", "option", "echo <img src=x onerror=hit=1>");
     assertThat(browser.text()).doesNotContain("log.level");
     browser.awaitElement("section[aria-labelledby=settings] summary").click();
     browser.awaitText("log.level", "default");
