@@ -149,7 +149,8 @@ public final class Holdfast implements AutoCloseable {
   }
 
   Holdfast retention(JobRetention policy, ArtifactStore artifacts, Duration first) {
-    deleteOldJobs = new DeleteOldJobs(queue.maintenance(), policy, artifacts, first, System::nanoTime);
+    deleteOldJobs =
+        new DeleteOldJobs(queue.maintenance(), policy, artifacts, first, System::nanoTime);
     return this;
   }
 
