@@ -26,7 +26,7 @@ import java.util.Set;
 public final class Settle {
   /** Writes one kind of ending or report; answers with the leases it was written for. */
   private interface Verb<S> {
-    public Set<Lease> all(Connection connection, List<S> settlements) throws SQLException;
+    Set<Lease> all(Connection connection, List<S> settlements) throws SQLException;
   }
 
   private final Database database;
