@@ -6,7 +6,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -21,8 +20,6 @@ import org.jspecify.annotations.Nullable;
  * a name.
  */
 public final class Sql {
-  private static final Object UNBOUND = new Object();
-
   private final String text;
   private final String onePlan;
   private final List<String> names;
@@ -133,10 +130,10 @@ public final class Sql {
   public final class Call {
     private final Connection connection;
     private final @Nullable Object[] values = new Object[names.size()];
+    private final boolean[] bound = new boolean[names.size()];
 
     private Call(Connection connection) {
       this.connection = connection;
-      Arrays.fill(values, UNBOUND);
     }
 
     public Call set(String name, @Nullable Object value) {
@@ -145,10 +142,11 @@ public final class Sql {
         throw new IllegalArgumentException(
             "the statement has no parameter :%s, only %s: %s".formatted(name, names, text));
       }
-      if (values[index] != UNBOUND) {
+      if (bound[index]) {
         throw new IllegalArgumentException(":%s is bound twice: %s".formatted(name, text));
       }
       values[index] = value;
+      bound[index] = true;
       return this;
     }
 
@@ -234,7 +232,7 @@ public final class Sql {
       @Nullable Object[] positional = new Object[nameAt.length];
       for (int i = 0; i < positional.length; i++) {
         positional[i] = values[nameAt[i]];
-        if (positional[i] == UNBOUND) {
+        if (!bound[nameAt[i]]) {
           throw new IllegalStateException(
               ":%s is not bound: %s".formatted(names.get(nameAt[i]), text));
         }
