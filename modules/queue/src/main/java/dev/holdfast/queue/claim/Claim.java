@@ -29,11 +29,9 @@ public final class Claim {
   // that another one is taking is not waited for, and a row that another one has taken no longer
   // matches, so no attempt is ever held twice. The CTE must be MATERIALIZED: inlined, the planner
   // may run the LIMIT once per joined row and claim more than was asked for. Each priority is
-  // walked
-  // by itself (equalities plus a range), so that delayed jobs of a high priority are not walked
-  // over
-  // on the way to a due one. A row that changed between the snapshot and the lock is found by the
-  // next claim.
+  // walked by itself (equalities plus a range), so that delayed jobs of a high priority are not
+  // walked over on the way to a due one. A row that changed between the snapshot and the lock is
+  // found by the next claim.
   private static final TakeSql CLAIM =
       TakeSql.of(
           Sql.fragment(

@@ -55,8 +55,7 @@ public final class Reap {
   //
   // The rows are taken in the order of the index job_running, by queue and start. In the order of
   // their ids, and with statistics of a busier hour, the planner would walk the primary key with
-  // all
-  // jobs there ever were.
+  // all jobs there ever were.
   private static Sql sql(String failure, String condition, String doubt, String overlap) {
     return EndAttemptSql.ofSome(
         Sql.fragment(
