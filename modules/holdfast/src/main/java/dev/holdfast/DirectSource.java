@@ -142,8 +142,8 @@ final class DirectSource implements JobSource {
     return recovered;
   }
 
-  private static int count(ReapResult swept) {
-    return swept.requeued().size() + swept.ended().size();
+  private static int count(ReapResult reaped) {
+    return reaped.requeued().size() + reaped.ended().size();
   }
 
   @Override

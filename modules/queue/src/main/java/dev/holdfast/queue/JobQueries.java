@@ -153,19 +153,19 @@ public final class JobQueries {
   public List<JobStateSnapshot> states(List<JobId> jobs) {
     return jobs.isEmpty()
         ? List.of()
-        : database.run("fates", connection -> JobStates.of(connection, jobs));
+        : database.run("states", connection -> JobStates.of(connection, jobs));
   }
 
   /** Under which worker's name each of these attempts runs or ran, of those that exist. */
   public Map<Lease, String> workerNames(List<Lease> leases) {
     return leases.isEmpty()
         ? Map.of()
-        : database.run("fates", connection -> JobStates.workers(connection, leases));
+        : database.run("states", connection -> JobStates.workers(connection, leases));
   }
 
   /** How an attempt ended that did not succeed. */
   public Optional<Attempt> ended(Lease lease) {
-    return database.run("fates", connection -> JobStates.ended(connection, lease));
+    return database.run("states", connection -> JobStates.ended(connection, lease));
   }
 
   /** How many jobs of the queue run under this worker's name. */

@@ -70,20 +70,20 @@ final class JobRecovery {
   }
 
   private void requeue(Ended ended) {
-    ReapResult swept =
+    ReapResult reaped =
         registry
             .recovery()
             .recover(
                 supervisor,
                 WorkerHealth.namePrefix(ended.component(), Machine.name(), ended.pid()),
                 ended.reason());
-    if (!swept.requeued().isEmpty() || !swept.ended().isEmpty()) {
+    if (!reaped.requeued().isEmpty() || !reaped.ended().isEmpty()) {
       log.warn(
           "{} (pid {}): requeued {}, ended {}",
           ended.component(),
           ended.pid(),
-          Plural.of(swept.requeued().size(), "job"),
-          Plural.of(swept.ended().size(), "job"));
+          Plural.of(reaped.requeued().size(), "job"),
+          Plural.of(reaped.ended().size(), "job"));
     }
   }
 }

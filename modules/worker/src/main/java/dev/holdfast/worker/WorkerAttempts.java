@@ -101,9 +101,9 @@ final class WorkerAttempts implements AttemptListener {
       return false;
     }
     long askedAt = System.nanoTime();
-    List<HeartbeatResult> pulses =
+    List<HeartbeatResult> results =
         services.source().ask(it -> it.heartbeat(List.of(attempt.lease()), lease));
-    if (pulses.stream().anyMatch(pulse -> pulse.ack() == Ack.LEASE_LOST)) {
+    if (results.stream().anyMatch(result -> result.ack() == Ack.LEASE_LOST)) {
       return true;
     }
     attempt.extended(askedAt);

@@ -103,7 +103,7 @@ public final class Claim {
   private final Database database;
   private final UnreadableJobs apart;
   private final ClaimByRules byRules = new ClaimByRules();
-  private final Map<String, ClaimCursor> floors = new ConcurrentHashMap<>();
+  private final Map<String, ClaimCursor> cursors = new ConcurrentHashMap<>();
 
   public Claim(Database database, Backoff backoff) {
     this.database = database;
@@ -117,7 +117,7 @@ public final class Claim {
       String queue, int most, String worker, Duration lease, @Nullable String tenant) {
     ClaimRequest request = new ClaimRequest(queue, most, worker, lease, tenant);
     String line = tenant == null ? queue : queue + "\0" + tenant;
-    ClaimCursor known = floors.computeIfAbsent(line, name -> new ClaimCursor(System::nanoTime));
+    ClaimCursor known = cursors.computeIfAbsent(line, name -> new ClaimCursor(System::nanoTime));
     double[] from = known.next();
     List<LeasedJob> jobs = take(request, known, from);
     if (jobs.isEmpty() && known.shouldLookAgain(from)) {

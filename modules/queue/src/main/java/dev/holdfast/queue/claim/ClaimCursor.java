@@ -43,7 +43,7 @@ final class ClaimCursor {
   private static final double PRECISION = 1e-5;
 
   private final LongSupplier nanos;
-  private final double[] floors = new double[LANES];
+  private final double[] cursors = new double[LANES];
   private boolean raised;
   private int slowInARow;
   private long fullAt;
@@ -51,7 +51,7 @@ final class ClaimCursor {
 
   ClaimCursor(LongSupplier nanos) {
     this.nanos = nanos;
-    Arrays.fill(floors, NONE);
+    Arrays.fill(cursors, NONE);
   }
 
   /** Where the next claim begins, in seconds since the epoch, by priority. */
@@ -59,7 +59,7 @@ final class ClaimCursor {
     if (raised && sinceFull() >= RARELY * fullCost) {
       lower();
     }
-    return floors.clone();
+    return cursors.clone();
   }
 
   /** What a claim that began at these floors has found, and how long it took. */
@@ -84,7 +84,7 @@ final class ClaimCursor {
     }
     for (int lane = 0; lane < LANES; lane++) {
       if (first[lane] < Double.POSITIVE_INFINITY) {
-        floors[lane] = Math.max(floors[lane], first[lane]);
+        cursors[lane] = Math.max(cursors[lane], first[lane]);
       }
     }
     raised = true;
@@ -100,7 +100,7 @@ final class ClaimCursor {
   }
 
   private void lower() {
-    Arrays.fill(floors, NONE);
+    Arrays.fill(cursors, NONE);
     raised = false;
   }
 

@@ -93,7 +93,7 @@ public final class Heartbeat {
    */
   private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-  private record Beat(HeartbeatResult pulse, boolean runOut) {
+  private record Beat(HeartbeatResult result, boolean runOut) {
     static Beat read(ResultSet row) throws SQLException {
       return new Beat(
           new HeartbeatResult(
@@ -119,13 +119,13 @@ public final class Heartbeat {
   public static List<HeartbeatResult> of(
       Connection connection, List<Lease> leases, Duration lease, Duration patience)
       throws SQLException {
-    List<Beat> beats = beat(connection, leases, lease);
+    List<Beat> heartbeats = beat(connection, leases, lease);
     List<Lease> unsure =
-        beats.stream().filter(Beat::runOut).map(beat -> beat.pulse().lease()).toList();
+        heartbeats.stream().filter(Beat::runOut).map(beat -> beat.result().lease()).toList();
     Map<Lease, HeartbeatResult> sure =
         unsure.isEmpty() ? Map.of() : settled(connection, unsure, lease, patience);
-    return beats.stream()
-        .map(beat -> sure.getOrDefault(beat.pulse().lease(), beat.pulse()))
+    return heartbeats.stream()
+        .map(beat -> sure.getOrDefault(beat.result().lease(), beat.result()))
         .toList();
   }
 
@@ -144,8 +144,8 @@ public final class Heartbeat {
           in -> {
             LOCK.on(in).set("jobs", Rows.ids(in, unsure)).list(row -> true);
             return beat(in, unsure, lease).stream()
-                .map(Beat::pulse)
-                .collect(Collectors.toMap(HeartbeatResult::lease, pulse -> pulse));
+                .map(Beat::result)
+                .collect(Collectors.toMap(HeartbeatResult::lease, result -> result));
           });
     } catch (SQLException trouble) {
       if (SqlErrors.isLockNotFree(trouble)) {

@@ -111,8 +111,8 @@ public final class EnqueueApi {
     jobs.forEach(job -> named.add(job.id()));
     jobs.forEach(job -> named.addAll(job.after()));
     Map<JobId, String> tenants = new HashMap<>();
-    for (JobStateSnapshot fate : queries.states(new ArrayList<>(named))) {
-      tenants.put(fate.job(), fate.tenant());
+    for (JobStateSnapshot snapshot : queries.states(new ArrayList<>(named))) {
+      tenants.put(snapshot.job(), snapshot.tenant());
     }
     for (Job job : jobs) {
       if (!tenants.getOrDefault(job.id(), job.tenant()).equals(job.tenant())) {

@@ -233,7 +233,9 @@ public final class OperateApi {
     Set<JobId> retried = queue.retry(page.ids(), call.caller().onlyTenant());
     List<JobId> others = page.ids().stream().filter(id -> !retried.contains(id)).toList();
     long refused =
-        queries.states(others).stream().filter(fate -> call.caller().sees(fate.tenant())).count();
+        queries.states(others).stream()
+            .filter(snapshot -> call.caller().sees(snapshot.tenant()))
+            .count();
     ObjectNode node =
         Wire.object()
             .put("retried", retried.size())

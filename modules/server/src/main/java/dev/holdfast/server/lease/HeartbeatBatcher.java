@@ -67,14 +67,14 @@ public final class HeartbeatBatcher {
     }
   }
 
-  private List<HeartbeatResult> all(List<Beat> beats) {
+  private List<HeartbeatResult> all(List<Beat> heartbeats) {
     Map<Lease, HeartbeatResult> results = new HashMap<>();
     for (HeartbeatResult result :
-        queue.heartbeat(beats.stream().map(Beat::lease).distinct().toList(), lease)) {
+        queue.heartbeat(heartbeats.stream().map(Beat::lease).distinct().toList(), lease)) {
       results.put(result.lease(), result);
     }
     List<Report> worthWriting = new ArrayList<>();
-    for (Beat beat : beats) {
+    for (Beat beat : heartbeats) {
       Report.Progress progress = beat.progress();
       HeartbeatResult result = results.get(beat.lease());
       if (progress != null
@@ -85,7 +85,7 @@ public final class HeartbeatBatcher {
       }
     }
     queue.report(worthWriting);
-    return beats.stream()
+    return heartbeats.stream()
         .map(
             beat ->
                 results.getOrDefault(

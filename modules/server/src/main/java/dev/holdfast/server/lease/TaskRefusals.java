@@ -68,8 +68,10 @@ public final class TaskRefusals {
 
   /** For reads, which no statement that writes fences. */
   void mustHold(String callback, Lease lease) {
-    @Nullable JobStateSnapshot fate = fate(lease);
-    if (fate == null || fate.attempt() != lease.attempt() || fate.state() != JobState.RUNNING) {
+    @Nullable JobStateSnapshot snapshot = fate(lease);
+    if (snapshot == null
+        || snapshot.attempt() != lease.attempt()
+        || snapshot.state() != JobState.RUNNING) {
       throw lost(callback, lease);
     }
   }
@@ -77,27 +79,29 @@ public final class TaskRefusals {
   /** Why the attempt does not hold its task. */
   Problem lost(String callback, Lease lease) {
     late.refused(callback, lease);
-    @Nullable JobStateSnapshot fate = fate(lease);
-    log.info("{} of {} came too late: {}", callback, lease, fate);
-    if (fate == null) {
+    @Nullable JobStateSnapshot snapshot = fate(lease);
+    log.info("{} of {} came too late: {}", callback, lease, snapshot);
+    if (snapshot == null) {
       return Problem.notFound("the task does not exist any more");
     }
-    if (fate.attempt() != lease.attempt()) {
+    if (snapshot.attempt() != lease.attempt()) {
       return new Problem(
-              409, "attempt_mismatch", "attempt %d is the current one".formatted(fate.attempt()))
-          .with("expectedAttempt", fate.attempt())
+              409,
+              "attempt_mismatch",
+              "attempt %d is the current one".formatted(snapshot.attempt()))
+          .with("expectedAttempt", snapshot.attempt())
           .with("receivedAttempt", lease.attempt());
     }
     // The row of a task that succeeded may still have the failure of an earlier attempt.
     boolean expired =
-        !fate.state().isTerminal()
-            || (fate.state() == JobState.FAILED
-                && fate.failureCode() != null
-                && OUT_OF_TIME.contains(fate.failureCode()));
-    if (!fate.state().isTerminal() || (expired && !callback.equals("completed"))) {
+        !snapshot.state().isTerminal()
+            || (snapshot.state() == JobState.FAILED
+                && snapshot.failureCode() != null
+                && OUT_OF_TIME.contains(snapshot.failureCode()));
+    if (!snapshot.state().isTerminal() || (expired && !callback.equals("completed"))) {
       return expired(lease);
     }
-    return terminal(fate.state(), "the task has ended already");
+    return terminal(snapshot.state(), "the task has ended already");
   }
 
   /** Always {@code task_expired}; the message and the reason say what ended the attempt. */

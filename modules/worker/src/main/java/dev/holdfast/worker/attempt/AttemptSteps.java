@@ -138,7 +138,7 @@ final class AttemptSteps implements JobSteps {
       services
           .source()
           .ask(it -> it.heartbeat(List.of(lease), time))
-          .forEach(pulse -> interventions.heard(pulse.control()));
+          .forEach(result -> interventions.heard(result.control()));
       keep(services.source().ask(it -> it.steps(lease)));
     }
   }

@@ -128,25 +128,25 @@ public final class LeaseKeeper {
   }
 
   private static void tell(
-      Collection<AttemptExecutor> runs, List<HeartbeatResult> pulses, long sentAt) {
+      Collection<AttemptExecutor> runs, List<HeartbeatResult> results, long sentAt) {
     Map<Lease, AttemptExecutor> byLease = byLease(runs);
-    for (HeartbeatResult pulse : pulses) {
-      AttemptExecutor run = byLease.get(pulse.lease());
+    for (HeartbeatResult result : results) {
+      AttemptExecutor run = byLease.get(result.lease());
       if (run == null) {
         continue;
       }
-      if (pulse.ack() == Ack.LEASE_LOST) {
+      if (result.ack() == Ack.LEASE_LOST) {
         run.lost();
       } else {
         run.extended(sentAt);
-        run.heard(pulse.control());
-        stopIfCancelled(run, pulse);
+        run.heard(result.control());
+        stopIfCancelled(run, result);
       }
     }
   }
 
-  private static void stopIfCancelled(AttemptExecutor run, HeartbeatResult pulse) {
-    String reason = pulse.cancelReason();
+  private static void stopIfCancelled(AttemptExecutor run, HeartbeatResult result) {
+    String reason = result.cancelReason();
     if (reason != null) {
       run.stop(new StopReason.Cancelled(reason));
     }
@@ -158,11 +158,11 @@ public final class LeaseKeeper {
     // While heartbeats fail the connection is left to them; they bring cancellations as well.
     if (!runs.isEmpty() && failedInARow == 0) {
       Map<Lease, AttemptExecutor> byLease = byLease(runs);
-      for (HeartbeatResult pulse : source.signals(worker)) {
-        AttemptExecutor run = byLease.remove(pulse.lease());
+      for (HeartbeatResult result : source.signals(worker)) {
+        AttemptExecutor run = byLease.remove(result.lease());
         if (run != null) {
-          run.heard(pulse.control());
-          stopIfCancelled(run, pulse);
+          run.heard(result.control());
+          stopIfCancelled(run, result);
         }
       }
       // Of the others nothing is asked, or not any more.

@@ -19,7 +19,7 @@ class ClaimCursorTest {
   private static final long SLOW = Duration.ofMillis(100).toNanos();
 
   private final AtomicLong nanos = new AtomicLong();
-  private final ClaimCursor floors = new ClaimCursor(nanos::get);
+  private final ClaimCursor cursors = new ClaimCursor(nanos::get);
 
   private static Claim.Taken taken(int priority, double due) {
     JobId id = JobId.next();
@@ -46,9 +46,9 @@ class ClaimCursorTest {
   /** Claims that have been slow for a while. */
   private void slowly(Claim.Taken... taken) {
     for (int i = 1; i < ClaimCursor.NO_CHANCE; i++) {
-      floors.claimed(floors.next(), List.of(), SLOW);
+      cursors.claimed(cursors.next(), List.of(), SLOW);
     }
-    floors.claimed(floors.next(), List.of(taken), SLOW);
+    cursors.claimed(cursors.next(), List.of(taken), SLOW);
   }
 
   private void pass(Duration time) {
@@ -57,77 +57,77 @@ class ClaimCursorTest {
 
   @Test
   void while_claims_are_small_and_quick_every_one_begins_at_the_start() {
-    double[] from = floors.next();
+    double[] from = cursors.next();
     assertThat(from).hasSize(10).containsOnly(ClaimCursor.NONE);
-    floors.claimed(from, List.of(taken(5, 1_000)), QUICK);
-    assertThat(floors.next()).containsOnly(ClaimCursor.NONE);
+    cursors.claimed(from, List.of(taken(5, 1_000)), QUICK);
+    assertThat(cursors.next()).containsOnly(ClaimCursor.NONE);
   }
 
   @Test
   void one_slow_claim_says_nothing() {
-    floors.claimed(floors.next(), List.of(taken(5, 1_000)), SLOW);
-    floors.claimed(floors.next(), List.of(taken(5, 1_001)), SLOW);
-    floors.claimed(floors.next(), List.of(taken(5, 1_002)), QUICK);
-    floors.claimed(floors.next(), List.of(taken(5, 1_003)), SLOW);
-    assertThat(floors.next()).containsOnly(ClaimCursor.NONE);
+    cursors.claimed(cursors.next(), List.of(taken(5, 1_000)), SLOW);
+    cursors.claimed(cursors.next(), List.of(taken(5, 1_001)), SLOW);
+    cursors.claimed(cursors.next(), List.of(taken(5, 1_002)), QUICK);
+    cursors.claimed(cursors.next(), List.of(taken(5, 1_003)), SLOW);
+    assertThat(cursors.next()).containsOnly(ClaimCursor.NONE);
   }
 
   @Test
   void after_slow_ones_the_next_begins_at_its_first_job_of_each_priority() {
     slowly(taken(5, 1_001), taken(5, 1_000), taken(7, 900));
-    double[] from = floors.next();
+    double[] from = cursors.next();
     assertThat(from[5]).isBetween(999.9, 1_000.0);
     assertThat(from[7]).isBetween(899.9, 900.0);
     assertThat(from[0]).isEqualTo(ClaimCursor.NONE);
-    floors.claimed(from, List.of(taken(5, 1_002)), QUICK);
-    assertThat(floors.next()[5]).isBetween(1_001.9, 1_002.0);
+    cursors.claimed(from, List.of(taken(5, 1_002)), QUICK);
+    assertThat(cursors.next()[5]).isBetween(1_001.9, 1_002.0);
   }
 
   @Test
   void so_it_does_after_a_large_one_however_quick_until_the_start_is_looked_at_again() {
     List<Claim.Taken> many =
         IntStream.range(0, ClaimCursor.LARGE).mapToObj(i -> taken(5, 1_000 + i)).toList();
-    double[] start = floors.next();
-    floors.claimed(start, many, QUICK);
-    double[] from = floors.next();
+    double[] start = cursors.next();
+    cursors.claimed(start, many, QUICK);
+    double[] from = cursors.next();
     assertThat(from[5]).isBetween(999.9, 1_000.0);
     assertThat(from[4]).isEqualTo(ClaimCursor.NONE);
     // What another claim found that had begun at the start meanwhile does not bring it back.
-    floors.claimed(start, List.of(taken(5, 10), taken(5, 1_200)), QUICK);
-    assertThat(floors.next()[5]).isBetween(999.9, 1_000.0);
+    cursors.claimed(start, List.of(taken(5, 10), taken(5, 1_200)), QUICK);
+    assertThat(cursors.next()[5]).isBetween(999.9, 1_000.0);
     pass(Duration.ofNanos(20 * QUICK));
-    assertThat(floors.next()).containsOnly(ClaimCursor.NONE);
+    assertThat(cursors.next()).containsOnly(ClaimCursor.NONE);
   }
 
   @Test
   void the_start_is_looked_at_again_after_a_while() {
     slowly(taken(5, 1_000));
     pass(Duration.ofMillis(1_900));
-    assertThat(floors.next()[5]).isNotEqualTo(ClaimCursor.NONE);
+    assertThat(cursors.next()[5]).isNotEqualTo(ClaimCursor.NONE);
     pass(Duration.ofMillis(200));
-    assertThat(floors.next()).containsOnly(ClaimCursor.NONE);
+    assertThat(cursors.next()).containsOnly(ClaimCursor.NONE);
   }
 
   @Test
   void nothing_found_is_looked_for_from_the_start_but_not_all_the_time() {
     slowly(taken(5, 1_000));
-    double[] from = floors.next();
-    floors.claimed(from, List.of(), QUICK);
-    assertThat(floors.shouldLookAgain(from)).isFalse();
-    assertThat(floors.nextFullLook(from)).isEqualTo(Duration.ofNanos(2 * SLOW));
+    double[] from = cursors.next();
+    cursors.claimed(from, List.of(), QUICK);
+    assertThat(cursors.shouldLookAgain(from)).isFalse();
+    assertThat(cursors.nextFullLook(from)).isEqualTo(Duration.ofNanos(2 * SLOW));
     pass(Duration.ofMillis(250));
-    assertThat(floors.shouldLookAgain(from)).isTrue();
-    double[] start = floors.next();
+    assertThat(cursors.shouldLookAgain(from)).isTrue();
+    double[] start = cursors.next();
     assertThat(start).containsOnly(ClaimCursor.NONE);
-    assertThat(floors.shouldLookAgain(start)).isFalse();
-    assertThat(floors.nextFullLook(start)).isNull();
+    assertThat(cursors.shouldLookAgain(start)).isFalse();
+    assertThat(cursors.nextFullLook(start)).isNull();
   }
 
   @Test
   void when_the_start_is_quick_again_it_is_where_claims_begin() {
     slowly(taken(5, 1_000));
     pass(Duration.ofSeconds(10));
-    floors.claimed(floors.next(), List.of(taken(5, 1_010)), QUICK);
-    assertThat(floors.next()).containsOnly(ClaimCursor.NONE);
+    cursors.claimed(cursors.next(), List.of(taken(5, 1_010)), QUICK);
+    assertThat(cursors.next()).containsOnly(ClaimCursor.NONE);
   }
 }

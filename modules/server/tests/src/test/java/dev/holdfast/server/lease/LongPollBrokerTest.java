@@ -31,7 +31,7 @@ class LongPollBrokerTest {
   private final TestDatabase db;
   private final Holdfast holdfast;
   private final DatabaseSubscription subscription;
-  private final LongPollBroker room;
+  private final LongPollBroker broker;
   private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
 
   LongPollBrokerTest(TestDatabase db) {
@@ -43,7 +43,7 @@ class LongPollBrokerTest {
 
   @AfterEach
   void close() {
-    room.close();
+    broker.close();
     subscription.close();
     workers.shutdownNow();
     holdfast.close();
@@ -54,9 +54,10 @@ class LongPollBrokerTest {
   }
 
   private Future<List<LeasedJob>> waiting(Line line, String worker) {
-    int before = room.waiting();
-    Future<List<LeasedJob>> lease = workers.submit(() -> room.lease(line, worker, 1, LEASE, LONG));
-    await().atMost(SOON).until(() -> room.waiting() > before || lease.isDone());
+    int before = broker.waiting();
+    Future<List<LeasedJob>> lease =
+        workers.submit(() -> broker.lease(line, worker, 1, LEASE, LONG));
+    await().atMost(SOON).until(() -> broker.waiting() > before || lease.isDone());
     return lease;
   }
 
@@ -69,17 +70,17 @@ class LongPollBrokerTest {
 
   @Test
   void a_worker_that_does_not_wait_gets_what_there_is_or_nothing() throws Exception {
-    assertThat(room.lease(LINE, "w", 1, LEASE, Duration.ZERO)).isEmpty();
+    assertThat(broker.lease(LINE, "w", 1, LEASE, Duration.ZERO)).isEmpty();
     JobId job = enqueued("default");
-    assertThat(room.lease(LINE, "w", 5, LEASE, Duration.ZERO))
+    assertThat(broker.lease(LINE, "w", 5, LEASE, Duration.ZERO))
         .extracting(LeasedJob::id)
         .containsExactly(job);
   }
 
   @Test
   void a_wait_in_vain_ends() throws Exception {
-    assertThat(room.lease(LINE, "w", 1, LEASE, Duration.ofMillis(200))).isEmpty();
-    assertThat(room.waiting()).isZero();
+    assertThat(broker.lease(LINE, "w", 1, LEASE, Duration.ofMillis(200))).isEmpty();
+    assertThat(broker.waiting()).isZero();
   }
 
   @Test
@@ -93,7 +94,7 @@ class LongPollBrokerTest {
     assertThat(leases.getFirst().get()).hasSize(1);
     enqueued("default");
     assertThat(leases.get(1).get()).hasSize(1);
-    await().atMost(SOON).until(() -> room.waiting() == 48);
+    await().atMost(SOON).until(() -> broker.waiting() == 48);
     assertThat(leases.subList(2, 50)).noneMatch(Future::isDone);
     assertThat(claims()).isEqualTo(claims + 2);
   }
@@ -131,17 +132,17 @@ class LongPollBrokerTest {
   @Test
   void whoever_waits_is_sent_home_when_the_room_closes() throws Exception {
     Future<List<LeasedJob>> lease = waiting(LINE, "w");
-    room.close();
+    broker.close();
     assertThat(lease.get()).isEmpty();
-    assertThat(room.lease(LINE, "w", 1, LEASE, LONG)).isEmpty();
+    assertThat(broker.lease(LINE, "w", 1, LEASE, LONG)).isEmpty();
   }
 
   @Test
   void a_task_nobody_came_to_fetch_goes_to_the_next_in_line() throws Exception {
     JobId job = enqueued("default");
-    List<LeasedJob> unfetched = room.lease(LINE, "gone", 1, LEASE, Duration.ZERO);
+    List<LeasedJob> unfetched = broker.lease(LINE, "gone", 1, LEASE, Duration.ZERO);
     Future<List<LeasedJob>> next = waiting(LINE, "w");
-    room.giveBack(unfetched);
+    broker.giveBack(unfetched);
     assertThat(next.get().getFirst().id()).isEqualTo(job);
   }
 }
