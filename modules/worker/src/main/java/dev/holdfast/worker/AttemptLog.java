@@ -41,7 +41,8 @@ final class AttemptLog {
       if (settlement instanceof Settlement.Fail fail) {
         countFailure(job, fail);
       }
-    } else if (settlement != null || attempt.hasLostLease()) {
+    } else if (attempt.hasBegun() && (settlement != null || attempt.hasLostLease())) {
+      // One that lost its lease before it began has no result; it is counted as skipped.
       metrics.count(Metrics.LATE_RESULTS, 1);
       log.info("late result of {} {} refused: it lost its lease", job.kind(), job.lease());
     }

@@ -38,7 +38,7 @@ class LongPollBrokerTest {
     this.db = db;
     this.holdfast = Holdfast.on(db.dataSource());
     this.subscription = holdfast.queue().notifier().subscribeToDatabase();
-    this.room = new LongPollBroker(holdfast.jobs(), subscription);
+    this.broker = new LongPollBroker(holdfast.jobs(), subscription);
   }
 
   @AfterEach
