@@ -48,7 +48,7 @@ final class UnreadableJobs {
   private static final Sql KEEP =
       Sql.of(
           """
-          INSERT INTO holdfast.unreadable (job_id, payload, found_at)
+          INSERT INTO holdfast.unreadable_payload (job_id, payload, found_at)
           SELECT id, payload, clock_timestamp() FROM holdfast.job WHERE id = :job
           ON CONFLICT (job_id) DO NOTHING
           """);
@@ -56,7 +56,7 @@ final class UnreadableJobs {
   private static final Sql NOTE =
       Sql.of(
           """
-          INSERT INTO holdfast.unreadable (job_id, found_at) VALUES (:job, clock_timestamp())
+          INSERT INTO holdfast.unreadable_payload (job_id, found_at) VALUES (:job, clock_timestamp())
           ON CONFLICT (job_id) DO NOTHING
           """);
 
@@ -170,7 +170,7 @@ final class UnreadableJobs {
             Failure.of(
                 FailureCategory.DATA_QUALITY,
                 Failure.PAYLOAD_UNREADABLE,
-                "the database cannot give the payload back; it lies in holdfast.unreadable: "
+                "the database cannot give the payload back; it lies in holdfast.unreadable_payload: "
                     + why),
             Duration.ZERO);
     database.transact(

@@ -59,7 +59,7 @@ public final class Commands {
   private static final Sql HOLD_UP =
       Sql.of(
           """
-          INSERT INTO holdfast.control AS c (job_id, paused, takeover, requested_by, reason)
+          INSERT INTO holdfast.job_command AS c (job_id, paused, takeover, requested_by, reason)
           VALUES (:job, :paused, :takeover, :requestedBy, :reason)
           ON CONFLICT (job_id) DO UPDATE
              SET paused = c.paused OR excluded.paused, takeover = c.takeover OR excluded.takeover,
@@ -71,7 +71,7 @@ public final class Commands {
   private static final Sql RECOVER =
       Sql.of(
           """
-          INSERT INTO holdfast.control (job_id, action, step_id, requested_by, reason, requested_at)
+          INSERT INTO holdfast.job_command (job_id, action, step_id, requested_by, reason, requested_at)
           VALUES (:job, :action, :step, :requestedBy, :reason, clock_timestamp())
           ON CONFLICT (job_id) DO UPDATE
              SET action = excluded.action, step_id = excluded.step_id,
@@ -82,7 +82,7 @@ public final class Commands {
   private static final Sql ACCEPT =
       Sql.of(
           """
-          UPDATE holdfast.control
+          UPDATE holdfast.job_command
              SET takeover = false, action = :action, step_id = :step, requested_by = :requestedBy,
                  reason = :reason, requested_at = clock_timestamp()
            WHERE job_id = :job
@@ -100,7 +100,7 @@ public final class Commands {
       Sql.of(
           """
           SELECT d.step_id
-            FROM holdfast.control c
+            FROM holdfast.job_command c
             JOIN holdfast.step s ON s.job_id = c.job_id AND s.step_id = c.step_id
             JOIN holdfast.step d ON d.job_id = c.job_id AND d.step_index >= s.step_index
            WHERE c.job_id = :job AND c.action = ANY (:dropping::text[]) AND d.state = 'DONE'
@@ -111,9 +111,9 @@ public final class Commands {
       Sql.of(
           """
           WITH gone AS (
-            DELETE FROM holdfast.control WHERE job_id = :job AND action IS NULL
+            DELETE FROM holdfast.job_command WHERE job_id = :job AND action IS NULL
           )
-          UPDATE holdfast.control SET paused = false, takeover = false
+          UPDATE holdfast.job_command SET paused = false, takeover = false
            WHERE job_id = :job AND action IS NOT NULL
           """);
 
@@ -121,10 +121,10 @@ public final class Commands {
       Sql.of(
           """
           WITH gone AS (
-            DELETE FROM holdfast.control
+            DELETE FROM holdfast.job_command
              WHERE job_id = :job AND requested_at = :requestedAt AND NOT paused AND NOT takeover
           )
-          UPDATE holdfast.control
+          UPDATE holdfast.job_command
              SET action = NULL, step_id = NULL, requested_by = NULL, reason = NULL,
                  requested_at = NULL
            WHERE job_id = :job AND requested_at = :requestedAt AND (paused OR takeover)
@@ -153,13 +153,13 @@ public final class Commands {
       "c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at";
 
   private static final Sql OF_JOB =
-      Sql.of("SELECT ${columns} FROM holdfast.control c WHERE c.job_id = :job", "columns", COLUMNS);
+      Sql.of("SELECT ${columns} FROM holdfast.job_command c WHERE c.job_id = :job", "columns", COLUMNS);
 
   private static final Sql BACKGROUNDS =
       Sql.of(
           """
           SELECT j.id, j.failure - 'stackTrace' AS failure, ${columns}
-            FROM holdfast.job j LEFT JOIN holdfast.control c ON c.job_id = j.id
+            FROM holdfast.job j LEFT JOIN holdfast.job_command c ON c.job_id = j.id
            WHERE j.id = ANY (:jobs::uuid[]) AND (j.failure IS NOT NULL OR c.job_id IS NOT NULL)
           """,
           "columns",

@@ -33,7 +33,7 @@ public final class Retry {
             FROM holdfast.job j
            WHERE j.id = ANY (:jobs) AND ${from} AND ${tenant}
              -- Without its payload it would be another job.
-             AND NOT EXISTS (SELECT FROM holdfast.unreadable u WHERE u.job_id = j.id)
+             AND NOT EXISTS (SELECT FROM holdfast.unreadable_payload u WHERE u.job_id = j.id)
            ORDER BY j.id
              FOR NO KEY UPDATE
         ), kept AS (
@@ -55,7 +55,7 @@ public final class Retry {
           ${event}
         ), freed AS (
           -- What was asked of its last run is over, and so is what that has spent.
-          DELETE FROM holdfast.control c USING moved m WHERE c.job_id = m.id
+          DELETE FROM holdfast.job_command c USING moved m WHERE c.job_id = m.id
         ), refreshed AS (
           UPDATE holdfast.step s SET resets = 0 FROM moved m WHERE s.job_id = m.id AND s.resets > 0
         )

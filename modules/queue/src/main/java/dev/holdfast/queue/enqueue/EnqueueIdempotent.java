@@ -18,14 +18,14 @@ import java.util.List;
 public final class EnqueueIdempotent {
   private static final String TAKE_KEY =
       """
-      INSERT INTO holdfast.submission (tenant, key, digest, submitted_at)
+      INSERT INTO holdfast.idempotency_key (tenant, key, digest, submitted_at)
       VALUES (?, ?, ?, clock_timestamp())
       ON CONFLICT (tenant, key) DO NOTHING
       """;
 
   private static final String ANSWER =
       """
-      UPDATE holdfast.submission
+      UPDATE holdfast.idempotency_key
          SET answer = (SELECT jsonb_agg(jsonb_build_array(a.id, a.duplicate) ORDER BY a.number)
                          FROM unnest(?::uuid[], ?::bool[]) WITH ORDINALITY AS a(id, duplicate, number))
        WHERE tenant = ? AND key = ?
@@ -34,7 +34,7 @@ public final class EnqueueIdempotent {
   private static final String BEFORE =
       """
       SELECT s.digest, (a.value ->> 0)::uuid AS id, (a.value ->> 1)::bool AS duplicate
-        FROM holdfast.submission s
+        FROM holdfast.idempotency_key s
        CROSS JOIN LATERAL jsonb_array_elements(s.answer) WITH ORDINALITY AS a(value, number)
        WHERE s.tenant = ? AND s.key = ?
        ORDER BY a.number
@@ -43,7 +43,7 @@ public final class EnqueueIdempotent {
   // statement_timestamp(): no index can be searched for a value that changes while it is read.
   private static final String FORGET =
       """
-      DELETE FROM holdfast.submission
+      DELETE FROM holdfast.idempotency_key
        WHERE submitted_at < statement_timestamp() - ? * interval '1 millisecond'
       """;
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 public final class WorkerCommands {
   private static final String ADD =
       """
-      INSERT INTO holdfast.worker_order
+      INSERT INTO holdfast.worker_command
              (supervisor, component, action, requested_by, reason, requested_at)
       SELECT h.supervisor, h.component, ?, ?, ?, clock_timestamp()
         FROM holdfast.health h
@@ -26,19 +26,19 @@ public final class WorkerCommands {
 
   private static final String OPEN =
       """
-      SELECT * FROM holdfast.worker_order
+      SELECT * FROM holdfast.worker_command
        WHERE supervisor = ? AND done_at IS NULL
        ORDER BY id
        LIMIT 1000
       """;
 
   private static final String DONE =
-      "UPDATE holdfast.worker_order SET done_at = clock_timestamp() WHERE id = ?";
+      "UPDATE holdfast.worker_command SET done_at = clock_timestamp() WHERE id = ?";
 
   private static final String IN_FORCE =
       """
       SELECT DISTINCT ON (component) *
-        FROM holdfast.worker_order
+        FROM holdfast.worker_command
        WHERE supervisor = ? AND done_at IS NOT NULL
        ORDER BY component, id DESC
       """;

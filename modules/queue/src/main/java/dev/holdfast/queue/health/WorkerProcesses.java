@@ -79,9 +79,9 @@ public final class WorkerProcesses {
   private static final String CLEAR =
       """
       WITH old AS (
-        DELETE FROM holdfast.worker_order o
+        DELETE FROM holdfast.worker_command o
          WHERE o.supervisor = ? AND o.requested_at < clock_timestamp() - interval '30 days'
-           AND o.id < (SELECT max(l.id) FROM holdfast.worker_order l
+           AND o.id < (SELECT max(l.id) FROM holdfast.worker_command l
                         WHERE l.supervisor = o.supervisor AND l.component = o.component)
       )
       DELETE FROM holdfast.health WHERE supervisor = ?

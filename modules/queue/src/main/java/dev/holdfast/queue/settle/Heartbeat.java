@@ -55,8 +55,8 @@ public final class Heartbeat {
         FROM beat b
         LEFT JOIN LATERAL (
           -- Mostly nothing is asked of any job: then no job is looked up there.
-          SELECT * FROM holdfast.control asked
-           WHERE asked.job_id = b.id AND (SELECT true FROM holdfast.control LIMIT 1)) AS c ON true
+          SELECT * FROM holdfast.job_command asked
+           WHERE asked.job_id = b.id AND (SELECT true FROM holdfast.job_command LIMIT 1)) AS c ON true
         LEFT JOIN held h ON h.id = b.id AND h.attempt = b.attempt
         LEFT JOIN LATERAL (
           SELECT j.id, j.cancel_reason, j.lease_expires_at < statement_timestamp() AS run_out
@@ -73,12 +73,12 @@ public final class Heartbeat {
           """
       SELECT j.id, j.attempt, j.cancel_reason,
              c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
-        FROM holdfast.job j LEFT JOIN holdfast.control c ON c.job_id = j.id
+        FROM holdfast.job j LEFT JOIN holdfast.job_command c ON c.job_id = j.id
        WHERE j.worker_id = :worker AND j.state = 'RUNNING' AND j.cancel_requested_at IS NOT NULL
       UNION ALL
       SELECT j.id, j.attempt, NULL,
              c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
-        FROM holdfast.control c JOIN holdfast.job j ON j.id = c.job_id
+        FROM holdfast.job_command c JOIN holdfast.job j ON j.id = c.job_id
        WHERE j.worker_id = :worker AND j.state = 'RUNNING' AND j.cancel_requested_at IS NULL
       """);
 

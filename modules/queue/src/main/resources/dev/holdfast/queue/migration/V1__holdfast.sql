@@ -210,7 +210,7 @@ CREATE TABLE holdfast.step (
 );
 
 -- What operators have asked of jobs. A row lasts as long as something is asked.
-CREATE TABLE holdfast.control (
+CREATE TABLE holdfast.job_command (
   job_id       uuid        PRIMARY KEY REFERENCES holdfast.job ON DELETE CASCADE,
   paused       boolean     NOT NULL DEFAULT false,
   takeover     boolean     NOT NULL DEFAULT false,
@@ -220,9 +220,9 @@ CREATE TABLE holdfast.control (
   requested_by text,
   reason       text,
   requested_at timestamptz,
-  CONSTRAINT control_whole CHECK (
+  CONSTRAINT job_command_whole CHECK (
     (action IS NULL) = (step_id IS NULL) AND (action IS NULL) = (requested_at IS NULL)),
-  CONSTRAINT control_asks CHECK (paused OR takeover OR action IS NOT NULL)
+  CONSTRAINT job_command_asks CHECK (paused OR takeover OR action IS NOT NULL)
 );
 
 -- What the programs of jobs printed: the last pieces of it, to be read while they run and after. Only
@@ -262,7 +262,7 @@ CREATE INDEX artifact_orphaned ON holdfast.artifact (store)
 
 -- Payloads that could not be read, which would have stopped every claim of their queue: taken out of
 -- their jobs, which have failed, and kept. Null where the server could not even copy one.
-CREATE TABLE holdfast.unreadable (
+CREATE TABLE holdfast.unreadable_payload (
   job_id   uuid        PRIMARY KEY REFERENCES holdfast.job ON DELETE CASCADE,
   payload  jsonb,
   found_at timestamptz NOT NULL
@@ -373,7 +373,7 @@ CREATE TABLE holdfast.known_kind (
 -- ---- The server
 
 -- A submission sent again under its key is answered as it was the first time.
-CREATE TABLE holdfast.submission (
+CREATE TABLE holdfast.idempotency_key (
   tenant       text        NOT NULL,
   key          text        NOT NULL,
   digest       text        NOT NULL,
@@ -382,7 +382,7 @@ CREATE TABLE holdfast.submission (
   PRIMARY KEY (tenant, key)
 );
 -- Upkeep: submissions that are old enough to be forgotten.
-CREATE INDEX submission_old ON holdfast.submission (submitted_at);
+CREATE INDEX idempotency_key_old ON holdfast.idempotency_key (submitted_at);
 
 -- A key is kept as a digest: who reads this table cannot come in with what stands there.
 CREATE TABLE holdfast.api_key (
@@ -450,7 +450,7 @@ CREATE TABLE holdfast.health (
 ) WITH (fillfactor = 50);
 
 -- What operators asked of workers: done in this order, and kept for those who ask who it was.
-CREATE TABLE holdfast.worker_order (
+CREATE TABLE holdfast.worker_command (
   id           bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   supervisor   text        NOT NULL,
   component    text        NOT NULL,
@@ -459,7 +459,7 @@ CREATE TABLE holdfast.worker_order (
   reason       text        NOT NULL,
   requested_at timestamptz NOT NULL,
   done_at      timestamptz,
-  CONSTRAINT worker_order_action_known CHECK (action IN ('pause', 'resume', 'restart', 'stop'))
+  CONSTRAINT worker_command_action_known CHECK (action IN ('pause', 'resume', 'restart', 'stop'))
 );
 -- A supervisor: orders that are open, and the last one of each component.
-CREATE INDEX worker_order_of ON holdfast.worker_order (supervisor, component, id);
+CREATE INDEX worker_command_of ON holdfast.worker_command (supervisor, component, id);

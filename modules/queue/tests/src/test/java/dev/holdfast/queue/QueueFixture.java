@@ -72,7 +72,7 @@ public abstract class QueueFixture {
   protected void open() {
     db.sql(
         "TRUNCATE holdfast.job, holdfast.queue, holdfast.pause_of_all_queues, holdfast.api_key,"
-            + " holdfast.signing_key, holdfast.submission, public.seen CASCADE");
+            + " holdfast.signing_key, holdfast.idempotency_key, public.seen CASCADE");
     opened = new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT);
     queue = opened.jobs();
     queries = opened.queries();

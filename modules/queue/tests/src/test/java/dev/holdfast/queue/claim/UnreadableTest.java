@@ -97,7 +97,7 @@ class UnreadableTest extends QueueFixture {
     assertThat(queries.list(JobFilter.ALL)).hasSize(3);
     assertThat(
             db.count(
-                "SELECT count(*) FROM holdfast.unreadable WHERE job_id = ? AND payload IS NOT NULL",
+                "SELECT count(*) FROM holdfast.unreadable_payload WHERE job_id = ? AND payload IS NOT NULL",
                 bad.value()))
         .isEqualTo(1);
     // Without its payload it would be another job.

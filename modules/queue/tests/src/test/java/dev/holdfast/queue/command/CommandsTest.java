@@ -199,7 +199,7 @@ class CommandsTest extends QueueFixture {
     step(lease, 1, StepState.DONE);
     queue.settle(fail(lease, HOPELESS));
     db.sql(
-        "INSERT INTO holdfast.unreadable (job_id, found_at) VALUES (?, now())",
+        "INSERT INTO holdfast.unreadable_payload (job_id, found_at) VALUES (?, now())",
         lease.job().value());
     assertThat(ask(lease.job(), CommandAction.RESUME_FROM_STEP, "s1"))
         .isEqualTo(Answer.ALREADY_TERMINAL);

@@ -77,7 +77,7 @@ class EnqueueIdempotentTest extends QueueFixture {
   void after_a_while_a_key_is_forgotten() {
     submit("k", "d", 1);
     assertThat(maintenance.forgetSubmissions(Duration.ofDays(1))).isZero();
-    db.sql("UPDATE holdfast.submission SET submitted_at = now() - interval '2 days'");
+    db.sql("UPDATE holdfast.idempotency_key SET submitted_at = now() - interval '2 days'");
     assertThat(maintenance.forgetSubmissions(Duration.ofDays(1))).isEqualTo(1);
     submit("k", "other", 1);
     assertThat(stored()).isEqualTo(2);

@@ -46,7 +46,7 @@ class WorkerRegistryTest extends QueueFixture {
 
   @BeforeEach
   void clear() {
-    db.sql("TRUNCATE holdfast.health, holdfast.worker_order, holdfast.supervisor");
+    db.sql("TRUNCATE holdfast.health, holdfast.worker_command, holdfast.supervisor");
     health = opened.workers();
   }
 
@@ -270,12 +270,12 @@ class WorkerRegistryTest extends QueueFixture {
       health.commands().add(TAG, null, action, "ada", "why");
     }
     health.commands().open(HERE).forEach(health.commands()::done);
-    db.sql("UPDATE holdfast.worker_order SET requested_at = requested_at - interval '31 days'");
+    db.sql("UPDATE holdfast.worker_command SET requested_at = requested_at - interval '31 days'");
     health.processes().clear(HERE);
     assertThat(health.commands().inForce(HERE))
         .extracting(WorkerCommand::action)
         .containsExactly(WorkerCommand.Action.STOP);
-    assertThat(db.count("SELECT count(*) FROM holdfast.worker_order")).isEqualTo(1);
+    assertThat(db.count("SELECT count(*) FROM holdfast.worker_command")).isEqualTo(1);
   }
 
   private String claimAs(long pid) {

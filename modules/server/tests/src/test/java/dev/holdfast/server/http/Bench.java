@@ -97,7 +97,7 @@ public final class Bench {
         + " "
         + test.db.query("SELECT e::text FROM holdfast.event e ORDER BY 1")
         + test.db.query("SELECT s::text FROM holdfast.step s ORDER BY 1")
-        + test.db.query("SELECT c::text FROM holdfast.control c ORDER BY 1");
+        + test.db.query("SELECT c::text FROM holdfast.job_command c ORDER BY 1");
   }
 
   static String task(JsonNode task, String callback) {

@@ -204,7 +204,7 @@ class BrowserTest extends InBrowser {
     browser.press("Restart worker:work:0");
     browser.answer("a new release", "Restart");
     browser.awaitText("Asked worker:work:0 to restart");
-    assertThat(db.queryOne(String.class, "SELECT reason FROM holdfast.worker_order"))
+    assertThat(db.queryOne(String.class, "SELECT reason FROM holdfast.worker_command"))
         .isEqualTo("a new release");
     browser.press("Pause all …");
     browser.answer("", "Pause all");
