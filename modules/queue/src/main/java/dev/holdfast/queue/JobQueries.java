@@ -37,7 +37,7 @@ import dev.holdfast.queue.read.JobReader;
 import dev.holdfast.queue.read.JobStates;
 import dev.holdfast.queue.read.RecentThroughput;
 import dev.holdfast.queue.read.Search;
-import dev.holdfast.queue.recover.WarnOverdue;
+import dev.holdfast.queue.recover.CountWarnings;
 import dev.holdfast.queue.report.Log;
 import dev.holdfast.queue.report.Steps;
 import dev.holdfast.queue.settle.Complete;
@@ -192,7 +192,7 @@ public final class JobQueries {
   }
 
   public Warnings warnings(@Nullable String tenant, Duration reapGrace) {
-    return database.run("warnings", connection -> WarnOverdue.of(connection, tenant, reapGrace));
+    return database.run("warnings", connection -> CountWarnings.of(connection, tenant, reapGrace));
   }
 
   /** What ended since the beginning of a second, by queue and second. */

@@ -36,8 +36,8 @@ public final class EventType {
   public static final String RECOVERY_ACK = "task.control.recovery.ack";
   public static final String CONTROL = "task.control.";
 
-  // A handler may write these; the others are written by Holdfast.
-  private static final Set<String> OURS =
+  /** Written by Holdfast alone: a handler may not use these. */
+  private static final Set<String> RESERVED =
       Set.of(
           CREATED,
           PROCESSING,
@@ -57,7 +57,7 @@ public final class EventType {
 
   /** The name of an event that a handler adds: any word but those that would make it lie. */
   public static String ofHandler(String type) {
-    if (OURS.contains(Limits.word("event type", type)) || type.startsWith(TASK)) {
+    if (RESERVED.contains(Limits.word("event type", type)) || type.startsWith(TASK)) {
       throw new RefusedException(
           Refusal.BAD_NAME, "event type '" + type + "' is written by Holdfast alone");
     }

@@ -116,30 +116,30 @@ public final class Claim {
   public Claimed from(
       String queue, int most, String worker, Duration lease, @Nullable String tenant) {
     ClaimRequest request = new ClaimRequest(queue, most, worker, lease, tenant);
-    String line = tenant == null ? queue : queue + "\0" + tenant;
-    ClaimCursor known = cursors.computeIfAbsent(line, name -> new ClaimCursor(System::nanoTime));
-    double[] from = known.next();
-    List<LeasedJob> jobs = take(request, known, from);
-    if (jobs.isEmpty() && known.shouldLookAgain(from)) {
-      from = known.next();
-      jobs = take(request, known, from);
+    String key = tenant == null ? queue : queue + "\0" + tenant;
+    ClaimCursor cursor = cursors.computeIfAbsent(key, name -> new ClaimCursor(System::nanoTime));
+    double[] from = cursor.next();
+    List<LeasedJob> jobs = take(request, cursor, from);
+    if (jobs.isEmpty() && cursor.shouldLookAgain(from)) {
+      from = cursor.next();
+      jobs = take(request, cursor, from);
     }
     if (!jobs.isEmpty()) {
       return new Claimed(jobs, null);
     }
-    IdleQueueProbe survey =
-        database.run("survey", connection -> IdleQueueProbe.of(connection, queue));
-    if (survey.paused()) {
+    IdleQueueProbe probe =
+        database.run("probe", connection -> IdleQueueProbe.of(connection, queue));
+    if (probe.paused()) {
       return Claimed.NOTHING;
     }
-    boolean more = survey.retryDue() && !Promote.due(database, queue).isEmpty();
-    boolean elsewhere = survey.retryDue() && !more;
-    more |= survey.hasWaiting() && !Unblock.ready(database, queue).isEmpty();
+    boolean more = probe.retryDue() && !Promote.due(database, queue).isEmpty();
+    boolean elsewhere = probe.retryDue() && !more;
+    more |= probe.hasWaiting() && !Unblock.ready(database, queue).isEmpty();
     if (more) {
-      jobs = take(request, known, known.next());
+      jobs = take(request, cursor, cursor.next());
     }
-    // What became claimable just now may have a concurrency key the survey did not see.
-    if (jobs.isEmpty() && (survey.hasRules() || more)) {
+    // What became claimable just now may have a concurrency key the probe did not see.
+    if (jobs.isEmpty() && (probe.hasRules() || more)) {
       AtomicBoolean whenEmpty = new AtomicBoolean();
       jobs =
           apart.ifNeeded(
@@ -151,26 +151,26 @@ public final class Claim {
                 return turn.jobs();
               });
       if (whenEmpty.get()) {
-        return new Claimed(List.of(), survey.nextDue(), true);
+        return new Claimed(List.of(), probe.nextDue(), true);
       }
     }
     if (!jobs.isEmpty()) {
       return new Claimed(jobs, null);
     }
     // A retry is due but was not promoted here: another connection is promoting it right now.
-    Duration next = elsewhere ? IN_A_MOMENT : survey.nextDue();
-    return new Claimed(jobs, sooner(next, known.nextFullLook(from)));
+    Duration next = elsewhere ? IN_A_MOMENT : probe.nextDue();
+    return new Claimed(jobs, sooner(next, cursor.nextFullLook(from)));
   }
 
   private static @Nullable Duration sooner(@Nullable Duration one, @Nullable Duration other) {
     return one == null || (other != null && other.compareTo(one) < 0) ? other : one;
   }
 
-  private List<LeasedJob> take(ClaimRequest request, ClaimCursor known, double[] from) {
-    return apart.ifNeeded(request, asked -> takeOnce(asked, known, from));
+  private List<LeasedJob> take(ClaimRequest request, ClaimCursor cursor, double[] from) {
+    return apart.ifNeeded(request, asked -> takeOnce(asked, cursor, from));
   }
 
-  private List<LeasedJob> takeOnce(ClaimRequest request, ClaimCursor known, double[] from) {
+  private List<LeasedJob> takeOnce(ClaimRequest request, ClaimCursor cursor, double[] from) {
     long start = System.nanoTime();
     List<Taken> taken =
         database.runOnce(
@@ -183,7 +183,7 @@ public final class Claim {
                         "from",
                         connection.createArrayOf("float8", Arrays.stream(from).boxed().toArray()))
                     .listByKey(Taken::read));
-    known.claimed(from, taken, System.nanoTime() - start);
+    cursor.claimed(from, taken, System.nanoTime() - start);
     return inOrder(taken);
   }
 

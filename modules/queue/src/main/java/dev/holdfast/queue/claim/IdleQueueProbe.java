@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Why a claim came back empty: asked only then, so that a busy queue never pays for it.
  *
- * <p>Every look is the first row in the order of an index, never EXISTS: see {@link ClaimableSql}.
+ * <p>Every search of the table job is for the first row in the order of an index: see {@link
+ * ClaimableSql}.
  *
  * @param hasRules the queue has a limit or a rate, or jobs with concurrency keys
  * @param retryDue a job in RETRYING has waited out its backoff

@@ -153,7 +153,10 @@ public final class Commands {
       "c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at";
 
   private static final Sql OF_JOB =
-      Sql.of("SELECT ${columns} FROM holdfast.job_command c WHERE c.job_id = :job", "columns", COLUMNS);
+      Sql.of(
+          "SELECT ${columns} FROM holdfast.job_command c WHERE c.job_id = :job",
+          "columns",
+          COLUMNS);
 
   private static final Sql BACKGROUNDS =
       Sql.of(

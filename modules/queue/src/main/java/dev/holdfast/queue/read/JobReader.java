@@ -86,8 +86,9 @@ public final class JobReader {
              concurrency_key, attributes
       """;
 
-  // 'created', 'processing' and 'done' have no rows of their own; their numbers are kept where
-  // the facts are, so the timeline reads as one list without gaps.
+  // 'created', 'processing' and 'done' have no rows of their own, unless the job succeeded and was
+  // sent back to a step (Retry). Their numbers are kept where the facts are, so the timeline reads
+  // as one list without gaps.
   private static final Sql TIMELINE =
       Sql.of(
           """

@@ -4,6 +4,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.lease.LeaseExpiry;
 import dev.holdfast.queue.report.Steps;
 import dev.holdfast.queue.settle.EndAttemptSql;
 import java.sql.Connection;

@@ -1,4 +1,4 @@
-/** An attempt's lease is extended, and the attempt ends: succeeded, failed, released. */
+/** An attempt ends: succeeded, failed, released. */
 @NullMarked
 package dev.holdfast.queue.settle;
 

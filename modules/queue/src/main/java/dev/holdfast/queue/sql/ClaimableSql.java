@@ -5,9 +5,9 @@ import dev.holdfast.queue.jdbc.Sql;
 /**
  * Which jobs a claim may take, and which way it has to go.
  *
- * <p>No look is an EXISTS: it ignores the order, and with statistics of a busier hour the planner
- * expects the first row that it meets to match and reads the whole table. The first row in the
- * order of an index is found by that index.
+ * <p>The table job is never searched by EXISTS, which ignores the order: with statistics of a
+ * busier hour the planner expects the first row that it meets to match and reads the whole table.
+ * The first row in the order of an index is found by that index.
  */
 public final class ClaimableSql {
   private ClaimableSql() {}

@@ -170,7 +170,8 @@ CREATE TABLE holdfast.attempt (
 CREATE INDEX attempt_crashed ON holdfast.attempt (worker_id)
   WHERE outcome = 'CRASHED';
 
--- Events besides 'created', 'processing' and 'done', which are read from job and attempt.
+-- Events besides 'created', 'processing' and 'done', which are read from job and attempt. Where a
+-- job succeeded and was sent back to a step, Retry writes both here: the job's row loses them.
 CREATE TABLE holdfast.event (
   job_id  uuid        NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
   number  integer     NOT NULL,

@@ -10,7 +10,7 @@ import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.DispatchTrouble;
 import dev.holdfast.model.value.Jitter;
 import dev.holdfast.queue.JobQueue;
-import dev.holdfast.server.lease.Envelopes;
+import dev.holdfast.server.worker.Envelopes;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;

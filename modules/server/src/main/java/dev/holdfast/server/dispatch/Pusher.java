@@ -6,7 +6,7 @@ import dev.holdfast.model.ops.DispatchTrouble;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.notify.DatabaseSubscription;
 import dev.holdfast.server.background.PeriodicTasks;
-import dev.holdfast.server.lease.Envelopes;
+import dev.holdfast.server.worker.Envelopes;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;

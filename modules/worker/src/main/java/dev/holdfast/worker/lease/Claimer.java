@@ -38,7 +38,7 @@ public final class Claimer {
    */
   private static final Duration BEGUN_WITHIN = Duration.ofSeconds(5);
 
-  private static final Duration UNTIL_A_SLOT_IS_FREE = Duration.ofSeconds(10);
+  private static final Duration UNTIL_WOKEN = Duration.ofSeconds(10);
   private static final Duration DUE = Duration.ofMillis(1);
   private static final Duration ALMOST_DUE = Duration.ofMillis(20);
   private static final Duration SOON = Duration.ofSeconds(2);
@@ -116,7 +116,7 @@ public final class Claimer {
   /** One round over the queues; the answer is how long to wait for the next. */
   public Duration runOnce() {
     if (closed.get() || paused.get()) {
-      return UNTIL_A_SLOT_IS_FREE;
+      return UNTIL_WOKEN;
     }
     lookForLost();
     // Set before the look at the slots: a thread that frees one after it sees this and wakes the
@@ -124,7 +124,7 @@ public final class Claimer {
     full.set(true);
     int free = slots.free();
     if (free <= 0) {
-      return UNTIL_A_SLOT_IS_FREE;
+      return UNTIL_WOKEN;
     }
     full.set(false);
     if (isStarved()) {

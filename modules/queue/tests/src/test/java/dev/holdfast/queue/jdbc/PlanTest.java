@@ -17,7 +17,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
-import dev.holdfast.queue.settle.Heartbeat;
+import dev.holdfast.queue.lease.Heartbeat;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

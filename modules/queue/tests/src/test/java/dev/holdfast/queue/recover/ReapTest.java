@@ -18,7 +18,7 @@ import dev.holdfast.queue.EarlyEnds;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.QueueFixture;
-import dev.holdfast.queue.settle.Heartbeat;
+import dev.holdfast.queue.lease.Heartbeat;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

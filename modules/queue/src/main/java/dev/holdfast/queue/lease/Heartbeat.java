@@ -1,0 +1,177 @@
+package dev.holdfast.queue.lease;
+
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.queue.command.Commands;
+import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.jdbc.SqlErrors;
+import dev.holdfast.queue.sql.FenceSql;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Extends all leases of a worker in one statement, and returns which were cancelled or lost. */
+public final class Heartbeat {
+  // Not "and the lease has not run out": after an outage a lease that was not taken is extended.
+  // SKIP LOCKED, because a handler may hold its own row locked for long, by settling in its
+  // transaction; the heartbeat of all other jobs must not wait for it, and nor can the reaper
+  // take a locked row. Whether such a lease is still held is read, not locked, in the last select.
+  // Where it has run out, a reaper may hold the row, and then the answer is not known
+  // before that has ended: see settled.
+  // Each row is looked up by its id, never joined as a whole, as in Succeed.
+  private static final Sql SQL =
+      Sql.of(
+          """
+      WITH beat AS MATERIALIZED (
+        SELECT * FROM unnest(:jobs::uuid[], :attempts::int4[]) AS b(id, attempt)
+      ), held AS MATERIALIZED (
+        SELECT job.*
+          FROM (SELECT * FROM beat ORDER BY id) AS b
+         CROSS JOIN LATERAL (
+           SELECT j.id, j.attempt, j.cancel_reason
+             FROM holdfast.job j
+            WHERE j.id = b.id AND j.attempt = b.attempt AND ${running}
+            LIMIT 1
+              FOR NO KEY UPDATE SKIP LOCKED) AS job
+      ), extended AS (
+        UPDATE holdfast.job j
+           SET heartbeat_at = statement_timestamp(),
+               lease_expires_at = statement_timestamp() + :lease * interval '1 millisecond'
+          FROM held h
+         WHERE j.id = h.id AND ${running}
+      )
+      SELECT b.id, b.attempt, h.id IS NOT NULL OR locked.id IS NOT NULL AS held,
+             locked.id IS NOT NULL AS busy,
+             coalesce(locked.run_out, false) AS run_out,
+             coalesce(h.cancel_reason, locked.cancel_reason) AS cancel_reason,
+             c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
+        FROM beat b
+        LEFT JOIN LATERAL (
+          -- Mostly nothing is asked of any job: then no job is looked up there.
+          SELECT * FROM holdfast.job_command asked
+           WHERE asked.job_id = b.id AND (SELECT true FROM holdfast.job_command LIMIT 1)) AS c ON true
+        LEFT JOIN held h ON h.id = b.id AND h.attempt = b.attempt
+        LEFT JOIN LATERAL (
+          SELECT j.id, j.cancel_reason, j.lease_expires_at < statement_timestamp() AS run_out
+            FROM holdfast.job j
+           WHERE h.id IS NULL AND j.id = b.id AND j.attempt = b.attempt
+             AND ${running}) AS locked ON true
+      """,
+          "running",
+          FenceSql.isRunning("j"));
+
+  // Two questions, each with an index of its own; few jobs are in either answer.
+  private static final Sql SIGNALLED =
+      Sql.of(
+          """
+      SELECT j.id, j.attempt, j.cancel_reason,
+             c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
+        FROM holdfast.job j LEFT JOIN holdfast.job_command c ON c.job_id = j.id
+       WHERE j.worker_id = :worker AND j.state = 'RUNNING' AND j.cancel_requested_at IS NOT NULL
+      UNION ALL
+      SELECT j.id, j.attempt, NULL,
+             c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
+        FROM holdfast.job_command c JOIN holdfast.job j ON j.id = c.job_id
+       WHERE j.worker_id = :worker AND j.state = 'RUNNING' AND j.cancel_requested_at IS NULL
+      """);
+
+  private static final Sql LOCK =
+      Sql.of(
+          """
+          SELECT id FROM holdfast.job WHERE id = ANY (:jobs::uuid[]) ORDER BY id FOR NO KEY UPDATE
+          """);
+
+  /**
+   * A reaper is done with its page sooner than that, and others' heartbeats can wait for so long.
+   */
+  private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+  private record Beat(HeartbeatResult result, boolean runOut) {
+    static Beat read(ResultSet row) throws SQLException {
+      return new Beat(
+          new HeartbeatResult(
+              Rows.lease(row),
+              row.getBoolean("held") ? Ack.ACCEPTED : Ack.LEASE_LOST,
+              row.getString("cancel_reason"),
+              Commands.read(row),
+              row.getBoolean("busy")),
+          row.getBoolean("run_out"));
+    }
+  }
+
+  private Heartbeat() {}
+
+  public static List<HeartbeatResult> of(Connection connection, List<Lease> leases, Duration lease)
+      throws SQLException {
+    return of(connection, leases, lease, PATIENCE);
+  }
+
+  /**
+   * @param patience how long to wait for a row that a reaper may hold
+   */
+  public static List<HeartbeatResult> of(
+      Connection connection, List<Lease> leases, Duration lease, Duration patience)
+      throws SQLException {
+    List<Beat> heartbeats = beat(connection, leases, lease);
+    List<Lease> ranOut =
+        heartbeats.stream().filter(Beat::runOut).map(beat -> beat.result().lease()).toList();
+    Map<Lease, HeartbeatResult> again =
+        ranOut.isEmpty() ? Map.of() : askedAgain(connection, ranOut, lease, patience);
+    return heartbeats.stream()
+        .map(beat -> again.getOrDefault(beat.result().lease(), beat.result()))
+        .toList();
+  }
+
+  /**
+   * Waits a moment for the transactions that hold these rows, and asks again: by then a reaper has
+   * ended the leases or has not, and the second statement sees which. Nothing for rows that are
+   * held longer: a handler may, in a transaction of its own, and then no reaper has them.
+   */
+  private static Map<Lease, HeartbeatResult> askedAgain(
+      Connection connection, List<Lease> ranOut, Duration lease, Duration patience)
+      throws SQLException {
+    try {
+      return Database.inTransaction(
+          connection,
+          "SET LOCAL lock_timeout = " + patience.toMillis(),
+          in -> {
+            LOCK.on(in).set("jobs", Rows.ids(in, ranOut)).list(row -> true);
+            return beat(in, ranOut, lease).stream()
+                .map(Beat::result)
+                .collect(Collectors.toMap(HeartbeatResult::lease, result -> result));
+          });
+    } catch (SQLException trouble) {
+      if (SqlErrors.isLockNotFree(trouble)) {
+        return Map.of();
+      }
+      throw trouble;
+    }
+  }
+
+  private static List<Beat> beat(Connection connection, List<Lease> leases, Duration lease)
+      throws SQLException {
+    return SQL.on(connection).leases(leases).set("lease", lease).listByKey(Beat::read);
+  }
+
+  /** Only those of whom something is asked: cheap enough to ask twice a second. */
+  public static List<HeartbeatResult> signalled(Connection connection, String worker)
+      throws SQLException {
+    return SIGNALLED
+        .on(connection)
+        .set("worker", worker)
+        .list(
+            row ->
+                new HeartbeatResult(
+                    Rows.lease(row),
+                    Ack.ACCEPTED,
+                    row.getString("cancel_reason"),
+                    Commands.read(row)));
+  }
+}

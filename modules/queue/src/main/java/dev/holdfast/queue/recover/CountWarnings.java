@@ -1,0 +1,47 @@
+package dev.holdfast.queue.recover;
+
+import dev.holdfast.model.ops.Warnings;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.lease.LeaseExpiry;
+import dev.holdfast.queue.sql.TenantSql;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** Counts what an operator should look at, up to a limit. */
+public final class CountWarnings {
+  private static final Sql SQL =
+      Sql.of(
+          """
+          SELECT failed.jobs AS failed, failed.toxic,
+                 (SELECT count(*)
+                    FROM (SELECT FROM holdfast.job j
+                           WHERE j.state = 'RUNNING' AND ${overdue} AND ${tenant}
+                           LIMIT 10000) AS overdue) AS overdue
+            FROM (SELECT count(*) AS jobs,
+                         count(*) FILTER (WHERE code = 'TOXIC_JOB') AS toxic
+                    FROM (SELECT j.failure ->> 'code' AS code
+                            FROM holdfast.job j
+                           WHERE j.state = 'FAILED'
+                             AND j.finished_at > statement_timestamp() - interval '1 hour'
+                             AND ${tenant}
+                           LIMIT 10000) AS one) AS failed
+          """,
+          "overdue",
+          LeaseExpiry.OVERDUE,
+          "tenant",
+          TenantSql.isOf("j"));
+
+  private CountWarnings() {}
+
+  public static Warnings of(Connection connection, @Nullable String tenant, Duration reapGrace)
+      throws SQLException {
+    return SQL.on(connection)
+        .set("grace", reapGrace)
+        .tenant(tenant)
+        .only(
+            row ->
+                new Warnings(row.getLong("failed"), row.getLong("toxic"), row.getLong("overdue")));
+  }
+}

@@ -1,0 +1,263 @@
+package dev.holdfast.queue.lease;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.queue.QueueFixture;
+import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.StatementObserver;
+import dev.holdfast.queue.recover.Reap;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class HeartbeatTest extends QueueFixture {
+  private static final Duration MINUTE = Duration.ofMinutes(1);
+
+  private void assertExtended(JobId job, Instant after) {
+    JobStatus status = status(job);
+    Instant heard = Objects.requireNonNull(status.heartbeatAt());
+    assertThat(heard).isAfter(after);
+    assertThat(status.leaseExpiresAt()).isEqualTo(heard.plus(MINUTE));
+  }
+
+  private Instant databaseNow() {
+    return Objects.requireNonNull(db.queryOne(Timestamp.class, "SELECT clock_timestamp()"))
+        .toInstant();
+  }
+
+  @Test
+  void one_heartbeat_extends_all_leases_of_a_worker() {
+    queue.enqueue(jobs(50));
+    List<Lease> leases = claim(50).stream().map(LeasedJob::lease).toList();
+    Instant before = databaseNow();
+    assertThat(queue.heartbeat(leases, MINUTE))
+        .containsExactlyInAnyOrderElementsOf(
+            leases.stream().map(lease -> new HeartbeatResult(lease, Ack.ACCEPTED, null)).toList());
+    leases.forEach(lease -> assertExtended(lease.job(), before));
+  }
+
+  @Test
+  void a_lease_that_ran_out_and_that_nobody_took_is_simply_extended() {
+    Lease lease = running();
+    expire(lease);
+    Instant before = databaseNow();
+    assertThat(queue.heartbeat(List.of(lease), MINUTE).getFirst().ack()).isEqualTo(Ack.ACCEPTED);
+    assertExtended(lease.job(), before);
+    assertThat(maintenance.reap(Duration.ZERO).requeued()).isEmpty();
+  }
+
+  @Test
+  void one_lost_lease_does_not_spoil_the_others() {
+    Lease lost = running();
+    expire(lost);
+    maintenance.reap(Duration.ZERO);
+    queue.cancel(lost.job(), false, "away", GRACE);
+    Lease held = running();
+    Lease unknown = new Lease(JobId.next(), 1);
+    assertThat(queue.heartbeat(List.of(unknown, held, lost), LEASE))
+        .containsExactlyInAnyOrder(
+            new HeartbeatResult(held, Ack.ACCEPTED, null),
+            new HeartbeatResult(lost, Ack.LEASE_LOST, null),
+            new HeartbeatResult(unknown, Ack.LEASE_LOST, null));
+  }
+
+  @Test
+  void a_job_its_handler_is_settling_holds_up_nobody_and_is_not_lost() throws SQLException {
+    Lease settling = running();
+    Lease other = running();
+    Instant before = databaseNow();
+    try (Connection connection = db.connection()) {
+      connection.setAutoCommit(false);
+      assertThat(queue.succeed(connection, succeed(settling))).isEqualTo(Ack.ACCEPTED);
+
+      assertThat(queue.heartbeat(List.of(settling, other), MINUTE))
+          .extracting(HeartbeatResult::ack)
+          .containsOnly(Ack.ACCEPTED);
+      assertExtended(other.job(), before);
+
+      connection.rollback();
+    }
+    assertThat(state(settling.job())).isEqualTo(JobState.RUNNING);
+    queue.heartbeat(List.of(settling), MINUTE);
+    assertExtended(settling.job(), before);
+  }
+
+  @Test
+  void a_job_its_handler_is_settling_cannot_be_reaped() throws SQLException {
+    Lease settling = running();
+    expire(settling);
+    try (Connection connection = db.connection()) {
+      connection.setAutoCommit(false);
+      queue.succeed(connection, succeed(settling));
+      assertThat(maintenance.reap(Duration.ZERO).requeued()).isEmpty();
+      connection.commit();
+    }
+    assertThat(state(settling.job())).isEqualTo(JobState.SUCCEEDED);
+    assertThat(queue.heartbeat(List.of(settling), LEASE).getFirst().ack())
+        .isEqualTo(Ack.LEASE_LOST);
+  }
+
+  @Test
+  void a_heartbeat_beside_a_reaper_is_answered_with_what_the_reaper_has_done() throws Exception {
+    Lease lease = running();
+    expire(lease);
+    assertThat(besideAReaper(lease, Connection::commit))
+        .isEqualTo(new HeartbeatResult(lease, Ack.LEASE_LOST, null));
+    assertThat(state(lease.job())).isEqualTo(JobState.PENDING);
+  }
+
+  @Test
+  void a_heartbeat_beside_a_reaper_that_fails_extends_the_lease() throws Exception {
+    Lease lease = running();
+    expire(lease);
+    Instant before = databaseNow();
+    assertThat(besideAReaper(lease, Connection::rollback))
+        .isEqualTo(new HeartbeatResult(lease, Ack.ACCEPTED, null));
+    assertExtended(lease.job(), before);
+  }
+
+  @FunctionalInterface
+  private interface Ending {
+    void of(Connection connection) throws SQLException;
+  }
+
+  private HeartbeatResult besideAReaper(Lease lease, Ending ending) throws Exception {
+    try (Connection reaper = db.connection()) {
+      reaper.setAutoCommit(false);
+      assertThat(Reap.lost(reaper, Duration.ZERO, 10)).hasSize(1);
+      CompletableFuture<List<HeartbeatResult>> beat =
+          CompletableFuture.supplyAsync(
+              () ->
+                  Database.pooled(db.dataSource(), StatementObserver.NONE, 1)
+                      .run("heartbeat", c -> Heartbeat.of(c, List.of(lease), MINUTE, SOON)));
+      awaitLockWait();
+      ending.of(reaper);
+      return beat.get(SOON.toSeconds(), TimeUnit.SECONDS).getFirst();
+    }
+  }
+
+  @Test
+  void a_job_that_is_settled_for_longer_than_its_lease_is_not_waited_for_without_end()
+      throws SQLException {
+    Lease settling = running();
+    expire(settling);
+    Lease other = running();
+    Instant before = databaseNow();
+    try (Connection connection = db.connection()) {
+      connection.setAutoCommit(false);
+      queue.succeed(connection, succeed(settling));
+      assertThat(queue.heartbeat(List.of(settling, other), MINUTE))
+          .containsExactlyInAnyOrder(
+              new HeartbeatResult(settling, Ack.ACCEPTED, null, PendingCommand.NONE, true),
+              new HeartbeatResult(other, Ack.ACCEPTED, null));
+      assertExtended(other.job(), before);
+      connection.commit();
+    }
+  }
+
+  @Test
+  void a_heartbeat_brings_the_reason_of_a_cancellation() {
+    Lease lease = running();
+    Lease other = running();
+    queue.cancel(lease.job(), false, "not needed any more", GRACE);
+    assertThat(queue.heartbeat(List.of(lease, other), LEASE))
+        .containsExactlyInAnyOrder(
+            new HeartbeatResult(lease, Ack.ACCEPTED, "not needed any more"),
+            new HeartbeatResult(other, Ack.ACCEPTED, null));
+  }
+
+  @Test
+  void a_worker_can_ask_which_of_its_jobs_are_being_cancelled() {
+    Lease lease = running();
+    running();
+    assertThat(queue.signals(WORKER)).isEmpty();
+    queue.cancel(lease.job(), false, "stop", GRACE);
+    assertThat(queue.signals(WORKER))
+        .containsExactly(new HeartbeatResult(lease, Ack.ACCEPTED, "stop"));
+    assertThat(queue.signals("another")).isEmpty();
+    queue.settle(new Settlement.Cancel(lease, null));
+    assertThat(queue.signals(WORKER)).isEmpty();
+  }
+
+  @Test
+  void a_heartbeat_touches_no_index() throws SQLException {
+    Lease lease = running();
+    try (Connection connection = db.connection()) {
+      connection.setAutoCommit(false);
+      for (int i = 0; i < 10; i++) {
+        Heartbeat.of(connection, List.of(lease), LEASE);
+      }
+      assertThat(
+              Rows.list(
+                  connection,
+                  row -> row.getLong("updated") + "/" + row.getLong("hot"),
+                  "SELECT n_tup_upd AS updated, n_tup_hot_upd AS hot"
+                      + " FROM pg_stat_xact_user_tables WHERE relid = 'holdfast.job'::regclass"))
+          .containsExactly("10/10");
+      connection.rollback();
+    }
+  }
+
+  @Test
+  void heartbeats_of_many_workers_touch_no_index_either() throws SQLException {
+    queue.enqueue(jobs(1_000));
+    List<List<Lease>> workers = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      workers.add(
+          queue.claim(QUEUE, 25, "w" + i, LEASE).jobs().stream().map(LeasedJob::lease).toList());
+    }
+    long hot = 0;
+    for (int beat = 0; beat < 10; beat++) {
+      for (List<Lease> leases : workers) {
+        hot += hotUpdatesOf(leases);
+      }
+    }
+    assertThat(hot).isGreaterThan(500 * 10 * 8 / 10);
+  }
+
+  private long hotUpdatesOf(List<Lease> leases) throws SQLException {
+    try (Connection connection = db.dataSource().getConnection()) {
+      connection.setAutoCommit(false);
+      Heartbeat.of(connection, leases, LEASE);
+      long hot =
+          Rows.list(
+                  connection,
+                  row -> row.getLong("hot"),
+                  "SELECT n_tup_hot_upd AS hot"
+                      + " FROM pg_stat_xact_user_tables WHERE relid = 'holdfast.job'::regclass")
+              .getFirst();
+      connection.commit();
+      return hot;
+    }
+  }
+
+  @Test
+  void a_heartbeat_that_comes_again_after_its_connection_died_finds_a_new_one() {
+    Lease lease = running();
+    queue.heartbeat(List.of(lease), LEASE);
+    db.sql(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            + " WHERE datname = ? AND pid <> pg_backend_pid()",
+        db.name());
+    assertThat(queue.heartbeat(List.of(lease), LEASE).getFirst().ack()).isEqualTo(Ack.ACCEPTED);
+  }
+}

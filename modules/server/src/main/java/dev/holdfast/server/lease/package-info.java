@@ -1,5 +1,0 @@
-/** The routes of workers: leases, callbacks, heartbeats, steps, long polls. */
-@NullMarked
-package dev.holdfast.server.lease;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,97 @@
+package dev.holdfast.server.worker;
+
+import dev.holdfast.contract.lease.LeaseRequest;
+import dev.holdfast.contract.lease.QueueDepth;
+import dev.holdfast.contract.lease.QueueWait;
+import dev.holdfast.contract.task.TaskEnvelope;
+import dev.holdfast.model.attempt.Claimed;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.queue.JobQueries;
+import dev.holdfast.server.http.Answer;
+import dev.holdfast.server.routing.Call;
+import dev.holdfast.server.routing.Guard;
+import dev.holdfast.server.routing.Route;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** What workers ask of queues: to lease tasks, how many there are, and to wait for some. */
+public final class ClaimsApi {
+  private final JobQueries queries;
+  private final LongPollBroker longPolls;
+  private final WakeUps wakeUps;
+  private final Envelopes envelopes;
+  private final Duration usual;
+
+  /**
+   * @param usual how long a lease lasts if its request does not say
+   */
+  public ClaimsApi(
+      JobQueries queries,
+      LongPollBroker longPolls,
+      WakeUps wakeUps,
+      Envelopes envelopes,
+      Duration usual) {
+    this.queries = queries;
+    this.longPolls = longPolls;
+    this.wakeUps = wakeUps;
+    this.envelopes = envelopes;
+    this.usual = usual;
+  }
+
+  public List<Route> routes() {
+    return List.of(
+        Route.post("/v1/queues/{queue}/lease", Guard.WORK, this::lease).maxBody(Route.SMALL),
+        Route.post("/v1/queues/depth", Guard.WORK, this::depth).maxBody(Route.SMALL),
+        Route.post("/v1/queues/wait", Guard.WORK, this::await).maxBody(Route.SMALL));
+  }
+
+  private Answer lease(Call call) throws InterruptedException {
+    LeaseRequest request = call.body(LeaseRequest.class);
+    LongPollBroker.Line line =
+        new LongPollBroker.Line(Limits.queue(call.value("queue")), call.caller().onlyTenant());
+    Duration lease = request.leaseMs() == null ? usual : Duration.ofMillis(request.leaseMs());
+    Claimed claimed = claimed(line, request, lease);
+    List<TaskEnvelope> tasks = envelopes.of(claimed.jobs(), lease);
+    @Nullable Duration nextDue = claimed.nextDue();
+    return Answer.ok(new LeaseRequest.Answer(tasks, nextDue == null ? null : nextDue.toMillis()))
+        .unsent(() -> longPolls.giveBack(claimed.jobs()));
+  }
+
+  /** A worker that sets the length of its leases waits by {@code /v1/queues/wait} instead. */
+  private Claimed claimed(LongPollBroker.Line line, LeaseRequest request, Duration lease)
+      throws InterruptedException {
+    if (request.leaseMs() == null || request.patienceMs() > 0) {
+      Duration patience = Duration.ofMillis(request.patienceMs());
+      return new Claimed(
+          longPolls.lease(line, request.workerId(), request.most(), lease, patience), null);
+    }
+    long since = System.nanoTime();
+    Claimed claimed = longPolls.claim(line, request.workerId(), request.most(), lease);
+    wakeUps.looked(line, since, claimed.jobs().size() == request.most());
+    return claimed;
+  }
+
+  private Answer depth(Call call) {
+    QueueDepth asked = call.body(QueueDepth.class);
+    String tenant = call.caller().onlyTenant();
+    return Answer.ok(
+        new QueueDepth.Answer(
+            tenant == null
+                ? queries.depth(asked.queues(), asked.most())
+                : queries.depth(asked.queues(), asked.most(), tenant)));
+  }
+
+  private Answer await(Call call) throws InterruptedException {
+    QueueWait wait = call.body(QueueWait.class);
+    Set<LongPollBroker.Line> lines =
+        wait.queues().stream()
+            .map(name -> new LongPollBroker.Line(name, call.caller().onlyTenant()))
+            .collect(Collectors.toUnmodifiableSet());
+    List<LongPollBroker.Line> woken =
+        wakeUps.await(wait.workerId(), lines, Duration.ofMillis(wait.waitMs()));
+    return Answer.ok(new QueueWait.Answer(woken.stream().map(LongPollBroker.Line::queue).toList()));
+  }
+}

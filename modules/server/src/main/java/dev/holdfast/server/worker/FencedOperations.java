@@ -1,0 +1,201 @@
+package dev.holdfast.server.worker;
+
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Completion;
+import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LogLines;
+import dev.holdfast.model.attempt.Patch;
+import dev.holdfast.model.attempt.Publication;
+import dev.holdfast.model.attempt.PublishedArtifact;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.JobQueue;
+import dev.holdfast.server.auth.Caller;
+import dev.holdfast.server.auth.Tenants;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that workers do over HTTP with attempts they hold: one set of operations under both worker
+ * protocols, {@code /v1/tasks} and {@code /v1/leases}.
+ *
+ * <p>Each operation checks here who asks. For others than the holder the lease is lost, as if it
+ * had never been. Whether the attempt still holds its job the queue decides, in the statement that
+ * writes. What is written is scrubbed of what looks like a secret.
+ */
+public final class FencedOperations {
+  private final JobQueue queue;
+  private final JobQueries queries;
+  private final HeartbeatBatcher heartbeats;
+  private final Tenants tenants;
+
+  public FencedOperations(JobQueue queue, JobQueries queries, HeartbeatBatcher heartbeats) {
+    this.queue = queue;
+    this.queries = queries;
+    this.heartbeats = heartbeats;
+    this.tenants = new Tenants(queries);
+  }
+
+  /** Something for an attempt, and who sends it. */
+  record Held<T>(LeaseHolder holder, Lease lease, T content) {}
+
+  // ---- leases
+
+  /** Extends a lease for the first time; waits while another transaction holds the job's row. */
+  HeartbeatResult start(LeaseHolder.Token holder) throws InterruptedException {
+    return heartbeats.start(holder.scope().lease());
+  }
+
+  /**
+   * Extends one lease, together with others that come at the same moment.
+   *
+   * @param progress null if the heartbeat has none
+   */
+  HeartbeatResult extend(LeaseHolder.Token holder, Report.@Nullable Progress progress) {
+    return heartbeats.beat(
+        new HeartbeatBatcher.Beat(
+            holder.scope().lease(),
+            progress == null ? null : (Report.Progress) Scrubbed.report(progress)));
+  }
+
+  /**
+   * Extends leases of several workers under one key.
+   *
+   * @param workers the name of the worker that holds each lease
+   */
+  List<HeartbeatResult> extend(Caller caller, Map<Lease, String> workers, Duration lease) {
+    Set<JobId> seen = tenants.seenBy(caller, workers.keySet().stream().map(Lease::job).toList());
+    Map<Lease, String> visible = new LinkedHashMap<>(workers);
+    visible.keySet().removeIf(each -> !seen.contains(each.job()));
+    // The queue compares the workers on the connection of heartbeats, where nothing else waits.
+    List<HeartbeatResult> results = new ArrayList<>(queue.heartbeat(visible, lease));
+    workers.keySet().stream()
+        .filter(each -> !seen.contains(each.job()))
+        .forEach(each -> results.add(new HeartbeatResult(each, Ack.LEASE_LOST, null)));
+    return results;
+  }
+
+  /** The attempts of a worker that have a command or a request to cancel. */
+  List<HeartbeatResult> signals(LeaseHolder.Worker holder) {
+    return visible(holder.caller(), queue.signals(holder.name()), each -> each.lease().job());
+  }
+
+  /** The leases that were claimed under the worker's name. */
+  List<Lease> heldBy(LeaseHolder.Worker holder) {
+    return visible(holder.caller(), queue.heldBy(holder.name()), Lease::job);
+  }
+
+  private <T> List<T> visible(Caller caller, List<T> all, Function<T, JobId> job) {
+    Set<JobId> seen = tenants.seenBy(caller, all.stream().map(job).toList());
+    return all.stream().filter(each -> seen.contains(job.apply(each))).toList();
+  }
+
+  // ---- what an attempt leaves while it runs
+
+  /** Progress, events, pieces of the log and steps. One answer each, in their order. */
+  List<Ack> report(List<Held<Report>> reports) {
+    return ofHolders(
+        reports, theirs -> queue.report(theirs.stream().map(Scrubbed::report).toList()));
+  }
+
+  Ack log(Held<LogLines> lines) {
+    return ofHolder(lines, queue::log);
+  }
+
+  Ack publish(Held<Publication> publication) {
+    return ofHolder(publication, queue::publish);
+  }
+
+  // ---- what attempts before it left
+
+  List<StepStatus> steps(LeaseHolder holder, Lease lease) {
+    return holds(holder, lease) ? queries.steps(lease.job()) : List.of();
+  }
+
+  Optional<Patch> patch(LeaseHolder holder, Lease lease, String step) {
+    return holds(holder, lease) ? queries.patch(lease.job(), step) : Optional.empty();
+  }
+
+  List<PublishedArtifact> artifacts(LeaseHolder holder, Lease lease) {
+    return holds(holder, lease) ? queries.artifacts(lease.job()) : List.of();
+  }
+
+  // ---- the end of an attempt
+
+  /** Ends attempts, or releases them to their queues. One answer each, in their order. */
+  List<Ack> settle(List<Held<Settlement>> settlements) {
+    return ofHolders(
+        settlements, theirs -> queue.settle(theirs.stream().map(Scrubbed::settlement).toList()));
+  }
+
+  /** Ends an attempt once: the same completion sent again is accepted again, another is not. */
+  Completion.Verdict complete(Held<Completion> completion) {
+    return holds(completion.holder(), completion.lease())
+        ? queue.complete(Scrubbed.completion(completion.content()))
+        : new Completion.Verdict.Late();
+  }
+
+  /** Whether the attempt has succeeded, for a worker that did not get the answer. */
+  boolean succeeded(LeaseHolder holder, Lease lease) {
+    return holds(holder, lease) && queue.succeeded(lease);
+  }
+
+  // ---- who holds an attempt
+
+  private boolean holds(LeaseHolder holder, Lease lease) {
+    Held<Lease> held = new Held<>(holder, lease, lease);
+    return holders(List.of(held)).test(held);
+  }
+
+  private <T> Ack ofHolder(Held<T> one, Function<T, Ack> operation) {
+    return holds(one.holder(), one.lease()) ? operation.apply(one.content()) : Ack.LEASE_LOST;
+  }
+
+  /** Does those that come from their holders together; the others' leases are lost. */
+  private <T> List<Ack> ofHolders(List<Held<T>> all, Function<List<T>, List<Ack>> operation) {
+    Predicate<Held<?>> isTheirs = holders(all);
+    List<T> theirs = all.stream().filter(isTheirs).map(Held::content).toList();
+    Iterator<Ack> acks = (theirs.isEmpty() ? List.<Ack>of() : operation.apply(theirs)).iterator();
+    return all.stream().map(each -> isTheirs.test(each) ? acks.next() : Ack.LEASE_LOST).toList();
+  }
+
+  /**
+   * Which of these come from the holder of their attempt, now or formerly. An attempt never changes
+   * hands, so this may be read before the operation and outside its transaction.
+   */
+  private <T> Predicate<Held<?>> holders(List<Held<T>> all) {
+    Map<Caller, Set<JobId>> asked = new HashMap<>();
+    Set<Lease> leases = new HashSet<>();
+    for (Held<T> each : all) {
+      if (each.holder() instanceof LeaseHolder.Worker worker) {
+        asked.computeIfAbsent(worker.caller(), c -> new HashSet<>()).add(each.lease().job());
+        leases.add(each.lease());
+      }
+    }
+    Map<Caller, Set<JobId>> seen = new HashMap<>();
+    asked.forEach((caller, jobs) -> seen.put(caller, tenants.seenBy(caller, jobs)));
+    Map<Lease, String> workers = queries.workerNames(List.copyOf(leases));
+    return held ->
+        switch (held.holder()) {
+          case LeaseHolder.Token(var scope) -> scope.lease().equals(held.lease());
+          case LeaseHolder.Worker(var caller, var name) ->
+              seen.getOrDefault(caller, Set.of()).contains(held.lease().job())
+                  && name.equals(workers.get(held.lease()));
+        };
+  }
+}

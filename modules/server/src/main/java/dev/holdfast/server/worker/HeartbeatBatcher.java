@@ -1,0 +1,111 @@
+package dev.holdfast.server.worker;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.queue.JobQueue;
+import dev.holdfast.queue.jdbc.GroupCommit;
+import dev.holdfast.server.http.Problem;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** Extends leases over HTTP: all heartbeats that come at the same moment in one statement. */
+public final class HeartbeatBatcher {
+  private static final int MOST_CACHED = 100_000;
+  private static final Duration WRITE_EVERY = Duration.ofMillis(500);
+
+  private static final Duration START_WITHIN = Duration.ofSeconds(10);
+  private static final Duration BUSY_PAUSE = Duration.ofMillis(5);
+
+  /** One heartbeat, with the progress if it has one. */
+  record Beat(Lease lease, Report.@Nullable Progress progress) {}
+
+  /** The last progress that was written; -1 percent is none so far. */
+  private record Shown(int percent, long at) {}
+
+  private final JobQueue queue;
+  private final Duration lease;
+  private final LongSupplier nanos;
+  private final GroupCommit<Beat, HeartbeatResult> batches = new GroupCommit<>(1, this::all);
+  private final Cache<Lease, Shown> shown = Caffeine.newBuilder().maximumSize(MOST_CACHED).build();
+
+  public HeartbeatBatcher(JobQueue queue, Duration lease, LongSupplier nanos) {
+    this.queue = queue;
+    this.lease = lease;
+    this.nanos = nanos;
+  }
+
+  HeartbeatResult beat(Beat beat) {
+    return batches.ask(beat);
+  }
+
+  /**
+   * The heartbeat before a worker begins. A transaction that holds the job's row may be releasing
+   * it, in which case the start must be refused; so this waits for that transaction, which is
+   * short.
+   */
+  HeartbeatResult start(Lease attempt) throws InterruptedException {
+    long until = nanos.getAsLong() + START_WITHIN.toNanos();
+    while (true) {
+      HeartbeatResult result = beat(new Beat(attempt, null));
+      if (!result.busy()) {
+        return result;
+      }
+      if (nanos.getAsLong() - until > 0) {
+        throw new Problem(503, "database_busy", "the task is being written: try again")
+            .header("Retry-After", "1");
+      }
+      Thread.sleep(BUSY_PAUSE);
+    }
+  }
+
+  private List<HeartbeatResult> all(List<Beat> heartbeats) {
+    Map<Lease, HeartbeatResult> results = new HashMap<>();
+    for (HeartbeatResult result :
+        queue.heartbeat(heartbeats.stream().map(Beat::lease).distinct().toList(), lease)) {
+      results.put(result.lease(), result);
+    }
+    List<Report> worthWriting = new ArrayList<>();
+    for (Beat beat : heartbeats) {
+      Report.Progress progress = beat.progress();
+      HeartbeatResult result = results.get(beat.lease());
+      if (progress != null
+          && result != null
+          && result.ack() == Ack.ACCEPTED
+          && isWorthWriting(beat.lease(), progress.percent())) {
+        worthWriting.add(progress);
+      }
+    }
+    queue.report(worthWriting);
+    return heartbeats.stream()
+        .map(
+            beat ->
+                results.getOrDefault(
+                    beat.lease(), new HeartbeatResult(beat.lease(), Ack.LEASE_LOST, null)))
+        .toList();
+  }
+
+  /**
+   * The rule of the Java workers: the first progress of an attempt, a higher percentage, or half a
+   * second since the last one.
+   */
+  private boolean isWorthWriting(Lease attempt, @Nullable Integer given) {
+    long now = nanos.getAsLong();
+    Shown before = shown.getIfPresent(attempt);
+    int percent = given != null ? given : before != null ? before.percent() : -1;
+    boolean worth =
+        before == null || percent > before.percent() || now - before.at() >= WRITE_EVERY.toNanos();
+    if (worth) {
+      shown.put(attempt, new Shown(percent, now));
+    }
+    return worth;
+  }
+}

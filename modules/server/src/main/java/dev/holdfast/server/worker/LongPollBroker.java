@@ -1,0 +1,145 @@
+package dev.holdfast.server.worker;
+
+import dev.holdfast.model.attempt.Claimed;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.queue.JobQueue;
+import dev.holdfast.queue.jdbc.DatabaseException;
+import dev.holdfast.queue.notify.DatabaseSubscription;
+import dev.holdfast.server.worker.WaitingLines.Waiter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Answers long polls for tasks in the order they came.
+ *
+ * <p>A request that comes to an empty line claims for itself. If it finds nothing, it waits; from
+ * then on one thread claims for all that wait, when the queue notifies, when the next task is due,
+ * and once a second besides. It claims for the first in line, then for the second, until there is
+ * nothing left: a new task wakes one worker, not all of them.
+ */
+public final class LongPollBroker implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(LongPollBroker.class);
+
+  /** One queue as one tenant's workers see it; null is all tenants. */
+  record Line(String queue, @Nullable String tenant) {}
+
+  private final JobQueue queue;
+  private final WaitingLines lines = new WaitingLines();
+  private final DatabaseSubscription subscription;
+  private final Thread thread;
+
+  public LongPollBroker(JobQueue queue, DatabaseSubscription subscription) {
+    this.queue = queue;
+    this.subscription = subscription;
+    subscription.onWakeUp(lines::notified);
+    this.thread = Thread.ofPlatform().daemon().name("holdfast-long-polls").start(this::run);
+  }
+
+  /** Up to {@code most} jobs; none when the patience is over, or the broker closes. */
+  List<LeasedJob> lease(Line line, String worker, int most, Duration lease, Duration patience)
+      throws InterruptedException {
+    if (lines.mayClaim(line)) {
+      Claimed found = claim(line, worker, most, lease);
+      if (!found.jobs().isEmpty() || !patience.isPositive()) {
+        return found.jobs();
+      }
+      lines.foundNothing(line, found);
+    } else if (!patience.isPositive()) {
+      return List.of();
+    }
+    Waiter waiter = new Waiter(worker, most, lease);
+    if (!lines.enter(line, waiter)) {
+      return List.of();
+    }
+    subscription.add(line.queue());
+    try {
+      return waiter.jobs.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException inVain) {
+      return lines.leave(line, waiter);
+    } catch (InterruptedException interrupted) {
+      giveBack(lines.leave(line, waiter));
+      throw interrupted;
+    } catch (ExecutionException failed) {
+      throw failed.getCause() instanceof RuntimeException cause
+          ? cause
+          : new IllegalStateException(failed);
+    }
+  }
+
+  public int waiting() {
+    return lines.waiting();
+  }
+
+  public boolean isWaitedFor(String name) {
+    return lines.isWaitedFor(name);
+  }
+
+  /** Whether it is known that notifications do not arrive. */
+  public boolean isDeaf() {
+    return subscription.nothingArrives();
+  }
+
+  private void run() {
+    Line line;
+    while ((line = lines.next()) != null) {
+      serve(line);
+    }
+  }
+
+  private void serve(Line line) {
+    Waiter first;
+    while ((first = lines.first(line)) != null) {
+      try {
+        Claimed found = claim(line, first.worker, first.most, first.lease);
+        if (found.jobs().isEmpty()) {
+          lines.keep(line, first, found);
+          return;
+        }
+        lines.remove(line, first);
+        first.jobs.complete(found.jobs());
+      } catch (RuntimeException failed) {
+        lines.remove(line, first);
+        first.jobs.completeExceptionally(failed);
+        if (!(failed instanceof DatabaseException)) {
+          log.error("claiming tasks of queue {} failed", line.queue(), failed);
+        }
+      }
+    }
+  }
+
+  /** Claims at once, before those that wait. */
+  Claimed claim(Line line, String worker, int most, Duration lease) {
+    return line.tenant() == null
+        ? queue.claim(line.queue(), most, worker, lease)
+        : queue.claim(line.queue(), most, worker, lease, line.tenant());
+  }
+
+  /** Releases jobs whose answer could not be sent. */
+  void giveBack(Collection<LeasedJob> jobs) {
+    List<Settlement> releases = new ArrayList<>();
+    jobs.forEach(job -> releases.add(new Settlement.Release(job.lease(), false)));
+    if (!releases.isEmpty()) {
+      queue.settle(releases);
+      jobs.stream().map(LeasedJob::queue).distinct().forEach(lines::notified);
+    }
+  }
+
+  @Override
+  public void close() {
+    lines.close();
+    try {
+      thread.join(Duration.ofSeconds(5));
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

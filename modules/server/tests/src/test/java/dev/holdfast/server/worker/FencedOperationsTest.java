@@ -1,0 +1,123 @@
+package dev.holdfast.server.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.contract.token.TaskScope;
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Completion;
+import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.LogLines;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.server.auth.Caller;
+import dev.holdfast.server.worker.FencedOperations.Held;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.TestDatabase;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** The same checks of holder and tenant for both worker protocols. */
+@ExtendWith(DatabaseExtension.class)
+class FencedOperationsTest {
+  private static final Duration LEASE = Duration.ofSeconds(30);
+  private static final Caller ACME = new Caller("k", "n", Role.WORKER, "acme", null);
+  private static final Caller OTHER = new Caller("l", "m", Role.WORKER, "other", null);
+
+  private final Holdfast holdfast;
+  private final FencedOperations operations;
+  private final LeasedJob mine;
+  private final LeasedJob second;
+
+  FencedOperationsTest(TestDatabase db) {
+    this.holdfast = Holdfast.on(db.dataSource());
+    this.operations =
+        new FencedOperations(
+            holdfast.jobs(),
+            holdfast.queries(),
+            new HeartbeatBatcher(holdfast.jobs(), LEASE, System::nanoTime));
+    this.mine = claimed("w1");
+    this.second = claimed("w2");
+  }
+
+  @AfterEach
+  void close() {
+    holdfast.close();
+  }
+
+  private LeasedJob claimed(String worker) {
+    holdfast.enqueue(Job.of("echo").queue("work").owner("acme", "default"));
+    return holdfast.jobs().claim("work", 1, worker, LEASE).jobs().getFirst();
+  }
+
+  private static LeaseHolder.Token token(LeasedJob job) {
+    return new LeaseHolder.Token(
+        new TaskScope(job.tenant(), job.workspace(), job.run(), job.id(), job.lease().attempt()));
+  }
+
+  private static Held<Settlement> succeed(LeaseHolder holder, LeasedJob job) {
+    return new Held<>(holder, job.lease(), new Settlement.Succeed(job.lease(), null));
+  }
+
+  private JobState state(LeasedJob job) {
+    return holdfast.find(job.id()).orElseThrow().state();
+  }
+
+  @Test
+  void a_token_is_for_its_own_attempt_only() {
+    LeaseHolder other = token(second);
+    Lease lease = mine.lease();
+    assertThat(operations.settle(List.of(succeed(other, mine)))).containsExactly(Ack.LEASE_LOST);
+    LogLines lines = new LogLines(lease, 1L, List.of("hello"), (before, text) -> text);
+    assertThat(operations.log(new Held<>(other, lease, lines))).isEqualTo(Ack.LEASE_LOST);
+    Report progress = new Report.Progress(lease, 5, null);
+    assertThat(operations.report(List.of(new Held<>(other, lease, progress))))
+        .containsExactly(Ack.LEASE_LOST);
+    Completion completion =
+        new Completion(
+            new Settlement.Succeed(lease, null), "SUCCEEDED", "d", "w1", null, null, null, null);
+    assertThat(operations.complete(new Held<>(other, lease, completion)))
+        .isEqualTo(new Completion.Verdict.Late());
+    assertThat(state(mine)).isEqualTo(JobState.RUNNING);
+    assertThat(operations.complete(new Held<>(token(mine), lease, completion)))
+        .isEqualTo(new Completion.Verdict.Accepted(JobState.SUCCEEDED));
+  }
+
+  @Test
+  void a_batch_is_answered_in_its_order_whoever_holds_what() {
+    LeaseHolder first = new LeaseHolder.Worker(ACME, "w1");
+    assertThat(
+            operations.settle(
+                List.of(
+                    succeed(first, second),
+                    succeed(first, mine),
+                    succeed(new LeaseHolder.Worker(OTHER, "w2"), second),
+                    succeed(new LeaseHolder.Worker(ACME, "w2"), second))))
+        .containsExactly(Ack.LEASE_LOST, Ack.ACCEPTED, Ack.LEASE_LOST, Ack.ACCEPTED);
+    assertThat(operations.succeeded(first, mine.lease())).isTrue();
+    assertThat(operations.succeeded(new LeaseHolder.Worker(OTHER, "w1"), mine.lease())).isFalse();
+  }
+
+  @Test
+  void leases_of_another_tenant_or_worker_are_not_extended() {
+    assertThat(operations.extend(ACME, Map.of(mine.lease(), "w1", second.lease(), "w1"), LEASE))
+        .extracting(HeartbeatResult::lease, HeartbeatResult::ack)
+        .containsExactlyInAnyOrder(
+            tuple(mine.lease(), Ack.ACCEPTED), tuple(second.lease(), Ack.LEASE_LOST));
+    assertThat(operations.extend(OTHER, Map.of(mine.lease(), "w1"), LEASE))
+        .extracting(HeartbeatResult::ack)
+        .containsExactly(Ack.LEASE_LOST);
+    assertThat(operations.heldBy(new LeaseHolder.Worker(ACME, "w1"))).containsExactly(mine.lease());
+    assertThat(operations.heldBy(new LeaseHolder.Worker(OTHER, "w1"))).isEmpty();
+  }
+}

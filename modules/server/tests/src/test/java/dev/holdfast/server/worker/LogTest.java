@@ -1,0 +1,184 @@
+package dev.holdfast.server.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.client.operate.HttpOperator;
+import dev.holdfast.model.attempt.LogCursor;
+import dev.holdfast.model.attempt.LogTail;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.server.Client;
+import dev.holdfast.server.ServerTest;
+import dev.holdfast.testkit.TestDatabase;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** What programs print, on its way through a server. */
+public class LogTest extends ServerTest {
+  LogTest(TestDatabase db) {
+    super(db);
+  }
+
+  private Client.Reply report(JsonNode task, int attempt, Object log, @Nullable String key) {
+    return client.post(
+        "/v1/leases/report",
+        Map.of(
+            "reports",
+            List.of(
+                Map.of(
+                    "taskId",
+                    task.get("taskId").asText(),
+                    "attempt",
+                    attempt,
+                    "workerId",
+                    "w1",
+                    "log",
+                    log))),
+        key);
+  }
+
+  private static Map<String, Object> piece(int number, String text) {
+    return Map.of("piece", number, "text", text);
+  }
+
+  private static String path(JsonNode task) {
+    return "/v1/jobs/" + task.get("taskId").asText() + "/log";
+  }
+
+  @Test
+  void a_log_is_told_by_the_worker_and_read_piece_by_piece() {
+    enqueued();
+    JsonNode task = leased();
+    JsonNode none = client.get(path(task), null).ok();
+    assertThat(none.get("parts")).isEmpty();
+    report(task, 1, piece(1, "one\n\u001b[31m<b>two</b>\u0000\n"), null).ok();
+    JsonNode first = client.get(path(task) + "?after=" + none.get("next").asText(), null).ok();
+    assertThat(first.get("parts").get(0).get("attempt").asInt()).isEqualTo(1);
+    assertThat(first.get("parts").get(0).get("text").asText()).isEqualTo("one\n<b>two</b>·\n");
+    assertThat(first.get("skipped").asBoolean()).isFalse();
+    String next = client.get(path(task), null).ok().get("next").asText();
+    assertThat(next).isEqualTo(first.get("next").asText());
+    assertThat(client.get(path(task) + "?after=" + next, null).ok().get("parts")).isEmpty();
+    report(task, 1, piece(20, "much later\n"), null).ok();
+    JsonNode more = client.get(path(task) + "?after=" + next, null).ok();
+    assertThat(more.get("parts").get(0).get("text").asText()).isEqualTo("much later\n");
+  }
+
+  @Test
+  void one_of_an_attempt_that_does_not_hold_the_job_is_not_taken() {
+    enqueued();
+    JsonNode task = leased();
+    JsonNode answer = report(task, 2, piece(1, "late\n"), null).ok();
+    assertThat(answer.get("acks").get(0).asText()).isEqualTo("LEASE_LOST");
+    assertThat(client.get(path(task), null).ok().get("parts")).isEmpty();
+  }
+
+  @Test
+  void what_cannot_be_one_is_refused() {
+    enqueued();
+    JsonNode task = leased();
+    report(task, 1, piece(0, "x\n"), null).is(422, "bad_limit");
+    report(task, 1, piece(1, ""), null).is(422, "bad_limit");
+    report(task, 1, piece(1, "x".repeat(5_000)), null).is(422, "bad_limit");
+    report(task, 1, Map.of("piece", 1), null).is(422, "missing_field");
+    for (String cursor : List.of("1", "a.b.c", "1.2.-3", "9999999999.1.1")) {
+      client.get(path(task) + "?after=" + cursor, null).is(422, "bad_limit");
+    }
+    client.get(path(task) + "?before=1.1.1", null).is(422, "unknown_parameter");
+    client.get("/v1/jobs/" + JobId.next() + "/log", null).is(404, "not_found");
+  }
+
+  private static Map<String, Object> lines(int first, String... lines) {
+    return Map.of("attempt", 1, "firstLine", first, "lines", List.of(lines));
+  }
+
+  private String text(JsonNode task) {
+    return client.get(path(task), null).ok().get("parts").path(0).path("text").asText();
+  }
+
+  @Test
+  void a_worker_in_any_language_sends_lines_and_may_send_them_again() {
+    enqueued();
+    JsonNode task = leased();
+    callback(task, "log", Map.of("attempt", 1, "lines", List.of("uncounted"))).ok();
+    callback(task, "log", lines(2, "<b>two</b>", "\u001b[31mthree\u0000")).ok();
+    JsonNode again = callback(task, "log", lines(3, "\u001b[31mthree\u0000", "four")).ok();
+    assertThat(again.get("acknowledged").asBoolean()).isTrue();
+    assertThat(text(task)).isEqualTo("uncounted\n<b>two</b>\nthree\nfour\n");
+    try (HttpOperator remote = new HttpOperator(server.url(), null)) {
+      JobId job = JobId.parse(task.get("taskId").asText());
+      assertThat(remote.log(job, LogCursor.START).parts())
+          .containsExactly(new LogTail.Part(1, text(task)));
+    }
+  }
+
+  @Test
+  void secrets_in_what_workers_tell_of_their_work_are_not_kept() {
+    String secret = "ghp_" + "a7K2mQ9x".repeat(5).substring(0, 36);
+    enqueued();
+    JsonNode task = leased();
+    callback(task, "log", lines(1, "token " + secret, "-----BEGIN PRIVATE KEY-----", "MIIEa7K2"))
+        .ok();
+    callback(task, "log", lines(4, "MIIEQ9xa", "-----END PRIVATE KEY-----", "bye")).ok();
+    callback(
+            task,
+            "heartbeat",
+            Map.of("attempt", 1, "workerId", "w1", "message", "with token " + secret))
+        .ok();
+    report(task, 1, piece(7, "token " + secret + "\n"), null).ok();
+    assertThat(text(task))
+        .isEqualTo(
+            "token ***\n-----BEGIN PRIVATE KEY-----***\n-----END PRIVATE KEY-----\nbye\ntoken ***\n");
+    for (String table : List.of("job", "event", "log")) {
+      for (String hidden : List.of(secret, "MIIE")) {
+        assertThat(
+                db.count(
+                    "SELECT count(*) FROM holdfast.%s t WHERE position(? IN t::text) > 0"
+                        .formatted(table),
+                    hidden))
+            .as(table)
+            .isZero();
+      }
+    }
+  }
+
+  @Test
+  void lines_that_cannot_be_are_refused_and_those_of_another_attempt_not_taken() {
+    enqueued();
+    JsonNode task = leased();
+    callback(task, "log", Map.of("attempt", 1)).is(422, "missing_field");
+    callback(task, "log", lines(1)).is(422, "invalid_value");
+    callback(task, "log", lines(0, "x")).is(422, "invalid_value");
+    callback(task, "log", Map.of("attempt", 1, "lines", Collections.nCopies(1_001, "x")))
+        .is(422, "invalid_value");
+    callback(task, "log", lines(1, "x".repeat(300_000))).is(413, "body_too_large");
+    callback(task, "log", Map.of("attempt", 2, "lines", List.of("x"))).is(403, "token_scope");
+    callback(task, "log", Map.of("attempt", 1, "attemptId", "another", "lines", List.of("x")))
+        .is(409, "attempt_mismatch");
+    callback(task, "completed", Map.of("attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED"))
+        .ok();
+    callback(task, "log", lines(1, "late")).is(409, "task_already_terminal");
+    assertThat(client.get(path(task), null).ok().get("parts")).isEmpty();
+  }
+
+  @Test
+  void it_is_for_the_tenant_whose_the_job_is() {
+    holdfast.enqueue(Job.of("echo").queue(QUEUE).owner("acme", "lab"));
+    JsonNode task = leased();
+    String all = key(Role.WORKER, ApiKey.EVERY_TENANT);
+    String otherWorker = key(Role.WORKER, "other");
+    JsonNode refused = report(task, 1, piece(1, "forged\n"), otherWorker).ok();
+    assertThat(refused.get("acks").get(0).asText()).isEqualTo("LEASE_LOST");
+    report(task, 1, piece(1, "secret\n"), all).ok();
+    client.get(path(task), key(Role.VIEWER, "other")).is(404, "not_found");
+    client.get(path(task), all).is(403, "forbidden");
+    JsonNode own = client.get(path(task), key(Role.VIEWER, "acme")).ok();
+    assertThat(own.get("parts").get(0).get("text").asText()).isEqualTo("secret\n");
+  }
+}

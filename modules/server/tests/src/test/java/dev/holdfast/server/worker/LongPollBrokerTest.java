@@ -1,0 +1,148 @@
+package dev.holdfast.server.worker;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.queue.notify.DatabaseSubscription;
+import dev.holdfast.server.worker.LongPollBroker.Line;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.TestDatabase;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(DatabaseExtension.class)
+class LongPollBrokerTest {
+  private static final Line LINE = new Line("work", null);
+  private static final Duration LEASE = Duration.ofSeconds(30);
+  private static final Duration LONG = Duration.ofMinutes(5);
+
+  private final TestDatabase db;
+  private final Holdfast holdfast;
+  private final DatabaseSubscription subscription;
+  private final LongPollBroker broker;
+  private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
+
+  LongPollBrokerTest(TestDatabase db) {
+    this.db = db;
+    this.holdfast = Holdfast.on(db.dataSource());
+    this.subscription = holdfast.queue().notifier().subscribeToDatabase();
+    this.broker = new LongPollBroker(holdfast.jobs(), subscription);
+  }
+
+  @AfterEach
+  void close() {
+    broker.close();
+    subscription.close();
+    workers.shutdownNow();
+    holdfast.close();
+  }
+
+  private JobId enqueued(String tenant) {
+    return holdfast.enqueue(Job.of("echo").queue("work").owner(tenant, "default")).id();
+  }
+
+  private Future<List<LeasedJob>> waiting(Line line, String worker) {
+    int before = broker.waiting();
+    Future<List<LeasedJob>> lease =
+        workers.submit(() -> broker.lease(line, worker, 1, LEASE, LONG));
+    await().atMost(SOON).until(() -> broker.waiting() > before || lease.isDone());
+    return lease;
+  }
+
+  @Test
+  void a_worker_that_waits_gets_a_task_when_one_comes() throws Exception {
+    Future<List<LeasedJob>> lease = waiting(LINE, "w");
+    JobId job = enqueued("default");
+    assertThat(lease.get().getFirst().id()).isEqualTo(job);
+  }
+
+  @Test
+  void a_worker_that_does_not_wait_gets_what_there_is_or_nothing() throws Exception {
+    assertThat(broker.lease(LINE, "w", 1, LEASE, Duration.ZERO)).isEmpty();
+    JobId job = enqueued("default");
+    assertThat(broker.lease(LINE, "w", 5, LEASE, Duration.ZERO))
+        .extracting(LeasedJob::id)
+        .containsExactly(job);
+  }
+
+  @Test
+  void a_wait_in_vain_ends() throws Exception {
+    assertThat(broker.lease(LINE, "w", 1, LEASE, Duration.ofMillis(200))).isEmpty();
+    assertThat(broker.waiting()).isZero();
+  }
+
+  @Test
+  void a_task_wakes_the_first_in_line_and_nobody_else() throws Exception {
+    List<Future<List<LeasedJob>>> leases = new ArrayList<>();
+    for (int i = 0; i < 50; i++) {
+      leases.add(waiting(LINE, "w" + i));
+    }
+    long claims = claims();
+    enqueued("default");
+    assertThat(leases.getFirst().get()).hasSize(1);
+    enqueued("default");
+    assertThat(leases.get(1).get()).hasSize(1);
+    await().atMost(SOON).until(() -> broker.waiting() == 48);
+    assertThat(leases.subList(2, 50)).noneMatch(Future::isDone);
+    assertThat(claims()).isEqualTo(claims + 2);
+  }
+
+  private long claims() {
+    return db.count("SELECT coalesce(sum(attempt), 0) FROM holdfast.job");
+  }
+
+  @Test
+  void a_task_that_becomes_due_is_not_overslept() throws Exception {
+    Future<List<LeasedJob>> lease = waiting(LINE, "w");
+    holdfast.enqueue(Job.of("echo").queue("work").delay(Duration.ofMillis(300)));
+    assertThat(lease.get()).hasSize(1);
+  }
+
+  @Test
+  void what_nobody_announced_is_found_by_looking() throws Exception {
+    Future<List<LeasedJob>> lease = waiting(LINE, "w");
+    holdfast.enqueue(Job.of("echo").queue("work").delay(Duration.ofHours(1)));
+    db.sql("UPDATE holdfast.job SET run_at = now()");
+    assertThat(lease.get()).hasSize(1);
+  }
+
+  @Test
+  void each_tenants_workers_get_their_own_tasks_only() throws Exception {
+    Future<List<LeasedJob>> red = waiting(new Line("work", "red"), "w1");
+    Future<List<LeasedJob>> blue = waiting(new Line("work", "blue"), "w2");
+    JobId job = enqueued("blue");
+    assertThat(blue.get().getFirst().id()).isEqualTo(job);
+    assertThat(red.isDone()).isFalse();
+    JobId other = enqueued("red");
+    assertThat(red.get().getFirst().id()).isEqualTo(other);
+  }
+
+  @Test
+  void whoever_waits_is_sent_home_when_the_room_closes() throws Exception {
+    Future<List<LeasedJob>> lease = waiting(LINE, "w");
+    broker.close();
+    assertThat(lease.get()).isEmpty();
+    assertThat(broker.lease(LINE, "w", 1, LEASE, LONG)).isEmpty();
+  }
+
+  @Test
+  void a_task_nobody_came_to_fetch_goes_to_the_next_in_line() throws Exception {
+    JobId job = enqueued("default");
+    List<LeasedJob> unfetched = broker.lease(LINE, "gone", 1, LEASE, Duration.ZERO);
+    Future<List<LeasedJob>> next = waiting(LINE, "w");
+    broker.giveBack(unfetched);
+    assertThat(next.get().getFirst().id()).isEqualTo(job);
+  }
+}

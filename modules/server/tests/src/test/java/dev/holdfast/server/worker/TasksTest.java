@@ -1,0 +1,389 @@
+package dev.holdfast.server.worker;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.server.Client;
+import dev.holdfast.server.ServerTest;
+import dev.holdfast.testkit.TestDatabase;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+public class TasksTest extends ServerTest {
+  TasksTest(TestDatabase db) {
+    super(db);
+  }
+
+  private static Map<String, Object> started() {
+    return Map.of("attempt", 1, "workerId", "w1", "startedAt", "2025-01-15T10:00:00Z");
+  }
+
+  private static Map<String, Object> succeeded() {
+    return Map.of(
+        "attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED", "output", Map.of("rowCount", 7));
+  }
+
+  @Test
+  void secrets_in_a_failure_are_not_kept() {
+    String secret = "ghp_" + "a7K2mQ9x".repeat(5).substring(0, 36);
+    enqueued();
+    callback(
+            leased(),
+            "completed",
+            failedBody(
+                1,
+                Map.of(
+                    "category",
+                    "USER_CODE",
+                    "message",
+                    "refused: token " + secret,
+                    "stackTrace",
+                    "at push(" + secret + ")",
+                    "retryAfterMs",
+                    0)))
+        .ok();
+    Map<String, Object> settled =
+        Map.of(
+            "taskId",
+            leased().get("taskId").asText(),
+            "attempt",
+            2,
+            "workerId",
+            "w1",
+            "delayMs",
+            0,
+            "outcome",
+            "FAILED",
+            "error",
+            Map.of(
+                "category",
+                "USER_CODE",
+                "code",
+                "E",
+                "message",
+                "m " + secret,
+                "stackTrace",
+                "at " + secret,
+                "retryable",
+                false));
+    client.post("/v1/leases/settle", Map.of("settlements", List.of(settled)), null).ok();
+    for (String table : List.of("job", "attempt", "event")) {
+      assertThat(
+              db.count(
+                  "SELECT count(*) FROM holdfast." + table + " t WHERE position(? IN t::text) > 0",
+                  secret))
+          .as(table)
+          .isZero();
+    }
+    assertThat(db.count("SELECT count(*) FROM holdfast.attempt t WHERE t::text LIKE '%token ***%'"))
+        .isEqualTo(1);
+  }
+
+  @Test
+  void what_a_job_brings_along_is_in_its_envelope_and_left_out_where_there_is_nothing() {
+    holdfast.enqueue(brings(Job.of("echo").queue(QUEUE)));
+    JsonNode task = leased();
+    assertThat(task.get("assetId").asText()).isEqualTo("orders");
+    assertThat(task.get("partitionKey").asText()).isEqualTo("2026-11-17");
+    assertThat(task.get("resources").toString()).isEqualTo("{\"cpu\":2}");
+    assertThat(task.get("traceparent").asText()).isEqualTo(TRACE);
+    enqueued();
+    JsonNode plain = leased();
+    assertThat(plain.get("resources").toString()).isEqualTo("{}");
+    for (String field : List.of("assetId", "partitionKey", "traceparent")) {
+      assertThat(plain.has(field)).as(field).isFalse();
+    }
+  }
+
+  @Test
+  void a_task_runs_from_the_lease_to_its_end() {
+    JobId job = enqueued();
+    JsonNode task = leased();
+    assertThat(task.get("taskId").asText()).isEqualTo(job.toString());
+    assertThat(task.get("heartbeatIntervalMs").asLong()).isEqualTo(30_000);
+    assertThat(task.get("heartbeatTimeoutMs").asLong()).isEqualTo(90_000);
+    assertThat(task.get("cancelGracePeriodMs").asLong()).isEqualTo(30_000);
+
+    JsonNode begun = callback(task, "started", started()).ok();
+    assertThat(begun.get("acknowledged").asBoolean()).isTrue();
+    assertThat(Instant.parse(begun.get("serverTime").asText()))
+        .isBetween(Instant.now().minusSeconds(60), Instant.now().plusSeconds(60));
+
+    JsonNode beat =
+        callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1", "progressPct", 45)).ok();
+    assertThat(beat.get("shouldCancel").asBoolean()).isFalse();
+    assertThat(holdfast.find(job).orElseThrow().progress()).isEqualTo(45);
+
+    JsonNode done = callback(task, "completed", succeeded()).ok();
+    assertThat(done.get("finalState").asText()).isEqualTo("SUCCEEDED");
+    assertThat(String.valueOf(holdfast.find(job).orElseThrow().result())).contains("7");
+  }
+
+  @Test
+  void the_same_completion_again_is_answered_the_same_and_another_one_is_refused() {
+    enqueued();
+    JsonNode task = leased();
+    JsonNode first = callback(task, "completed", succeeded()).ok();
+    JsonNode second = callback(task, "completed", succeeded()).ok();
+    assertThat(second.get("finalState")).isEqualTo(first.get("finalState"));
+    Client.Reply other =
+        callback(
+            task,
+            "completed",
+            Map.of("attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED", "output", "other"));
+    other.is(409, "task_already_terminal");
+    assertThat(other.body().get("state").asText()).isEqualTo("SUCCEEDED");
+  }
+
+  /** As a worker that is newer than the server, or made for another one, sends it. */
+  private static Map<String, Object> more(JsonNode task, Map<String, Object> fields) {
+    Map<String, Object> all = new HashMap<>(fields);
+    all.put("attemptId", task.get("attemptId").asText());
+    all.put("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+    all.put("somethingNew", Map.of("a", 1));
+    return all;
+  }
+
+  @Test
+  void fields_that_are_not_known_are_passed_over_in_every_callback() {
+    JobId job = enqueued();
+    JsonNode task = leased();
+    callback(task, "started", more(task, started())).ok();
+    callback(task, "heartbeat", more(task, Map.of("attempt", 1, "workerId", "w1"))).ok();
+    client
+        .put(
+            "/v1/tasks/" + job + "/steps/fetch",
+            more(task, Map.of("attempt", 1, "stepIndex", 1, "state", "RUNNING", "stepAttempt", 1)),
+            task.get("taskToken").asText())
+        .ok();
+    JsonNode done = callback(task, "completed", more(task, succeeded())).ok();
+    assertThat(done.get("finalState").asText()).isEqualTo("SUCCEEDED");
+    // What only names the attempt does not make it another completion.
+    callback(task, "completed", succeeded()).ok();
+  }
+
+  @Test
+  void a_callback_with_the_name_of_another_attempt_is_refused() {
+    JobId job = enqueued();
+    JsonNode task = leased();
+    for (String callback : List.of("started", "heartbeat", "completed")) {
+      Map<String, Object> wrong = new HashMap<>(succeeded());
+      wrong.put("attemptId", job + ".2");
+      Client.Reply reply = callback(task, callback, wrong);
+      reply.is(409, "attempt_mismatch");
+      assertThat(reply.body().get("expectedAttemptId").asText()).isEqualTo(job + ".1");
+    }
+    client
+        .put(
+            "/v1/tasks/" + job + "/steps/fetch",
+            Map.of(
+                "attempt",
+                1,
+                "attemptId",
+                "x",
+                "stepIndex",
+                1,
+                "state",
+                "RUNNING",
+                "stepAttempt",
+                1),
+            task.get("taskToken").asText())
+        .is(409, "attempt_mismatch");
+    assertThat(state(job)).isEqualTo("RUNNING");
+  }
+
+  @Test
+  void a_heartbeat_with_a_message_alone_keeps_the_message_and_the_percentage() {
+    JobId job = enqueued();
+    JsonNode task = leased();
+    callback(
+            task,
+            "heartbeat",
+            Map.of("attempt", 1, "workerId", "w1", "message", "reading the source"))
+        .ok();
+    JobStatus status = holdfast.find(job).orElseThrow();
+    assertThat(status.progressMessage()).isEqualTo("reading the source");
+    assertThat(status.progress()).isNull();
+    callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1", "progressPct", 45)).ok();
+    // Not within half a second of the one before.
+    await()
+        .atMost(SOON)
+        .until(
+            () -> {
+              callback(
+                      task,
+                      "heartbeat",
+                      Map.of("attempt", 1, "workerId", "w1", "message", "cutting"))
+                  .ok();
+              return "cutting".equals(holdfast.find(job).orElseThrow().progressMessage());
+            });
+    assertThat(holdfast.find(job).orElseThrow().progress()).isEqualTo(45);
+  }
+
+  @Test
+  void a_cancel_comes_with_the_next_heartbeat() {
+    JobId job = enqueued();
+    JsonNode task = leased();
+    holdfast.jobs().cancel(job, false, "user_requested", Timings.DEFAULT_CANCEL_GRACE);
+    JsonNode beat = callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).ok();
+    assertThat(beat.get("shouldCancel").asBoolean()).isTrue();
+    assertThat(beat.get("cancelReason").asText()).isEqualTo("user_requested");
+    JsonNode done =
+        callback(
+                task,
+                "completed",
+                Map.of(
+                    "attempt",
+                    1,
+                    "workerId",
+                    "w1",
+                    "outcome",
+                    "CANCELLED",
+                    "cancelledDuringPhase",
+                    "processing",
+                    "partialProgress",
+                    Map.of("recordsProcessed", 500)))
+            .ok();
+    assertThat(done.get("finalState").asText()).isEqualTo("CANCELLED");
+    assertThat(holdfast.queries().reportedCompletions(job).getFirst().cancelledDuringPhase())
+        .isEqualTo("processing");
+  }
+
+  @Test
+  void a_task_cancelled_before_it_started_is_not_started() {
+    JobId job = enqueued();
+    JsonNode task = leased();
+    holdfast.jobs().cancel(job, false, "user_requested", Timings.DEFAULT_CANCEL_GRACE);
+    Client.Reply reply = callback(task, "started", started());
+    reply.is(409, "task_already_terminal");
+    assertThat(reply.body().get("state").asText()).isEqualTo("CANCELLED");
+    assertThat(state(job)).isEqualTo("CANCELLED");
+  }
+
+  @Test
+  void a_zombie_is_told_that_it_is_one() {
+    JobId job = enqueued();
+    JsonNode task = leased();
+    db.sql("UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour'");
+    holdfast.queue().maintenance().reap(Duration.ZERO);
+    assertThat(String.valueOf(holdfast.queries().attempts(job).getFirst().failure()))
+        .contains("HEARTBEAT_TIMEOUT");
+    callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).is(410, "task_expired");
+
+    JsonNode again = leased();
+    assertThat(again.get("attempt").asInt()).isEqualTo(2);
+    Client.Reply late = callback(task, "completed", succeeded());
+    late.is(409, "attempt_mismatch");
+    assertThat(late.body().get("expectedAttempt").asInt()).isEqualTo(2);
+    assertThat(late.body().get("receivedAttempt").asInt()).isEqualTo(1);
+  }
+
+  private static Map<String, Object> failed(int attempt, String category) {
+    return Map.of(
+        "attempt",
+        attempt,
+        "workerId",
+        "w1",
+        "outcome",
+        "FAILED",
+        "error",
+        Map.of("category", category, "message", "no luck"),
+        "metrics",
+        Map.of("cpuTimeMs", 5_000));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "USER_CODE,RETRYING",
+    "DATA_QUALITY,FAILED",
+    "INFRASTRUCTURE,RETRYING",
+    "CONFIGURATION,FAILED",
+    "TIMEOUT,RETRYING",
+    "CANCELLED,FAILED"
+  })
+  void the_category_decides_whether_it_is_tried_again(String category, String state) {
+    JobId job = enqueued();
+    JsonNode done = callback(leased(), "completed", failed(1, category)).ok();
+    assertThat(done.get("finalState").asText()).isEqualTo(state);
+    assertThat(state(job)).isEqualTo(state);
+  }
+
+  @Test
+  void whoever_failed_may_say_that_trying_again_is_of_no_use() {
+    enqueued();
+    JsonNode done =
+        callback(
+                leased(),
+                "completed",
+                failedBody(
+                    1, Map.of("category", "USER_CODE", "message", "never", "retryable", false)))
+            .ok();
+    assertThat(done.get("finalState").asText()).isEqualTo("FAILED");
+  }
+
+  @Test
+  void a_completion_is_answered_the_same_even_when_the_task_has_gone_on() {
+    JobId job = enqueued();
+    JsonNode first = leased();
+    JsonNode answer = callback(first, "completed", failed(1, "USER_CODE")).ok();
+    db.sql("UPDATE holdfast.job SET run_at = now()");
+    holdfast.queue().maintenance().promote();
+    assertThat(leased().get("attempt").asInt()).isEqualTo(2);
+    JsonNode again = callback(first, "completed", failed(1, "USER_CODE")).ok();
+    assertThat(again.get("finalState")).isEqualTo(answer.get("finalState"));
+    callback(first, "completed", failed(1, "TIMEOUT")).is(409, "attempt_mismatch");
+    assertThat(state(job)).isEqualTo("RUNNING");
+  }
+
+  @Test
+  void what_a_worker_tells_of_its_end_can_be_read() {
+    JobId job = enqueued();
+    callback(leased(), "completed", failed(1, "DATA_QUALITY")).ok();
+    JsonNode attempt =
+        client.get("/v1/jobs/" + job + "/attempts", null).ok().get("attempts").get(0);
+    assertThat(attempt.get("metrics").get("cpuTimeMs").asInt()).isEqualTo(5_000);
+    assertThat(attempt.get("failure").get("category").asText()).isEqualTo("DATA_QUALITY");
+  }
+
+  @Test
+  void a_worker_that_does_not_stop_within_the_grace_period_is_fenced_off() {
+    JobId job = enqueued();
+    JsonNode task = leased();
+    holdfast.jobs().cancel(job, false, "user_requested", Duration.ofMillis(1));
+    db.sql("UPDATE holdfast.job SET cancel_deadline = now() - interval '1 hour'");
+    holdfast.queue().maintenance().expire(Duration.ZERO);
+    assertThat(String.valueOf(holdfast.find(job).orElseThrow().failure()))
+        .contains("CANCEL_TIMEOUT");
+    Client.Reply gone = callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1"));
+    gone.is(410, "task_expired");
+    assertThat(gone.body().get("reason").asText()).isEqualTo("CANCEL_TIMEOUT");
+    assertThat(gone.body().get("message").asText())
+        .contains("cancelled", "grace period")
+        .doesNotContain("heartbeat timeout");
+    callback(task, "completed", succeeded()).is(409, "task_already_terminal");
+  }
+
+  @Test
+  void everything_is_there_under_api_too() {
+    enqueued();
+    JsonNode task = leased();
+    client
+        .post(
+            "/api/v1/tasks/" + task.get("taskId").asText() + "/started",
+            started(),
+            task.get("taskToken").asText())
+        .ok();
+  }
+}

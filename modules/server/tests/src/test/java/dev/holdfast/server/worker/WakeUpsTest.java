@@ -1,0 +1,152 @@
+package dev.holdfast.server.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.queue.notify.DatabaseSubscription;
+import dev.holdfast.server.ServerTest;
+import dev.holdfast.server.http.Problem;
+import dev.holdfast.server.worker.LongPollBroker.Line;
+import dev.holdfast.testkit.TestDatabase;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+public class WakeUpsTest extends ServerTest {
+  private static final Duration LONG = Duration.ofSeconds(30);
+  private static final Line LINE = new Line(QUEUE, null);
+
+  private final DatabaseSubscription subscription =
+      holdfast.queue().notifier().subscribeToDatabase();
+  private WakeUps wakeUps = new WakeUps(subscription);
+
+  WakeUpsTest(TestDatabase db) {
+    super(db);
+  }
+
+  @AfterEach
+  void closeAll() {
+    wakeUps.close();
+    subscription.close();
+  }
+
+  private CompletableFuture<List<Line>> waiting(String name, Duration patience) {
+    int before = wakeUps.waiting();
+    CompletableFuture<List<Line>> woken =
+        CompletableFuture.supplyAsync(
+            () -> {
+              try {
+                return wakeUps.await(name, Set.of(LINE), patience);
+              } catch (InterruptedException interrupted) {
+                throw new IllegalStateException(interrupted);
+              }
+            },
+            Executors.newVirtualThreadPerTaskExecutor());
+    until(() -> wakeUps.waiting() > before || woken.isDone());
+    return woken;
+  }
+
+  private static void until(java.util.concurrent.Callable<Boolean> condition) {
+    Awaitility.await().pollInterval(Duration.ofMillis(5)).atMost(LONG).until(condition);
+  }
+
+  private static List<Line> get(CompletableFuture<List<Line>> woken) throws Exception {
+    return woken.get(LONG.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  /** Returns once notifications arrive, and those from before are over. */
+  private void quiet() throws Exception {
+    get(waiting("first", LONG));
+    wakeUps.looked(LINE, System.nanoTime(), false);
+  }
+
+  @Test
+  void a_ring_wakes_one_of_those_who_wait_and_the_first_who_came() throws Exception {
+    wakeUps.close();
+    // However slow the machine is, whoever was woken is not yet given up.
+    wakeUps = new WakeUps(subscription, LONG);
+    quiet();
+    List<CompletableFuture<List<Line>>> all = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      all.add(waiting("w" + i, LONG));
+    }
+    long since = System.nanoTime();
+    enqueued();
+    assertThat(get(all.getFirst())).containsExactly(LINE);
+    // It claims, and there is nothing more: the others wait on.
+    wakeUps.looked(LINE, since + LONG.toNanos(), false);
+    assertThat(wakeUps.waiting()).isEqualTo(4);
+    enqueued();
+    assertThat(get(all.get(1))).containsExactly(LINE);
+  }
+
+  @Test
+  void if_the_one_who_was_woken_does_not_claim_another_one_is_woken() throws Exception {
+    quiet();
+    CompletableFuture<List<Line>> full = waiting("full", LONG);
+    CompletableFuture<List<Line>> free = waiting("free", LONG);
+    enqueued();
+    assertThat(get(full)).containsExactly(LINE);
+    assertThat(get(free)).containsExactly(LINE);
+    // Each is told once: a worker without a free place is not told over and over.
+    assertThat(wakeUps.await("full", Set.of(LINE), Duration.ofMillis(300))).isEmpty();
+  }
+
+  @Test
+  void a_claim_that_took_all_it_asked_for_wakes_the_next() throws Exception {
+    quiet();
+    CompletableFuture<List<Line>> next = waiting("next", LONG);
+    wakeUps.looked(LINE, System.nanoTime(), true);
+    assertThat(get(next)).containsExactly(LINE);
+  }
+
+  @Test
+  void what_is_rung_while_nobody_waits_is_kept_for_whoever_comes() throws Exception {
+    quiet();
+    long before = System.nanoTime();
+    enqueued();
+    // A claim that began before the ring says nothing about it.
+    wakeUps.looked(LINE, before, false);
+    assertThat(get(waiting("late", LONG))).containsExactly(LINE);
+  }
+
+  @Test
+  void whoever_waits_in_vain_is_told_so_and_a_stopping_server_sends_all_home() throws Exception {
+    quiet();
+    assertThat(wakeUps.await("patient", Set.of(LINE), Duration.ofMillis(50))).isEmpty();
+    CompletableFuture<List<Line>> last = waiting("last", LONG);
+    wakeUps.close();
+    assertThat(get(last)).isEmpty();
+    assertThatThrownBy(() -> wakeUps.await("late", Set.of(LINE), LONG)).isInstanceOf(Problem.class);
+  }
+
+  @Test
+  void over_http_the_answer_names_the_queue() {
+    enqueued();
+    Map<String, Object> question =
+        Map.of("workerId", "w1", "queues", List.of("other", QUEUE), "waitMs", 30_000);
+    // The first ones are for having begun to listen to each.
+    until(
+        () -> {
+          var queues = client.post("/v1/queues/wait", question, null).ok().get("queues");
+          return queues.size() == 1 && queues.get(0).asText().equals(QUEUE);
+        });
+    client
+        .post("/v1/queues/wait", Map.of("workerId", "w1", "queues", List.of(), "waitMs", 1), null)
+        .is(422, "invalid_value");
+    client
+        .post(
+            "/v1/queues/wait",
+            Map.of("workerId", "w1", "queues", List.of("no spaces"), "waitMs", 1),
+            null)
+        .is(422, "bad_name");
+  }
+}
