@@ -11,7 +11,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
@@ -173,5 +175,28 @@ class ArchitectureDocumentTest {
       }
     }
     assertThat(listed).isEqualTo(made);
+  }
+
+  @Test
+  void no_file_has_more_than_400_lines_and_no_package_more_than_26_files() throws IOException {
+    Map<Path, Integer> files = new TreeMap<>();
+    List<String> tooLong = new ArrayList<>();
+    for (Path module : modules()) {
+      Path sources = module.resolve("src/main/java");
+      if (Files.isDirectory(sources)) {
+        try (Stream<Path> all = Files.walk(sources)) {
+          for (Path file : all.filter(each -> each.toString().endsWith(".java")).toList()) {
+            files.merge(file.getParent(), 1, Integer::sum);
+            int lines = Files.readAllLines(file).size();
+            if (lines > 400) {
+              tooLong.add(file.getFileName() + " has " + lines + " lines");
+            }
+          }
+        }
+      }
+    }
+    files.values().removeIf(count -> count <= 26);
+    assertThat(tooLong).isEmpty();
+    assertThat(files).isEmpty();
   }
 }
