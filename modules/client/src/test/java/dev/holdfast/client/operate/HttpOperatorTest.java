@@ -105,7 +105,7 @@ class HttpOperatorTest {
     Operator operator = answering(401, problem("key_missing"), null);
     assertThatThrownBy(operator::queues)
         .hasMessage(
-            "the server at %s wants an API key; put one into HOLDFAST_API_KEY, or name its file with --api-key-file"
+            "the server at %s wants an API key; put one into HOLDFAST_SERVER_API_KEY, or name its file with --api-key-file"
                 .formatted(url));
   }
 
