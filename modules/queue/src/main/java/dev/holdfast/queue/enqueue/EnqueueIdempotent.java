@@ -21,7 +21,7 @@ public final class EnqueueIdempotent {
       Sql.of(
           """
           INSERT INTO holdfast.idempotency_key (tenant, key, digest, submitted_at)
-          VALUES (:tenant, :key, :digest, clock_timestamp())
+          VALUES (:owner, :key, :digest, clock_timestamp())
           ON CONFLICT (tenant, key) DO NOTHING
           """);
 
@@ -32,7 +32,7 @@ public final class EnqueueIdempotent {
              SET answer = (SELECT jsonb_agg(jsonb_build_array(a.id, a.duplicate) ORDER BY a.number)
                              FROM unnest(:jobs::uuid[], :duplicates::bool[])
                                     WITH ORDINALITY AS a(id, duplicate, number))
-           WHERE tenant = :tenant AND key = :key
+           WHERE tenant = :owner AND key = :key
           """);
 
   private static final Sql BEFORE =
@@ -41,7 +41,7 @@ public final class EnqueueIdempotent {
           SELECT s.digest, (a.value ->> 0)::uuid AS id, (a.value ->> 1)::bool AS duplicate
             FROM holdfast.idempotency_key s
            CROSS JOIN LATERAL jsonb_array_elements(s.answer) WITH ORDINALITY AS a(value, number)
-           WHERE s.tenant = :tenant AND s.key = :key
+           WHERE s.tenant = :owner AND s.key = :key
            ORDER BY a.number
           """);
 
@@ -68,7 +68,7 @@ public final class EnqueueIdempotent {
     int taken =
         TAKE_KEY
             .on(connection)
-            .set("tenant", tenant)
+            .set("owner", tenant)
             .set("key", key)
             .set("digest", digest)
             .update();
@@ -80,7 +80,7 @@ public final class EnqueueIdempotent {
         .on(connection)
         .array("jobs", "uuid", enqueued, Enqueued::id)
         .array("duplicates", "bool", enqueued, Enqueued::duplicate)
-        .set("tenant", tenant)
+        .set("owner", tenant)
         .set("key", key)
         .update();
     return enqueued;
@@ -91,7 +91,7 @@ public final class EnqueueIdempotent {
     List<Answered> answered =
         BEFORE
             .on(connection)
-            .set("tenant", tenant)
+            .set("owner", tenant)
             .set("key", key)
             .list(
                 row ->
