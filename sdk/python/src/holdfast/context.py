@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar, cast, overload
+from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from .attempt import LeasedJob
 from .channel import Channel
@@ -13,6 +13,7 @@ from .errors import SnoozeException
 from .steps import Done, Steps
 from .stop import StopSignal
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -78,13 +79,15 @@ class JobContext:
         return SnoozeException(seconds)
 
     @overload
-    def step(self, name: str, body: Callable[[], Awaitable[T]]) -> Awaitable[T]: ...
+    def step(
+        self, name: str, body: Callable[P, Awaitable[T]], *args: P.args, **kw: P.kwargs
+    ) -> Awaitable[T]: ...
 
     @overload
-    def step(self, name: str, body: Callable[[], T]) -> T: ...
+    def step(self, name: str, body: Callable[P, T], *args: P.args, **kw: P.kwargs) -> T: ...
 
-    def step(self, name: str, body: Callable[[], Any]) -> Any:
-        """Runs ``body`` unless an earlier attempt has done so, and keeps what it returns.
+    def step(self, name: str, body: Callable[..., Any], *args: Any, **kw: Any) -> Any:
+        """Calls ``body`` unless an earlier attempt has done so, and keeps what it returns.
 
         The result is JSON of at most 1 MiB. In an async handler, give an async function and
         await the call.
@@ -92,32 +95,34 @@ class JobContext:
         if self._steps is None:
             self._steps = Steps(self._channel, self._signal)
         if inspect.iscoroutinefunction(body):
-            return self._step_async(self._steps, name, body)
+            return self._step_async(self._steps, name, body, args, kw)
         if _on_event_loop():
             raise TypeError(
                 f"step {name!r}: in an async handler give an async function and await the step; "
                 "wrap blocking work as 'async def body(): return await asyncio.to_thread(work)'"
             )
-        return self._step(self._steps, name, body)
+        return self._step(self._steps, name, body, args, kw)
 
-    def _step(self, steps: Steps, name: str, body: Callable[[], T]) -> T:
+    def _step(self, steps: Steps, name: str, body: Callable[..., T], args: Any, kw: Any) -> T:
         begun = steps.enter(name)
         if isinstance(begun, Done):
             return cast(T, begun.value)
         try:
-            result = body()
+            result = body(*args, **kw)
         except Exception as error:
             steps.failed(begun, error)
             raise
         steps.done(begun, result)
         return result
 
-    async def _step_async(self, steps: Steps, name: str, body: Callable[[], Awaitable[T]]) -> T:
+    async def _step_async(
+        self, steps: Steps, name: str, body: Callable[..., Awaitable[T]], args: Any, kw: Any
+    ) -> T:
         begun = await asyncio.to_thread(steps.enter, name)
         if isinstance(begun, Done):
             return cast(T, begun.value)
         try:
-            result = await body()
+            result = await body(*args, **kw)
         except Exception as error:
             await asyncio.to_thread(steps.failed, begun, error)
             raise

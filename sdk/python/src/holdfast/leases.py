@@ -75,7 +75,7 @@ class LeaseSource:
             some = attempts[start : start + MOST_BEATS]
             lease = max(one.lease for one in some)
             body = {"leaseMs": round(lease * 1000), "leases": [_key(one) for one in some]}
-            answer = self._http.post("/v1/leases/heartbeat", body, max(1.0, min(10.0, lease / 3)))
+            answer = self._http.post("/v1/leases/heartbeat", body, max(1.0, min(10.0, lease / 2)))
             by_key = {(one.id, one.number): one for one in some}
             for pulse in answer["pulses"]:
                 attempt = by_key.get((pulse["taskId"], pulse["attempt"]))

@@ -58,7 +58,7 @@ class TaskSource:
         return pulses
 
     def _beat(self, attempt: Attempt) -> Pulse:
-        timeout = max(1.0, min(10.0, attempt.lease / 3))
+        timeout = max(1.0, min(10.0, attempt.lease / 2))
         body = {"workerId": self._worker}
         answer = self._held(attempt, "POST", "heartbeat", body, timeout)
         if answer is None:
