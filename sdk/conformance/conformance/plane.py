@@ -58,9 +58,9 @@ class ControlPlane:
         made = self.call("POST", "/v1/keys", {"name": "worker", "role": "worker"})
         self.worker_key = made["key"]
 
-    def start_server(self) -> None:
+    def start_server(self, **settings: str) -> None:
         database = {"HOLDFAST_DATABASE_URL": self._database.url}
-        env = SETTINGS | database | {"HOLDFAST_PORT": str(self.port)}
+        env = SETTINGS | database | {"HOLDFAST_PORT": str(self.port)} | settings
         self._server = Program(self.folder, "server", ["server"], env)
         self._server.await_ready()
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .plane import ControlPlane, free_port
+from .plane import LEASE, ControlPlane, free_port
 from .proxy import FaultProxy
 
 TERMINAL = ("SUCCEEDED", "FAILED", "CANCELLED")
@@ -82,6 +82,8 @@ class Stage:
             "CONFORMANCE_KEY": self.plane.worker_key,
             "CONFORMANCE_QUEUE": self.queue,
             "CONFORMANCE_CONCURRENCY": str(concurrency),
+            "CONFORMANCE_LEASE_MS": str(round(LEASE * 1000)),
+            "CONFORMANCE_WAIT_MS": "1000",
             "CONFORMANCE_SHUTDOWN_MS": str(shutdown_ms),
             "CONFORMANCE_JOURNAL": str(self._journal),
             "CONFORMANCE_FAULT": self._fault,
@@ -131,8 +133,7 @@ class Stage:
     ) -> dict[str, Any]:
         """The job has succeeded, and what counts is the result of a later attempt.
 
-        Its number may be above two: the server may give a job to a long poll whose worker is
-        gone, and takes it back from there without harm.
+        Its number may be above two: the server may give a job to a long poll whose worker is gone.
         """
         job = self.expect(id_, patience, state="SUCCEEDED", **fields)
         self.check(job["attempt"] >= 2, "the first attempt counted although it was over")

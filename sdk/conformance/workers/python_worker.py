@@ -16,6 +16,7 @@ worker = Worker(
     os.environ["CONFORMANCE_QUEUE"],
     url=os.environ["CONFORMANCE_URL"],
     api_key=os.environ["CONFORMANCE_KEY"],
+    lease=int(os.environ["CONFORMANCE_LEASE_MS"]) / 1000,
     concurrency=int(os.environ["CONFORMANCE_CONCURRENCY"]),
     shutdown_timeout=int(os.environ["CONFORMANCE_SHUTDOWN_MS"]) / 1000,
 )

@@ -74,8 +74,9 @@ class Attempt:
         self.worker = worker
         self.source = source
         self.token: str = envelope.get("taskToken", "")
-        self.interval: float = envelope["heartbeatIntervalMs"] / 1000
         self.lease: float = envelope["heartbeatTimeoutMs"] / 1000
+        # The server's interval does not know of a lease that the worker chose.
+        self.interval: float = min(envelope["heartbeatIntervalMs"] / 1000, self.lease / 3)
         self.grace: float = envelope.get("cancelGracePeriodMs", 30_000) / 1000
         self.control: dict[str, Any] | None = envelope.get("liveControl")
         self.beat_at = now

@@ -32,22 +32,31 @@ STEP_EVENTS = {
 class LeaseSource:
     """Attempts leased under one worker id."""
 
-    def __init__(self, http: Http, worker: str) -> None:
+    def __init__(self, http: Http, worker: str, lease: float) -> None:
         self._http = http
         self._worker = worker
+        self._lease_ms = round(lease * 1000)
 
     def depth(self, queues: Sequence[str]) -> int:
         body = {"queues": list(queues), "most": 1}
         return int(self._http.post("/v1/queues/depth", body, 15.0)["depth"])
 
-    def lease(self, http: Http, queue: str, most: int, wait: float) -> list[Attempt]:
+    def lease(self, http: Http, queue: str, most: int) -> tuple[list[Attempt], float | None]:
+        """What is due, up to ``most``; when there is nothing, in how long something is.
+
+        It never waits: a job that the server gives to a request whose worker has gone is only
+        found when its lease runs out, and that counts as a crash.
+        """
         body = {
             "workerId": self._worker,
             "max": min(most, MOST_LEASED),
-            "waitMs": round(wait * 1000),
+            "waitMs": 0,
+            "leaseMs": self._lease_ms,
         }
-        answer = http.post(f"/v1/queues/{quote(queue, safe='')}/lease", body, wait + 20.0)
-        return [Attempt(envelope, self, self._worker) for envelope in answer["tasks"]]
+        answer = http.post(f"/v1/queues/{quote(queue, safe='')}/lease", body)
+        due = answer.get("nextDueMs")
+        attempts = [Attempt(envelope, self, self._worker) for envelope in answer["tasks"]]
+        return attempts, None if due is None else due / 1000
 
     def wait(self, http: Http, queues: Sequence[str], wait: float) -> list[str]:
         body = {"workerId": self._worker, "queues": list(queues), "waitMs": round(wait * 1000)}

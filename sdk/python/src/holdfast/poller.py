@@ -1,4 +1,4 @@
-"""Leases attempts by long poll for as long as there is room for them."""
+"""Leases attempts for as long as there is room for them, and waits by long poll for more."""
 
 from __future__ import annotations
 
@@ -23,15 +23,12 @@ class Poller:
         source: LeaseSource,
         engine: Engine,
         queues: tuple[str, ...],
-        *,
-        wait: float,
         poll: float,
     ) -> None:
         self._http = http
         self._source = source
         self._engine = engine
         self._queues = list(queues)
-        self._wait = wait
         self._poll = poll
         self._stopping = threading.Event()
         self._answer_lost = False
@@ -82,32 +79,25 @@ class Poller:
         room = self._engine.free(0.5)
         if room == 0:
             return
-        if len(self._queues) == 1:
-            self._take(self._lease(self._queues[0], room, self._wait))
-            return
+        pause = self._poll
         for queue in list(self._queues):
-            room = self._engine.free(0.0)
-            if room == 0 or self._stopping.is_set():
-                return
-            attempts = self._lease(queue, room, 0.0)
+            attempts, due = self._lease(queue, room)
             if attempts:
-                self._queues.remove(queue)
+                self._queues.remove(queue)  # the others come first next time
                 self._queues.append(queue)
-                self._take(attempts)
+                self._engine.run(attempts)
                 return
-        # Wake-ups tell of new jobs, not of delayed ones that come due: those are found by polling.
-        self._source.wait(self._http, self._queues, self._poll)
+            if due is not None:
+                pause = min(pause, max(0.01, due))
+        # Nothing announces jobs that come due or no longer wait for others: they are polled for.
+        self._source.wait(self._http, self._queues, pause)
 
-    def _lease(self, queue: str, room: int, wait: float) -> list[Attempt]:
+    def _lease(self, queue: str, room: int) -> tuple[list[Attempt], float | None]:
         try:
-            return self._source.lease(self._http, queue, room, wait)
+            return self._source.lease(self._http, queue, room)
         except ServerUnavailableException as away:
             self._answer_lost = self._answer_lost or away.status == 0
             raise
-
-    def _take(self, attempts: list[Attempt]) -> None:
-        if attempts:
-            self._engine.run(attempts)
 
     def _give_back_unknown(self) -> None:
         """Leases whose answer was lost on the way would only come back when they run out."""

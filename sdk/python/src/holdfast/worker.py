@@ -31,7 +31,12 @@ REFUSED_PATIENCE = 5.0
 
 
 class Worker:
-    """``Worker("media")``, handlers by ``@worker.handler(kind)``, then ``worker.run()``."""
+    """``Worker("media")``, handlers by ``@worker.handler(kind)``, then ``worker.run()``.
+
+    ``lease`` is after how many seconds without a heartbeat its jobs are given to others;
+    heartbeats are sent three times as often. ``poll`` is how often it looks for jobs that
+    nothing announces, such as retries.
+    """
 
     def __init__(
         self,
@@ -40,7 +45,7 @@ class Worker:
         api_key: str | None = None,
         concurrency: int = 10,
         shutdown_timeout: float = 30.0,
-        wait: float = 20.0,
+        lease: float = 30.0,
         poll: float = 1.0,
         unknown_kinds: float = 300.0,
         name: str | None = None,
@@ -48,13 +53,15 @@ class Worker:
     ) -> None:
         if not 1 <= concurrency <= 10_000:
             raise ValueError(f"concurrency of {concurrency}: give 1 to 10,000 jobs at once")
-        if not 0 <= wait <= 60:
-            raise ValueError(f"wait of {wait} s: the server waits 60 s at most")
+        if not 0.1 <= lease <= 86_400:
+            raise ValueError(f"lease of {lease} s: give 0.1 seconds to a day")
+        if not 0.01 <= poll <= 60:
+            raise ValueError(f"poll of {poll} s: give 0.01 to 60 seconds")
         self._queues = queues
         self._url = url or os.environ.get("HOLDFAST_SERVER_URL") or "http://127.0.0.1:8420"
         self._key = api_key or os.environ.get("HOLDFAST_API_KEY") or None
         self._tls = tls
-        self._wait = wait
+        self._lease = lease
         self._poll = poll
         self._shutdown_timeout = shutdown_timeout
         self.name = name or f"py-{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
@@ -98,13 +105,11 @@ class Worker:
             raise ValueError("no queue: name those to serve, as in Worker('media')")
         self._begin()
         http = Http(self._url, self._key, context=self._tls)
-        source = LeaseSource(http, self.name)
+        source = LeaseSource(http, self.name, self._lease)
         self._check(source)
         polling = Http(self._url, self._key, context=self._tls)
         self._engine.start()
-        self._poller = Poller(
-            polling, source, self._engine, self._queues, wait=self._wait, poll=self._poll
-        )
+        self._poller = Poller(polling, source, self._engine, self._queues, self._poll)
         self._poller.start()
         log.info("%s serves %s at %s", self.name, ", ".join(self._queues), self._url)
         return self
