@@ -7,6 +7,7 @@ import json
 import random
 import threading
 import time
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from .plane import TOKEN_TTL
@@ -19,15 +20,21 @@ from .stage import Stage
 def server_restarted(stage: Stage) -> None:
     """A running job survives a kill and restart of the server, and new jobs are taken after it."""
     stage.worker()
-    id_ = stage.enqueue("sleep", {"ms": 9_000})
+    # A token lasts until the deadline, so it does not run out while the server starts.
+    deadline = datetime.now(timezone.utc) + timedelta(minutes=30)
+    id_ = stage.enqueue("sleep", {"ms": 9_000}, deadline=deadline.isoformat())
     stage.begun(id_)
     stage.plane.kill_server()
     time.sleep(1.5)
     # A server judges nobody until a lease has passed after its start. That begins before it can
     # be reached, so the lease of the other scenarios is too short on a busy machine.
-    stage.plane.start_server(HEARTBEAT_TIMEOUT_MS="30000")
-    stage.expect(id_, 90, state="SUCCEEDED", attempt=1, crashes=0)
-    stage.alive()
+    stage.plane.start_server(HEARTBEAT_TIMEOUT_MS="120000")
+    try:
+        stage.expect(id_, 90, state="SUCCEEDED", attempt=1, crashes=0)
+        stage.alive()
+    finally:
+        stage.plane.kill_server()
+        stage.plane.start_server()
 
 
 @scenario()
