@@ -24,21 +24,25 @@ class Verdict:
     passed: bool
     seconds: float
     why: str = ""
+    kit_failed: bool = False
+    """The kit itself failed, which says nothing about the worker."""
 
 
 def perform(plane: ControlPlane, one: Scenario, command: list[str], fault: str) -> Verdict:
     began = time.monotonic()
     stage = Stage(plane, one.name, command, fault)
     why = ""
+    kit_failed = False
     try:
         one.run(stage)
     except Unfit as unfit:
         why = f"{unfit}\n{stage.output()}"
     except Exception:
         why = f"{traceback.format_exc()}\n{stage.output()}"
+        kit_failed = True
     finally:
         stage.close()
-    return Verdict(one, not why, time.monotonic() - began, why)
+    return Verdict(one, not why, time.monotonic() - began, why, kit_failed)
 
 
 def run(
@@ -57,12 +61,16 @@ def run(
     return verdicts + [one(name) for name in names if SCENARIOS[name].alone]
 
 
+def as_expected(verdict: Verdict, self_test: bool) -> bool:
+    return verdict.passed != self_test and not verdict.kit_failed
+
+
 def show(verdict: Verdict, self_test: bool) -> None:
-    good = verdict.passed != self_test
+    good = as_expected(verdict, self_test)
     word = "passed" if verdict.passed else "failed"
     mark = "ok  " if good else "BAD "
     print(f"{mark} {verdict.scenario.name:26} {word} in {verdict.seconds:5.1f} s", flush=True)
-    if not verdict.passed and not self_test:
+    if not verdict.passed and not (self_test and good):
         print("     " + verdict.why.strip().replace("\n", "\n     "), flush=True)
     elif self_test and good:
         print("     " + verdict.why.strip().splitlines()[0], flush=True)
@@ -101,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         verdicts = run(plane, chosen, given.command, given.parallel, given.self_test)
     finally:
         plane.close()
-    bad = [one.scenario.name for one in verdicts if one.passed == given.self_test]
+    bad = [one.scenario.name for one in verdicts if not as_expected(one, given.self_test)]
     print(f"{len(verdicts) - len(bad)} of {len(verdicts)} as expected", end="")
     print(f"; not: {', '.join(bad)}" if bad else "")
     return 1 if bad else 0

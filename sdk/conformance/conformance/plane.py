@@ -18,7 +18,9 @@ from .program import Program
 HEARTBEAT_INTERVAL = 1.0
 LEASE = 4.0
 GRACE = 3.0
-TOKEN_TTL = 6.0
+TOKEN_TTL = 5.0
+# The server accepts a token for half a minute longer, for clocks that differ.
+OUTLASTS_TOKEN = TOKEN_TTL + 33.0
 
 SETTINGS = {
     "HEARTBEAT_INTERVAL_MS": str(round(HEARTBEAT_INTERVAL * 1000)),

@@ -55,9 +55,10 @@ def cancel_before_start(stage: Stage) -> None:
         return response
 
     stage.proxy.rule = slow_lease
-    id_ = stage.enqueue("sleep", {"ms": 60_000})
+    id_ = stage.enqueue("sleep", {"ms": 5_000})
     stage.worker()
     stage.expect(id_, 60, state="CANCELLED", attempt=1)
+    time.sleep(6)
     stage.check(stage.count("end", id_) == 0, "the handler ran to its end")
     stage.alive()
 

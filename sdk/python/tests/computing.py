@@ -33,6 +33,11 @@ def cooperative(payload: dict[str, Any], ctx: JobContext) -> None:
         time.sleep(0.01)
 
 
+def slow(payload: dict[str, Any], ctx: JobContext) -> int:
+    ctx.sleep(2)
+    return os.getpid()
+
+
 def dies(payload: dict[str, Any]) -> None:
     os._exit(7)
 

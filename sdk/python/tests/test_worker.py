@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ from holdfast import (
     LeaseLostException,
     Worker,
 )
+from holdfast.attempt import Attempt
+from holdfast.stop import StopKind
 
 MakeWorker = Callable[..., Worker]
 
@@ -152,6 +154,51 @@ def test_one_result_that_the_server_refuses_does_not_hold_up_the_others(
     failure = holdfast.get(jobs[3].id).failure
     assert failure is not None
     assert failure.code == "RESULT_NOT_JSON"
+
+
+def test_texts_that_cannot_be_sent_hold_up_nothing(make_worker: MakeWorker, run: Run) -> None:
+    worker = make_worker()
+
+    @worker.handler("k")
+    def handle(payload: Any, ctx: JobContext) -> Any:
+        ctx.log("a\0b \ud800")
+        ctx.progress(5, "\ud800")
+        if payload == "raise":
+            raise ValueError("a\0b \ud800")
+        return "\ud800"
+
+    worker.start()
+    for payload, code in (("raise", "RETRIES_EXHAUSTED"), ("return", "RESULT_NOT_JSON")):
+        failure = run("k", payload, max_attempts=1).failure
+        assert failure is not None
+        assert failure.code == code
+    assert worker.stats()["unsettled"] == 0
+
+
+def test_a_stop_reaches_only_the_attempt_it_is_meant_for(
+    make_worker: MakeWorker, holdfast: Holdfast, queue: str, run: Run
+) -> None:
+    """Its process may be at another job when a late reason to stop comes."""
+    worker = make_worker(concurrency=1)
+    worker.handler("double", process=True)(computing.double)
+    worker.handler("slow", process=True)(computing.slow)
+    keeper = worker._engine.keeper
+    attempts: list[Attempt] = []
+    add = keeper.add
+
+    def remember(some: Iterable[Attempt]) -> None:
+        attempts.extend(some)
+        add(attempts[-1:])
+
+    keeper.add = remember  # type: ignore[assignment, method-assign]
+    worker.start()
+    first = run("double", {"n": 1})
+    job = Job(kind="slow", queue=queue)
+    holdfast.enqueue(job)
+    until(lambda: len(attempts) == 2)
+    time.sleep(0.5)
+    attempts[0].signal.stop(StopKind.LEASE_LOST, "late")
+    assert holdfast.result(job.id, 30) == first.result["pid"]
 
 
 def test_a_snooze_comes_back_without_using_budget(make_worker: MakeWorker, run: Run) -> None:

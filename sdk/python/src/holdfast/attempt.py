@@ -16,6 +16,11 @@ LINE_CHARS = 2_000
 PENDING_LINES = 10_000
 
 
+def sendable(text: str) -> str:
+    """The text without what neither UTF-8 nor PostgreSQL can hold."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+
+
 class LeasedJob:
     """What the server said of the job. ``envelope`` has every field, known here or not."""
 
@@ -66,8 +71,10 @@ class Attempt:
         "worker",
     )  # fmt: skip
 
-    def __init__(self, envelope: dict[str, Any], source: JobSource, worker: str) -> None:
-        now = time.monotonic()
+    def __init__(
+        self, envelope: dict[str, Any], source: JobSource, worker: str, asked_at: float
+    ) -> None:
+        """``asked_at`` is when the lease was asked for: it does not last longer than from then."""
         self.job = LeasedJob(envelope)
         self.id: str = envelope["taskId"]
         self.number: int = envelope["attempt"]
@@ -79,11 +86,11 @@ class Attempt:
         self.interval: float = min(envelope["heartbeatIntervalMs"] / 1000, self.lease / 3)
         self.grace: float = envelope.get("cancelGracePeriodMs", 30_000) / 1000
         self.control: dict[str, Any] | None = envelope.get("liveControl")
-        self.beat_at = now
+        self.beat_at = asked_at
         timeout, deadline = envelope.get("timeoutMs"), envelope.get("deadlineMs")
         self.timeout: float | None = timeout / 1000 if timeout else None
         self.timeout_at: float | None = None
-        self.deadline: float | None = now + deadline / 1000 if deadline is not None else None
+        self.deadline: float | None = asked_at + deadline / 1000 if deadline is not None else None
         self.give_up_at: float | None = None
         self.strict = False
         self.announced = True
@@ -109,7 +116,7 @@ class Attempt:
         return first
 
     def add_lines(self, text: str) -> None:
-        lines = [line[:LINE_CHARS] for line in text.splitlines()]
+        lines = [line[:LINE_CHARS] for line in sendable(text).splitlines()]
         with self.lock:
             self.lines.extend(lines)
             if len(self.lines) > PENDING_LINES:

@@ -9,7 +9,7 @@ from typing import Any, overload
 from urllib.parse import quote, urlencode
 
 from .errors import JobFailedException, RefusedException, ServerUnavailableException
-from .http import Backoff, Http
+from .http import Backoff, Http, server_key, server_url
 from .model import Enqueued, Event, Job, JobState, JobStatus
 from .sse import stream
 
@@ -17,7 +17,7 @@ MOST_AT_ONCE = 10_000
 
 
 class Holdfast:
-    """A client of one server.
+    """A client of one server: that of HOLDFAST_SERVER_URL and HOLDFAST_API_KEY unless given.
 
     Each call is repeated through outages and restarts of the server for ``patience`` seconds.
     That is safe: jobs carry ids that the client chose, and the server answers a repeated
@@ -26,13 +26,13 @@ class Holdfast:
 
     def __init__(
         self,
-        url: str = "http://127.0.0.1:8420",
+        url: str | None = None,
         api_key: str | None = None,
         *,
         patience: float = 30.0,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        self._http = Http(url, api_key, context=tls)
+        self._http = Http(server_url(url), server_key(api_key), context=tls)
         self._patience = patience
 
     @overload
@@ -93,7 +93,8 @@ class Holdfast:
         """CANCELLED, REQUESTED or ALREADY_REQUESTED; RefusedException for a job that has ended."""
         body = {"reason": reason, "cascade": cascade}
         answer = self._call("POST", f"/v1/jobs/{quote(job_id, safe='')}/cancel", body)
-        return str(next(one["answer"] for one in answer["jobs"] if one["id"] == job_id))
+        named = (one for one in answer["jobs"] if one["id"] == job_id.lower())
+        return str(next(named, answer["jobs"][0])["answer"])
 
     def retry(self, job_id: str) -> JobState:
         """Puts a FAILED or CANCELLED job back into its queue with a fresh budget."""

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, ParamSpec, TypeVar, cast, overload
 
-from .attempt import LeasedJob
+from .attempt import LeasedJob, sendable
 from .channel import Channel
 from .errors import SnoozeException
 from .steps import Done, Steps
@@ -64,7 +64,7 @@ class JobContext:
     def progress(self, percent: float, message: str = "") -> None:
         """Cheap to call often: the last value is sent about twice a second."""
         self._percent = max(0, min(100, int(percent)))
-        self._channel.progress(self._percent, message[:4_000])
+        self._channel.progress(self._percent, sendable(message[:4_000]))
 
     def log(self, text: str) -> None:
         """Adds lines to the job's log; sent about twice a second, and before the job ends."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import os
 import random
 import socket
 import ssl
@@ -22,6 +23,14 @@ MAX_IDLE = 8
 def dump(value: object) -> str:
     """Strict JSON: NaN and infinity are refused, as the server refuses them."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def server_url(given: str | None) -> str:
+    return given or os.environ.get("HOLDFAST_SERVER_URL") or "http://127.0.0.1:8420"
+
+
+def server_key(given: str | None) -> str | None:
+    return given or os.environ.get("HOLDFAST_API_KEY") or None
 
 
 class Backoff:

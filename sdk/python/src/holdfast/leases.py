@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -53,9 +54,10 @@ class LeaseSource:
             "waitMs": 0,
             "leaseMs": self._lease_ms,
         }
+        asked_at = time.monotonic()
         answer = http.post(f"/v1/queues/{quote(queue, safe='')}/lease", body)
         due = answer.get("nextDueMs")
-        attempts = [Attempt(envelope, self, self._worker) for envelope in answer["tasks"]]
+        attempts = [Attempt(one, self, self._worker, asked_at) for one in answer["tasks"]]
         return attempts, None if due is None else due / 1000
 
     def wait(self, http: Http, queues: Sequence[str], wait: float) -> list[str]:
@@ -139,7 +141,11 @@ class LeaseSource:
         message = f"the server refused the end of the attempt: {why}"
         log.error("%r: %s", attempt.job, message)
         end = failed(FailureCategory.USER_CODE, code, message, False)
-        return self._settle([_settlement(attempt, end)])[0]
+        try:
+            return self._settle([_settlement(attempt, end)])[0]
+        except RefusedException:
+            log.exception("%r: its lease will run out", attempt.job)
+            return False
 
     def progress(self, attempts: Sequence[tuple[Attempt, int, str]]) -> None:
         reports = [

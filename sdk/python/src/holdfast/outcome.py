@@ -6,6 +6,7 @@ import traceback
 from dataclasses import dataclass
 from typing import Any
 
+from .attempt import sendable
 from .errors import FailedException, FailureCategory, SnoozeException
 from .http import dump
 from .model import Failure
@@ -52,7 +53,7 @@ Outcome = Succeeded | Failed | Cancelled | Snoozed | Released | Lost
 
 
 def failed(category: FailureCategory, code: str, message: str, retryable: bool) -> Failed:
-    return Failed(Failure(category, code, message[:MESSAGE_CHARS], retryable))
+    return Failed(Failure(category, code, sendable(message[:MESSAGE_CHARS]), retryable))
 
 
 def of_result(result: Any, signal: StopSignal) -> Outcome:
@@ -61,8 +62,7 @@ def of_result(result: Any, signal: StopSignal) -> Outcome:
         return Lost()
     try:
         output = dump(result)
-        # A byte has at most one character, so short texts need not be encoded twice.
-        size = len(output) if len(output) * 4 <= RESULT_BYTES else len(output.encode())
+        size = len(output.encode())
     except (TypeError, ValueError, RecursionError) as why:
         message = f"the handler's result is not JSON: {why}; return dicts, lists, texts, numbers"
         return failed(FailureCategory.USER_CODE, "RESULT_NOT_JSON", message, False)
@@ -89,17 +89,17 @@ def of_exception(error: BaseException, signal: StopSignal) -> Outcome:
     if isinstance(error, FailedException):
         failure = Failure(
             error.category,
-            error.code[:100],
-            str(error)[:MESSAGE_CHARS],
+            sendable(error.code[:100]),
+            sendable(str(error)[:MESSAGE_CHARS]),
             error.retryable,
             _stack(error),
         )
         return Failed(failure, error.retry_after)
     code = "OUT_OF_MEMORY" if isinstance(error, MemoryError) else "HANDLER_FAILED"
-    message = f"{type(error).__name__}: {error}"[:MESSAGE_CHARS]
+    message = sendable(f"{type(error).__name__}: {error}"[:MESSAGE_CHARS])
     return Failed(Failure(FailureCategory.USER_CODE, code, message, True, _stack(error)))
 
 
 def _stack(error: BaseException) -> str:
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-    return text.encode("utf-8", "replace").decode()[-STACK_CHARS:]
+    return sendable(text[-STACK_CHARS:])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 
 from .attempt import Attempt
 from .engine import Engine
@@ -12,6 +13,8 @@ from .http import Backoff, Http
 from .leases import LeaseSource
 
 log = logging.getLogger("holdfast")
+
+LEASE_PATIENCE = 5.0
 
 
 class Poller:
@@ -31,6 +34,7 @@ class Poller:
         self._queues = list(queues)
         self._poll = poll
         self._stopping = threading.Event()
+        self._waiting = False
         self._answer_lost = False
         self._away = False
         self._thread = threading.Thread(target=self._loop, name="holdfast-lease", daemon=True)
@@ -41,8 +45,11 @@ class Poller:
     def stop(self) -> None:
         """Ends the long poll, and gives back what the server leased to it meanwhile."""
         self._stopping.set()
+        # A lease that is under way ends by itself: what it brings could not be given back.
+        hung = time.monotonic() + LEASE_PATIENCE
         while self._thread.is_alive():
-            self._http.abort()
+            if self._waiting or time.monotonic() > hung:
+                self._http.abort()
             self._thread.join(0.1)
         try:
             self._give_back_unknown()
@@ -90,7 +97,11 @@ class Poller:
             if due is not None:
                 pause = min(pause, max(0.01, due))
         # Nothing announces jobs that come due or no longer wait for others: they are polled for.
-        self._source.wait(self._http, self._queues, pause)
+        self._waiting = True
+        try:
+            self._source.wait(self._http, self._queues, pause)
+        finally:
+            self._waiting = False
 
     def _lease(self, queue: str, room: int) -> tuple[list[Attempt], float | None]:
         try:

@@ -32,12 +32,15 @@ class HandlerProcess:
         self.process.start()
         theirs.close()
         self._lock = threading.Lock()
+        self._current: Attempt | None = None
 
     def run(self, kind: Kind, attempt: Attempt, channel: DirectChannel) -> Outcome:
-        attempt.kill = self.process.kill
+        with self._lock:
+            self._current = attempt
+        attempt.kill = lambda: self._kill(attempt)
         try:
             self._send(("run", kind, attempt.job.envelope, attempt.control))
-            attempt.signal.on_stop(lambda: self._stop(attempt.signal))
+            attempt.signal.on_stop(lambda: self._stop(attempt))
             return self._listen(attempt, channel)
         except (EOFError, OSError):
             self.process.join(5)
@@ -49,6 +52,8 @@ class HandlerProcess:
             return of_exception(died, attempt.signal)
         finally:
             attempt.kill = None
+            with self._lock:
+                self._current = None
 
     def _listen(self, attempt: Attempt, channel: DirectChannel) -> Outcome:
         told = attempt.control
@@ -70,11 +75,19 @@ class HandlerProcess:
                 lost = isinstance(failure, LeaseLostException)
                 self._send(("answer", answer, str(failure) if failure else None, lost))
 
-    def _stop(self, signal: StopSignal) -> None:
-        try:
-            self._send(("stop", signal.kind, signal.reason))
-        except OSError:
-            pass
+    def _stop(self, attempt: Attempt) -> None:
+        """Meant for this attempt alone: the process may be at another one by now."""
+        with self._lock:
+            if self._current is attempt:
+                try:
+                    self._pipe.send(("stop", attempt.signal.kind, attempt.signal.reason))
+                except OSError:
+                    pass
+
+    def _kill(self, attempt: Attempt) -> None:
+        with self._lock:
+            if self._current is attempt:
+                self.process.kill()
 
     def _send(self, message: tuple[Any, ...]) -> None:
         with self._lock:

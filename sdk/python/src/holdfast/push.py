@@ -8,6 +8,7 @@ import json
 import logging
 import ssl
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from typing import Any
@@ -74,7 +75,7 @@ class PushReceiver:
             envelope = json.loads(body)
             kind, dispatch = envelope["kind"], envelope["dispatchId"]
             base = self._callback_url or envelope["callbackBaseUrl"]
-            attempt = Attempt(envelope, self._source(base), self._worker)
+            attempt = Attempt(envelope, self._source(base), self._worker, time.monotonic())
         except (ValueError, KeyError, TypeError, RecursionError) as why:
             return 400, {"error": "bad_envelope", "message": f"not a task envelope: {why!r}"}
         if kind not in self._kinds:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 from .attempt import Attempt
@@ -13,7 +14,8 @@ from .outcome import Outcome
 log = logging.getLogger("holdfast")
 
 INTERVAL = 0.5
-ATTEMPTS_AT_ONCE = 500
+PATIENCE = 30.0
+"""How long ends wait for reports that the server does not answer."""
 
 
 class Reporter:
@@ -24,6 +26,7 @@ class Reporter:
         self._lock = threading.Lock()
         self._dirty: dict[Attempt, None] = {}
         self._ending: list[tuple[Attempt, Outcome]] = []
+        self._away_since: float | None = None
         self._wake = threading.Event()
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._loop, name="holdfast-report", daemon=True)
@@ -61,10 +64,16 @@ class Reporter:
             return
         try:
             self._send(list(dirty))
+            self._away_since = None
         except ServerUnavailableException as away:
+            now = time.monotonic()
+            self._away_since = self._away_since or now
             log.info("progress and log lines are sent later: %s", away)
             with self._lock:
                 self._dirty = dirty | self._dirty
+                if now - self._away_since < PATIENCE and not self._closed.is_set():
+                    self._ending = ending + self._ending
+                    ending = []
         except HoldfastException as refused:
             log.warning("progress or log lines are refused: %s", refused)
         except Exception:

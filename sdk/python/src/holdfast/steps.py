@@ -6,6 +6,7 @@ import re
 import threading
 from typing import Any
 
+from .attempt import sendable
 from .channel import Channel
 from .http import dump
 from .source import StepReport
@@ -100,7 +101,7 @@ class Steps:
         """Not told once the handler should stop: the server then shows it as INTERRUPTED."""
         if self._signal.kind is not None:
             return
-        signature = f"{type(error).__name__}: {error}"[:SIGNATURE_CHARS]
+        signature = sendable(f"{type(error).__name__}: {error}"[:SIGNATURE_CHARS])
         self._channel.step(
             StepReport(
                 running.step_id, running.index, "FAILED", running.attempt, signature=signature

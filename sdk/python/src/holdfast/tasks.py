@@ -86,7 +86,11 @@ class TaskSource:
             message = f"the server refused the end of the attempt: {refused}"
             log.error("%r: %s", attempt.job, message)
             end = failed(FailureCategory.USER_CODE, code, message, False)
+        try:
             return self._completed(attempt, _completion(end))
+        except RefusedException:
+            log.exception("%r: its lease will run out", attempt.job)
+            return False
 
     def _completed(self, attempt: Attempt, said: str) -> bool:
         head = dump({"workerId": self._worker, "attempt": attempt.number})

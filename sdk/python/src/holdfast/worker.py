@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from .engine import Engine
 from .errors import ServerUnavailableException
-from .http import Http
+from .http import Http, server_key, server_url
 from .kind import Kind
 from .leases import LeaseSource
 from .poller import Poller
@@ -58,8 +58,8 @@ class Worker:
         if not 0.01 <= poll <= 60:
             raise ValueError(f"poll of {poll} s: give 0.01 to 60 seconds")
         self._queues = queues
-        self._url = url or os.environ.get("HOLDFAST_SERVER_URL") or "http://127.0.0.1:8420"
-        self._key = api_key or os.environ.get("HOLDFAST_API_KEY") or None
+        self._url = server_url(url)
+        self._key = server_key(api_key)
         self._tls = tls
         self._lease = lease
         self._poll = poll
