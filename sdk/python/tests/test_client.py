@@ -98,7 +98,7 @@ def test_a_wrong_key_says_what_to_do(plane: ControlPlane, queue: str) -> None:
     worker = Worker(queue, url=plane.url, api_key="hf_000000000000_wrong")
     worker.handler("k")(lambda payload: None)
     with pytest.raises(KeyRefusedException, match="holdfast keys create"):
-        worker.start()
+        worker.run()
 
 
 def test_a_server_that_is_away_is_waited_for_and_then_named() -> None:

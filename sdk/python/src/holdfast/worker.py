@@ -72,7 +72,8 @@ class Worker:
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._hurry = threading.Event()
-        self._closed = threading.Event()
+        self._serving = False
+        self._closed = False
 
     def handler(
         self,
@@ -109,6 +110,7 @@ class Worker:
         self._check(source)
         polling = Http(self._url, self._key, context=self._tls)
         self._engine.start()
+        self._serving = True
         self._poller = Poller(polling, source, self._engine, self._queues, self._poll)
         self._poller.start()
         log.info("%s serves %s at %s", self.name, ", ".join(self._queues), self._url)
@@ -163,9 +165,9 @@ class Worker:
     def close(self) -> None:
         """Leases nothing more, waits for running jobs, then stops the rest and gives them back."""
         with self._lock:
-            if not self._started or self._closed.is_set():
+            if not self._serving or self._closed:
                 return
-            self._closed.set()
+            self._closed = True
         self._stop.set()
         self._engine.drain()
         if self._poller is not None:
@@ -181,6 +183,7 @@ class Worker:
         """
         self._begin()
         self._engine.start()
+        self._serving = True
         return PushReceiver(
             self._engine, self._kinds, secrets_, self.name, callback_url, self.close, self._tls
         )
