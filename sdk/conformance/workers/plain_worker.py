@@ -147,7 +147,7 @@ class Task:
         except Gone:
             if FAULT == "reordered":
                 crash()
-            if FAULT != "lease-lost":
+            if FAULT not in ("lease-lost", "cancel-before-start"):
                 self.told_to_stop("gone")
         except ValueError as refused:
             print(refused, flush=True)
