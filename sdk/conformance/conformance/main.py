@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 import traceback
@@ -102,6 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"no scenario {', '.join(unknown)}: --list shows them all")
     if not given.command:
         parser.error("give the worker program: run -- ./my-worker --flag")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the server must not be left behind
     plane = ControlPlane()
     try:
         plane.start()

@@ -119,8 +119,12 @@ def test_events_go_on_after_the_connection_was_cut(
     client = Holdfast(plane.url, plane.admin_key)
     live = client.events(["queue:jobs"])
 
+    over = threading.Event()
+
     def listen() -> None:
         for event in live:
+            if over.is_set():
+                return
             if event.topic == "queue:jobs":
                 seen.update(one["id"] for one in event.data["jobs"])
 
@@ -133,3 +137,4 @@ def test_events_go_on_after_the_connection_was_cut(
             time.sleep(0.1)
         assert job.id in seen
         client.close()  # cuts the connection; the iterator makes another one
+    over.set()

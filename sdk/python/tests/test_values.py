@@ -9,7 +9,14 @@ from typing import Any, cast
 
 import pytest
 
-from holdfast import FailureCategory, Job, ServerUnavailableException, SnoozeException, Worker
+from holdfast import (
+    FailureCategory,
+    Job,
+    RefusedException,
+    ServerUnavailableException,
+    SnoozeException,
+    Worker,
+)
 from holdfast.http import Backoff, Http, problem
 from holdfast.model import new_id, parse_time
 from holdfast.sse import parse
@@ -66,6 +73,10 @@ def test_answers_become_exceptions_by_what_the_caller_can_do() -> None:
     assert isinstance(busy, ServerUnavailableException)
     assert busy.retry_after == 3.0
     assert isinstance(problem(502, None, b"<html>"), ServerUnavailableException)
+    stopping = b'{"error":"bad_request","message":"the request could not be read as HTTP"}'
+    assert isinstance(problem(400, None, stopping), ServerUnavailableException)
+    malformed = b'{"error":"malformed_json","message":"at line 1"}'
+    assert isinstance(problem(400, None, malformed), RefusedException)
     assert "409 job_already_terminal" in str(
         problem(409, None, b'{"error":"job_already_terminal","message":"ended"}')
     )

@@ -194,7 +194,9 @@ def problem(status: int, retry_after: str | None, content: bytes) -> Exception:
     fields = body if isinstance(body, dict) else {}
     error = str(fields.get("error", "unknown"))
     message = str(fields.get("message", content[:200].decode("utf-8", "replace")))
-    if status >= 500 or status in (408, 425, 429) or status // 100 == 3:
+    # A server that stops may answer 400 bad_request to a request that was whole.
+    interrupted = status == 400 and error == "bad_request"
+    if interrupted or status >= 500 or status in (408, 425, 429) or status // 100 == 3:
         after = float(retry_after) if retry_after and retry_after.isdigit() else None
         return ServerUnavailableException(f"{message} ({status} {error})", after, status)
     if status in (401, 403):
