@@ -198,7 +198,8 @@ def test_a_stop_reaches_only_the_attempt_it_is_meant_for(
     until(lambda: len(attempts) == 2)
     time.sleep(0.5)
     attempts[0].signal.stop(StopKind.LEASE_LOST, "late")
-    assert holdfast.result(job.id, 30) == first.result["pid"]
+    status = holdfast.wait(job.id, 30)
+    assert (status.attempt, status.result) == (1, first.result["pid"])
 
 
 def test_a_snooze_comes_back_without_using_budget(make_worker: MakeWorker, run: Run) -> None:
