@@ -85,11 +85,11 @@ def retry_after(stage: Stage) -> None:
 
 @scenario()
 def slow_answers(stage: Stage) -> None:
-    """Answers that take 2.5 seconds neither fail a job nor have it done twice."""
+    """Answers that take 1.5 seconds neither fail a job nor have it done twice."""
 
     def slow(exchange: Exchange) -> Response | None:
         response = exchange.forward()
-        time.sleep(2.5)
+        time.sleep(1.5)
         return response
 
     stage.worker()
