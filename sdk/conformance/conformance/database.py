@@ -32,7 +32,11 @@ class Database:
                 raise RuntimeError(f"'holdfast migrate' failed:\n{migrate.output()}")
             return
         made = Program(self._folder, "dev", ["dev", "-q", "unused"], {"HOLDFAST_PORT": "0"})
-        made.await_ready()
+        try:
+            made.await_ready()
+        except BaseException:
+            made.stop()
+            raise
         home = self._folder / ".holdfast"
         service = configparser.ConfigParser()
         service.read(home / "pg_service.conf")
