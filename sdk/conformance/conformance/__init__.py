@@ -1,0 +1,1 @@
+"""Scenarios that every worker program must pass, whatever language it is written in."""

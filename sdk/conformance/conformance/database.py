@@ -1,0 +1,82 @@
+"""A PostgreSQL of the kit's own, without any other process of Holdfast on it.
+
+'holdfast dev' unpacks PostgreSQL and makes the schema. It is then stopped, since its own
+processes would take back the leases of a server that is restarted by a scenario.
+"""
+
+from __future__ import annotations
+
+import configparser
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from .program import Program
+
+PATIENCE = 60.0
+
+
+class Database:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        self.url = os.environ.get("CONFORMANCE_DATABASE_URL", "")
+
+    def start(self) -> None:
+        if self.url:
+            environment = {"HOLDFAST_DATABASE_URL": self.url}
+            migrate = Program(self._folder, "migrate", ["migrate"], environment)
+            if migrate.process.wait() != 0:
+                raise RuntimeError(f"'holdfast migrate' failed:\n{migrate.output()}")
+            return
+        made = Program(self._folder, "dev", ["dev", "-q", "unused"], {"HOLDFAST_PORT": "0"})
+        try:
+            made.await_ready()
+        except BaseException:
+            made.stop()
+            raise
+        home = self._folder / ".holdfast"
+        service = configparser.ConfigParser()
+        service.read(home / "pg_service.conf")
+        known = service["holdfast"]
+        made.stop()
+        self._run(home, known["port"])
+        self.url = (
+            f"postgresql://{known['user']}:{known['password']}"
+            f"@127.0.0.1:{known['port']}/{known['dbname']}"
+        )
+
+    def _run(self, home: Path, port: str) -> None:
+        postgres = next(home.glob("bin-*/bin/postgres"))
+        log = self._folder / "postgres.log"
+        with log.open("wb") as out:
+            self._process = subprocess.Popen(
+                [*_as_owner(home / "data"), str(postgres), "-D", str(home / "data"), "-p", port],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+            )
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until and self._process.poll() is None:
+            for one in (log, home / "postgres.log"):
+                if one.exists() and "ready to accept" in one.read_text().split("shut down")[-1]:
+                    return
+            time.sleep(0.1)
+        raise RuntimeError(f"PostgreSQL did not start:\n{log.read_text()}")
+
+    def close(self) -> None:
+        if self._process is not None:
+            self._process.send_signal(signal.SIGINT)  # a fast shutdown
+            self._process.wait(60)
+
+
+def _as_owner(data: Path) -> list[str]:
+    """PostgreSQL refuses to run as root; 'holdfast dev' helps itself in the same two ways."""
+    if os.getuid() != 0:
+        return []
+    owner = data.stat()
+    if owner.st_uid == 0:
+        return ["unshare", "--user"]
+    return ["setpriv", f"--reuid={owner.st_uid}", f"--regid={owner.st_gid}", "--clear-groups"]

@@ -1,0 +1,200 @@
+"""Faults between worker and server."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import threading
+import time
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from .plane import OUTLASTS_TOKEN
+from .proxy import Exchange, Response
+from .registry import scenario
+from .stage import Stage
+
+
+@scenario(alone=True)
+def server_restarted(stage: Stage) -> None:
+    """A running job survives a kill and restart of the server, and new jobs are taken after it."""
+    stage.worker()
+    # A token lasts until the deadline, so it does not run out while the server starts.
+    deadline = datetime.now(timezone.utc) + timedelta(minutes=30)
+    id_ = stage.enqueue("sleep", {"ms": 9_000}, deadline=deadline.isoformat())
+    stage.begun(id_)
+    stage.plane.kill_server()
+    time.sleep(1.5)
+    # A server judges nobody until a lease has passed after its start. That begins before it can
+    # be reached, so the lease of the other scenarios is too short on a busy machine.
+    stage.plane.start_server(HEARTBEAT_TIMEOUT_MS="120000")
+    try:
+        stage.expect(id_, 90, state="SUCCEEDED", attempt=1, crashes=0)
+        stage.alive()
+    finally:
+        stage.plane.kill_server()
+        stage.plane.start_server()
+
+
+@scenario()
+def errors_5xx(stage: Stage) -> None:
+    """Calls that are answered 500, 502 or 503, before or after they took effect, are sent again."""
+    chance = random.Random(20_261_117)
+
+    def fails_often(exchange: Exchange) -> Response | None:
+        failing = chance.random() < 0.5
+        status = chance.choice([500, 502, 503])
+        if not failing:
+            return exchange.forward()
+        # Jobs of a lease whose answer is lost come back late; that is no fault of the worker.
+        if not exchange.is_lease and chance.random() < 0.5:
+            exchange.forward()
+        return Response.problem(status, "unavailable")
+
+    stage.worker()
+    stage.proxy.rule = fails_often
+    jobs = [stage.enqueue("sleep", {"ms": 1_200}) for _ in range(8)]
+    for id_ in jobs:
+        stage.expect(id_, 90, state="SUCCEEDED", attempt=1)
+        stage.check(stage.count("begin", id_) == 1, f"job {id_} was begun more than once")
+
+
+@scenario()
+def retry_after(stage: Stage) -> None:
+    """After 429 with Retry-After the same call is not sent again before that time."""
+    refused: dict[str, list[float]] = {"lease": [], "end": []}
+
+    def limited(exchange: Exchange) -> Response | None:
+        name = "lease" if exchange.is_lease else "end" if exchange.is_end else None
+        if name is not None:
+            times = refused[name]
+            times.append(exchange.at)
+            if len(times) <= 2:
+                return Response.problem(429, "rate_limited", **{"Retry-After": "2"})
+        return exchange.forward()
+
+    stage.proxy.rule = limited
+    stage.worker(concurrency=1)
+    stage.expect(stage.enqueue("echo", {"n": 1}), 60, state="SUCCEEDED", attempt=1)
+    for name, times in refused.items():
+        for before, after in itertools.pairwise(times[:3]):
+            wait = after - before
+            stage.check(wait >= 1.9, f"a {name} was sent again {wait:.2f} s after 429, not 2 s")
+
+
+@scenario()
+def slow_answers(stage: Stage) -> None:
+    """Answers that take 1.5 seconds neither fail a job nor have it done twice."""
+
+    def slow(exchange: Exchange) -> Response | None:
+        response = exchange.forward()
+        time.sleep(1.5)
+        return response
+
+    stage.worker()
+    stage.proxy.rule = slow
+    jobs = [stage.enqueue("sleep", {"ms": 3_000}) for _ in range(3)]
+    for id_ in jobs:
+        stage.expect(id_, 90, state="SUCCEEDED", attempt=1, crashes=0)
+        stage.check(stage.count("begin", id_) == 1, f"job {id_} was begun more than once")
+
+
+@scenario()
+def duplicates(stage: Stage) -> None:
+    """Calls that arrive twice, and ends whose answer is lost, count once."""
+    lost: set[str] = set()
+    sent_again: set[str] = set()
+
+    def twice(exchange: Exchange) -> Response | None:
+        response = exchange.forward()
+        if exchange.is_lease or exchange.method == "GET":
+            return response
+        response = exchange.forward()
+        if exchange.is_end:
+            end = _attempts(exchange)
+            if end not in lost:
+                lost.add(end)
+                return None
+            sent_again.add(end)
+        return response
+
+    stage.proxy.rule = twice
+    stage.worker(concurrency=1)
+    done = [stage.enqueue("sleep", {"ms": 1_500}) for _ in range(2)]
+    failing = {"category": "USER_CODE", "code": "ONCE", "message": "once", "until": 2}
+    again = stage.enqueue("fail", failing)
+    for id_ in done:
+        stage.expect(id_, 60, state="SUCCEEDED", attempt=1)
+        stage.check(stage.count("begin", id_, 1) == 1, f"attempt 1 of {id_} was begun twice")
+    stage.expect(again, 60, state="SUCCEEDED", attempt=2, failures=1)
+    stage.until(lambda: sent_again == lost, 20, "ends to be sent again after a lost answer")
+    stage.check(len(lost) >= 4, f"{len(lost)} ends were reported, not 4")
+
+
+def _attempts(exchange: Exchange) -> str:
+    """Which attempts an end is about, in either protocol."""
+    body = json.loads(exchange.body)
+    ends = body.get("settlements", [body])
+    named = sorted(f"{one.get('taskId', exchange.path)} {one['attempt']}" for one in ends)
+    return " ".join(named)
+
+
+@scenario()
+def reordered(stage: Stage) -> None:
+    """A heartbeat that arrives after the job's end, and is answered so, does no harm."""
+    late = threading.Event()
+
+    def heartbeats_late(exchange: Exchange) -> Response | None:
+        if exchange.is_heartbeat and not late.is_set():
+            late.wait(8)
+        return exchange.forward()
+
+    stage.worker()
+    stage.proxy.rule = heartbeats_late
+    id_ = stage.enqueue("sleep", {"ms": 2_500})
+    stage.expect(id_, state="SUCCEEDED", attempt=1)
+    late.set()
+    time.sleep(1)
+    stage.check(any(one.is_heartbeat for one in stage.proxy.exchanges), "no heartbeat was sent")
+    stage.alive()
+
+
+@scenario()
+def unknown_fields(stage: Stage) -> None:
+    """Fields and headers of a newer server are passed over."""
+
+    def newer(exchange: Exchange) -> Response | None:
+        response = exchange.forward()
+        if response.status == 200 and response.body.startswith(b"{"):
+            data = _grown(json.loads(response.body))
+            response.body = json.dumps(data, ensure_ascii=False).encode()
+            response.headers["X-Holdfast-Newer"] = "1"
+        return response
+
+    stage.proxy.rule = newer
+    stage.worker()
+    stage.expect(stage.enqueue("echo", {"n": 1}), state="SUCCEEDED", result={"n": 1})
+    stage.expect(stage.enqueue("sleep", {"ms": 2_500}), state="SUCCEEDED", attempt=1)
+    id_ = stage.enqueue("steps", {"steps": ["a", "b"]})
+    wanted = [{"step": "a", "attempt": 1}, {"step": "b", "attempt": 1}]
+    stage.expect(id_, state="SUCCEEDED", result=wanted)
+
+
+def _grown(data: Any) -> Any:
+    """The answer with a new field in every object, but for payloads and checkpoints."""
+    if isinstance(data, list):
+        return [_grown(one) for one in data]
+    if not isinstance(data, dict):
+        return data
+    kept = ("payload", "checkpoint", "resources")
+    grown = {name: one if name in kept else _grown(one) for name, one in data.items()}
+    return grown | {"newerField": {"a": [1, None]}}
+
+
+@scenario()
+def token_renewed(stage: Stage) -> None:
+    """A task that outlasts its token still ends well."""
+    stage.worker()
+    id_ = stage.enqueue("sleep", {"ms": round(OUTLASTS_TOKEN * 1_000)})
+    stage.expect(id_, 90, state="SUCCEEDED", attempt=1)

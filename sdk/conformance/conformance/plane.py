@@ -1,0 +1,98 @@
+"""The control plane: a real server from the built program, on a database of its own."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from .database import Database
+from .program import Program
+
+HEARTBEAT_INTERVAL = 1.0
+LEASE = 4.0
+GRACE = 3.0
+TOKEN_TTL = 5.0
+# The server accepts a token for half a minute longer, for clocks that differ.
+OUTLASTS_TOKEN = TOKEN_TTL + 33.0
+
+SETTINGS = {
+    "HEARTBEAT_INTERVAL_MS": str(round(HEARTBEAT_INTERVAL * 1000)),
+    "HEARTBEAT_TIMEOUT_MS": str(round(LEASE * 1000)),
+    "CANCEL_GRACE_PERIOD_MS": str(round(GRACE * 1000)),
+    "TOKEN_TTL_SECONDS": str(round(TOKEN_TTL)),
+    "HOLDFAST_RETRY_DELAY": "1s",
+    "HOLDFAST_RETRY_FACTOR": "1",
+    "HOLDFAST_REQUESTS_PER_SECOND": "0",
+    "HOLDFAST_DISPATCH_ALLOW": "127.0.0.1",
+}
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+class ControlPlane:
+    """A database for all scenarios and a server that can be restarted alone."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="holdfast-conformance-"))
+        self.folder.chmod(0o755)
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._database = Database(self.folder)
+        self._server: Program | None = None
+        self.admin_key = ""
+        self.worker_key = ""
+
+    def start(self) -> None:
+        self._database.start()
+        self.start_server()
+        self.admin_key = self.call("POST", "/v1/keys", {"name": "kit", "role": "admin"})["key"]
+        made = self.call("POST", "/v1/keys", {"name": "worker", "role": "worker"})
+        self.worker_key = made["key"]
+
+    def start_server(self, **settings: str) -> None:
+        database = {"HOLDFAST_DATABASE_URL": self._database.url}
+        env = SETTINGS | database | {"HOLDFAST_PORT": str(self.port)} | settings
+        self._server = Program(self.folder, "server", ["server"], env)
+        self._server.await_ready()
+
+    def kill_server(self) -> None:
+        assert self._server is not None
+        self._server.kill()
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.stop()
+        self._database.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def call(self, method: str, path: str, body: object = None) -> Any:
+        request = urllib.request.Request(self.url + path, method=method)
+        request.add_header("Content-Type", "application/json")
+        if self.admin_key:
+            request.add_header("Authorization", f"Bearer {self.admin_key}")
+        if body is not None:
+            request.data = json.dumps(body).encode()
+        until = time.monotonic() + 60
+        while True:
+            try:
+                with urllib.request.urlopen(request, timeout=30) as answer:
+                    return json.loads(answer.read())
+            except urllib.error.HTTPError as refused:
+                if refused.code != 503 or time.monotonic() > until:
+                    text = refused.read().decode("utf-8", "replace")
+                    raise RuntimeError(f"{method} {path}: {refused.code} {text}") from refused
+            except OSError:
+                if time.monotonic() > until:
+                    raise
+            time.sleep(0.3)

@@ -1,0 +1,63 @@
+"""Tasks that the server posts to the worker."""
+
+from __future__ import annotations
+
+import http.client
+import json
+
+from .plane import OUTLASTS_TOKEN
+from .proxy import Exchange, Response
+from .registry import scenario
+from .stage import Stage
+
+
+@scenario()
+def push(stage: Stage) -> None:
+    """Pushed tasks are run and reported; a request without the dispatch secret is refused."""
+    _, front, port = stage.push_worker()
+    envelopes: list[bytes] = []
+
+    def keep(exchange: Exchange) -> Response | None:
+        envelopes.append(exchange.body)
+        return exchange.forward()
+
+    front.rule = keep
+    for n in range(3):
+        id_ = stage.enqueue("echo", {"n": n})
+        stage.expect(id_, state="SUCCEEDED", attempt=1, result={"n": n})
+    forged = json.loads(envelopes[0]) | {"dispatchId": "forged"}
+    for headers in ({}, {"Authorization": "Bearer another-secret-of-the-kit"}):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        sent = {"Content-Type": "application/json"} | headers
+        connection.request("POST", "/tasks", json.dumps(forged), sent)
+        status = connection.getresponse().status
+        connection.close()
+        stage.check(status in (401, 403), f"a forged task was answered {status}")
+    cancelled = stage.enqueue("sleep", {"ms": 60_000})
+    stage.begun(cancelled)
+    stage.plane.call("POST", f"/v1/jobs/{cancelled}/cancel", {"reason": "not needed"})
+    stage.expect(cancelled, state="CANCELLED", attempt=1)
+
+
+@scenario()
+def push_duplicate(stage: Stage) -> None:
+    """A push that is repeated with the same dispatchId is taken once."""
+    _, front, _ = stage.push_worker()
+
+    def twice(exchange: Exchange) -> Response | None:
+        exchange.forward()
+        return exchange.forward()
+
+    front.rule = twice
+    jobs = [stage.enqueue("sleep", {"ms": 500}) for _ in range(3)]
+    for id_ in jobs:
+        stage.expect(id_, state="SUCCEEDED", attempt=1)
+        stage.check(stage.count("begin", id_) == 1, f"job {id_} was begun more than once")
+
+
+@scenario()
+def push_token_renewed(stage: Stage) -> None:
+    """A pushed task that outlasts its token still ends well."""
+    stage.push_worker()
+    id_ = stage.enqueue("sleep", {"ms": round(OUTLASTS_TOKEN * 1_000)})
+    stage.expect(id_, 90, state="SUCCEEDED", attempt=1)

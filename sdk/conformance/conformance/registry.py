@@ -1,0 +1,34 @@
+"""The list of scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .stage import Stage
+
+
+@dataclass(frozen=True)
+class Scenario:
+    name: str
+    run: Callable[[Stage], None]
+    alone: bool
+    """Whether it disturbs others, such as by a restart of the server."""
+
+    @property
+    def summary(self) -> str:
+        return " ".join((self.run.__doc__ or "").split())
+
+
+SCENARIOS: dict[str, Scenario] = {}
+
+
+def scenario(
+    alone: bool = False,
+) -> Callable[[Callable[[Stage], None]], Callable[[Stage], None]]:
+    def register(run: Callable[[Stage], None]) -> Callable[[Stage], None]:
+        name = run.__name__.replace("_", "-")
+        SCENARIOS[name] = Scenario(name, run, alone)
+        return run
+
+    return register

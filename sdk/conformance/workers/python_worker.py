@@ -1,0 +1,125 @@
+"""The worker program of the Python package, as the kit starts it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+import time
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+from holdfast import CancelledException, FailedException, FailureCategory, JobContext, Worker
+
+worker = Worker(
+    os.environ["CONFORMANCE_QUEUE"],
+    url=os.environ["CONFORMANCE_URL"],
+    api_key=os.environ["CONFORMANCE_KEY"],
+    lease=int(os.environ["CONFORMANCE_LEASE_MS"]) / 1000,
+    concurrency=int(os.environ["CONFORMANCE_CONCURRENCY"]),
+    shutdown_timeout=int(os.environ["CONFORMANCE_SHUTDOWN_MS"]) / 1000,
+)
+
+
+def note(word: str, ctx: JobContext) -> None:
+    with open(os.environ["CONFORMANCE_JOURNAL"], "a") as journal:
+        journal.write(f"{word} {ctx.job.kind} {ctx.id} {ctx.attempt}\n")
+
+
+def span(payload: dict[str, Any], ctx: JobContext) -> float:
+    later = payload.get("later", payload["ms"])
+    return float(payload["ms"] if ctx.attempt == 1 else later) / 1000
+
+
+@worker.handler("echo")
+def echo(payload: Any, ctx: JobContext) -> Any:
+    note("begin", ctx)
+    return payload
+
+
+@worker.handler("sleep")
+def sleep(payload: dict[str, Any], ctx: JobContext) -> dict[str, int]:
+    note("begin", ctx)
+    try:
+        ctx.sleep(span(payload, ctx))
+    except CancelledException:
+        note("stopped", ctx)
+        raise
+    note("end", ctx)
+    return {"attempt": ctx.attempt}
+
+
+@worker.handler("block", process=True)
+def block(payload: dict[str, Any], ctx: JobContext) -> dict[str, int]:
+    note("begin", ctx)
+    until = time.monotonic() + span(payload, ctx)
+    while time.monotonic() < until:
+        sum(range(1_000_000))  # computes in C, without a pause for other threads
+    note("end", ctx)
+    return {"attempt": ctx.attempt}
+
+
+@worker.handler("fail")
+def fail(payload: dict[str, Any], ctx: JobContext) -> dict[str, int]:
+    note("begin", ctx)
+    if ctx.attempt >= payload["until"]:
+        return {"attempt": ctx.attempt}
+    after = payload.get("retryAfterMs")
+    raise FailedException(
+        FailureCategory(payload["category"]),
+        payload["code"],
+        payload["message"],
+        retry_after=None if after is None else after / 1000,
+    )
+
+
+@worker.handler("progress")
+def progress(payload: dict[str, Any], ctx: JobContext) -> None:
+    for line in payload["lines"]:
+        ctx.log(line)
+    ctx.progress(payload["percent"], payload["message"])
+    ctx.sleep(2.5)
+
+
+@worker.handler("large")
+def large(payload: dict[str, Any], ctx: JobContext) -> str:
+    return "x" * int(payload["bytes"])
+
+
+@worker.handler("steps")
+def steps(payload: dict[str, Any], ctx: JobContext) -> list[dict[str, Any]]:
+    def body(name: str) -> dict[str, Any]:
+        note(f"step:{name}", ctx)
+        if ctx.attempt == 1 and payload.get("stopIn") == name:
+            time.sleep(60)
+        return {"step": name, "attempt": ctx.attempt}
+
+    note("begin", ctx)
+    return [ctx.step(name, body, name) for name in payload["steps"]]
+
+
+class Quiet(WSGIRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+def serve_pushes(port: int, secret: str) -> None:
+    receiver = worker.push(secret)
+    server = make_server("127.0.0.1", port, receiver.wsgi, handler_class=Quiet)
+    signal.signal(
+        signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown, daemon=True).start()
+    )
+    print("ready", flush=True)
+    server.serve_forever()
+    worker.close()
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    if "CONFORMANCE_PUSH_PORT" in os.environ:
+        port = int(os.environ["CONFORMANCE_PUSH_PORT"])
+        serve_pushes(port, os.environ["CONFORMANCE_PUSH_SECRET"])
+    else:
+        print("ready", flush=True)
+        worker.run()

@@ -1,0 +1,44 @@
+"""Client and worker for Holdfast, a job platform on PostgreSQL. Standard library only."""
+
+from .attempt import LeasedJob
+from .client import Holdfast
+from .context import JobContext
+from .errors import (
+    CancelledException,
+    FailedException,
+    FailureCategory,
+    HoldfastException,
+    JobFailedException,
+    KeyRefusedException,
+    LeaseLostException,
+    RefusedException,
+    ServerUnavailableException,
+    SnoozeException,
+)
+from .model import Enqueued, Event, Failure, Job, JobState, JobStatus
+from .push import PushReceiver
+from .worker import Worker
+
+__all__ = [
+    "CancelledException",
+    "Enqueued",
+    "Event",
+    "FailedException",
+    "Failure",
+    "FailureCategory",
+    "Holdfast",
+    "HoldfastException",
+    "Job",
+    "JobContext",
+    "JobFailedException",
+    "JobState",
+    "JobStatus",
+    "KeyRefusedException",
+    "LeaseLostException",
+    "LeasedJob",
+    "PushReceiver",
+    "RefusedException",
+    "ServerUnavailableException",
+    "SnoozeException",
+    "Worker",
+]

@@ -1,0 +1,148 @@
+"""Hands in jobs and shows and steers what becomes of them."""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, overload
+from urllib.parse import quote, urlencode
+
+from .errors import JobFailedException, RefusedException, ServerUnavailableException
+from .http import Backoff, Http, server_key, server_url
+from .model import Enqueued, Event, Job, JobState, JobStatus
+from .sse import stream
+
+MOST_AT_ONCE = 10_000
+
+
+class Holdfast:
+    """A client of one server: that of HOLDFAST_SERVER_URL and HOLDFAST_API_KEY unless given.
+
+    Each call is repeated through outages and restarts of the server for ``patience`` seconds.
+    That is safe: jobs carry ids that the client chose, and the server answers a repeated
+    request as it answered the first.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        api_key: str | None = None,
+        *,
+        patience: float = 30.0,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._http = Http(server_url(url), server_key(api_key), context=tls)
+        self._patience = patience
+
+    @overload
+    def enqueue(self, job: Job) -> Enqueued: ...
+
+    @overload
+    def enqueue(self, job: Sequence[Job]) -> list[Enqueued]: ...
+
+    def enqueue(self, job: Job | Sequence[Job]) -> Enqueued | list[Enqueued]:
+        """Returns once the job is durable. Up to 10,000 are taken at once, all or none."""
+        if isinstance(job, Job):
+            answer = self._call("POST", "/v1/jobs", job.to_json())
+            return Enqueued(answer["id"], answer["duplicate"])
+        if not job:
+            return []
+        if len(job) > MOST_AT_ONCE:
+            raise ValueError(f"{len(job):,} jobs at once: hand in {MOST_AT_ONCE:,} at most")
+        answer = self._call("POST", "/v1/jobs", {"jobs": [one.to_json() for one in job]})
+        return [Enqueued(one["id"], one["duplicate"]) for one in answer["jobs"]]
+
+    def find(self, job_id: str) -> JobStatus | None:
+        """The job, or None when there is none of this id."""
+        try:
+            return self.get(job_id)
+        except RefusedException as refused:
+            if refused.status == 404:
+                return None
+            raise
+
+    def get(self, job_id: str) -> JobStatus:
+        return JobStatus.of(self._call("GET", f"/v1/jobs/{quote(job_id, safe='')}"))
+
+    def wait(self, job_id: str, timeout: float | None = None) -> JobStatus:
+        """The job once it has ended, however that was; TimeoutError when it takes longer."""
+        until = None if timeout is None else time.monotonic() + timeout
+        pause = 0.05
+        while True:
+            status = self.get(job_id)
+            if status.state.terminal:
+                return status
+            left = pause if until is None else min(pause, until - time.monotonic())
+            if left <= 0:
+                raise TimeoutError(f"job {job_id} is {status.state.value} after {timeout} s")
+            time.sleep(left)
+            pause = min(1.0, pause * 1.5)
+
+    def result(self, job_id: str, timeout: float | None = None) -> Any:
+        """What the job returned; JobFailedException when it did not succeed."""
+        status = self.wait(job_id, timeout)
+        if status.state is JobState.SUCCEEDED:
+            return status.result
+        code, message = "CANCELLED", str(status.raw.get("cancelReason"))
+        if status.failure is not None:
+            code, message = status.failure.code, status.failure.message
+        raise JobFailedException(job_id, status.state.value, code, message)
+
+    def cancel(self, job_id: str, reason: str | None = None, *, cascade: bool = False) -> str:
+        """CANCELLED, REQUESTED or ALREADY_REQUESTED; RefusedException for a job that has ended."""
+        body = {"reason": reason, "cascade": cascade}
+        answer = self._call("POST", f"/v1/jobs/{quote(job_id, safe='')}/cancel", body)
+        named = (one for one in answer["jobs"] if one["id"] == job_id.lower())
+        return str(next(named, answer["jobs"][0])["answer"])
+
+    def retry(self, job_id: str) -> JobState:
+        """Puts a FAILED or CANCELLED job back into its queue with a fresh budget."""
+        answer = self._call("POST", f"/v1/jobs/{quote(job_id, safe='')}/retry", None)
+        return JobState(answer["state"])
+
+    def log(self, job_id: str) -> str:
+        """The last 64 Ki characters or so that the job's attempts logged."""
+        answer = self._call("GET", f"/v1/jobs/{quote(job_id, safe='')}/log")
+        return "".join(part["text"] for part in answer["parts"])
+
+    def timeline(self, job_id: str) -> list[dict[str, Any]]:
+        answer = self._call("GET", f"/v1/jobs/{quote(job_id, safe='')}/timeline")
+        return list(answer["events"])
+
+    def jobs(self, **filters: str | int) -> Iterator[JobStatus]:
+        """All jobs that the filters of ``GET /v1/jobs`` choose, newest first, page by page."""
+        query = dict(filters)
+        while True:
+            page = self._call("GET", f"/v1/jobs?{urlencode(query)}")
+            yield from map(JobStatus.of, page["jobs"])
+            if "next" not in page:
+                return
+            query["cursor"] = page["next"]
+
+    def events(self, topics: Iterable[str] = ()) -> Iterator[Event]:
+        """The live stream, without end: it reconnects and goes on after the last event."""
+        return stream(self._http, tuple(topics))
+
+    def _call(self, method: str, path: str, body: object = None) -> Any:
+        until = time.monotonic() + self._patience
+        backoff = Backoff()
+        while True:
+            try:
+                if method == "GET":
+                    return self._http.get(path)
+                return self._http.post(path, {} if body is None else body)
+            except ServerUnavailableException as away:
+                pause = backoff.pause(away)
+                if away.status == 500 or time.monotonic() + pause > until:
+                    raise
+                time.sleep(pause)
+
+    def close(self) -> None:
+        self._http.abort()
+
+    def __enter__(self) -> Holdfast:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,142 @@
+"""What a handler knows about its attempt, and how it talks back."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any, ParamSpec, TypeVar, cast, overload
+
+from .attempt import LeasedJob, sendable
+from .channel import Channel
+from .errors import SnoozeException
+from .steps import Done, Steps
+from .stop import StopSignal
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class JobContext:
+    """Safe to use from any thread."""
+
+    __slots__ = ("_channel", "_percent", "_signal", "_steps", "job")
+
+    def __init__(self, job: LeasedJob, channel: Channel, signal: StopSignal) -> None:
+        self.job = job
+        self._channel = channel
+        self._signal = signal
+        self._steps: Steps | None = None
+        self._percent = 0
+
+    @property
+    def id(self) -> str:
+        """The same in every attempt of the job: a good idempotency key for calls to others."""
+        return self.job.id
+
+    @property
+    def attempt(self) -> int:
+        return self.job.attempt
+
+    @property
+    def is_cancelled(self) -> bool:
+        """True once the handler should stop, for whatever reason."""
+        return self._signal.kind is not None
+
+    @property
+    def cancel_reason(self) -> str | None:
+        return self._signal.reason if self.is_cancelled else None
+
+    def check_cancelled(self) -> None:
+        """Raises CancelledException when the handler should stop."""
+        if self._signal.kind is not None:
+            self._signal.check()
+
+    def on_cancel(self, callback: Callable[[], object]) -> None:
+        """Calls back once when the handler should stop; at once if that is so already."""
+        self._signal.on_stop(callback)
+
+    def sleep(self, seconds: float) -> None:
+        """As time.sleep, but ends with CancelledException when the handler should stop."""
+        if self._signal.wait(seconds):
+            self._signal.check()
+
+    def progress(self, percent: float, message: str = "") -> None:
+        """Cheap to call often: the last value is sent about twice a second."""
+        self._percent = max(0, min(100, int(percent)))
+        self._channel.progress(self._percent, sendable(message[:4_000]))
+
+    def log(self, text: str) -> None:
+        """Adds lines to the job's log; sent about twice a second, and before the job ends."""
+        self._channel.log(text)
+
+    def event(self, kind: str, data: Any = None) -> None:
+        """Adds an entry to the job's timeline and returns once it is durable."""
+        self._channel.event(kind, {} if data is None else data)
+
+    def snooze(self, seconds: float) -> SnoozeException:
+        """``raise ctx.snooze(60)``: come back later, without using budget."""
+        return SnoozeException(seconds)
+
+    @overload
+    def step(
+        self, name: str, body: Callable[P, Awaitable[T]], *args: P.args, **kw: P.kwargs
+    ) -> Awaitable[T]: ...
+
+    @overload
+    def step(self, name: str, body: Callable[P, T], *args: P.args, **kw: P.kwargs) -> T: ...
+
+    def step(self, name: str, body: Callable[..., Any], *args: Any, **kw: Any) -> Any:
+        """Calls ``body`` unless an earlier attempt has done so, and keeps what it returns.
+
+        The result is JSON of at most 1 MiB. In an async handler, give an async function and
+        await the call.
+        """
+        if self._steps is None:
+            self._steps = Steps(self._channel, self._signal)
+        if inspect.iscoroutinefunction(body):
+            return self._step_async(self._steps, name, body, args, kw)
+        if _on_event_loop():
+            raise TypeError(
+                f"step {name!r}: in an async handler give an async function and await the step; "
+                "wrap blocking work as 'async def body(): return await asyncio.to_thread(work)'"
+            )
+        return self._step(self._steps, name, body, args, kw)
+
+    def _step(self, steps: Steps, name: str, body: Callable[..., T], args: Any, kw: Any) -> T:
+        begun = steps.enter(name)
+        if isinstance(begun, Done):
+            return cast(T, begun.value)
+        try:
+            result = body(*args, **kw)
+        except Exception as error:
+            steps.failed(begun, error)
+            raise
+        steps.done(begun, result)
+        return result
+
+    async def _step_async(
+        self, steps: Steps, name: str, body: Callable[..., Awaitable[T]], args: Any, kw: Any
+    ) -> T:
+        begun = await asyncio.to_thread(steps.enter, name)
+        if isinstance(begun, Done):
+            return cast(T, begun.value)
+        try:
+            result = await body(*args, **kw)
+        except Exception as error:
+            await asyncio.to_thread(steps.failed, begun, error)
+            raise
+        await asyncio.to_thread(steps.done, begun, result)
+        return result
+
+    def restarted(self) -> None:
+        if self._steps is not None:
+            self._steps.restart()
+
+
+def _on_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

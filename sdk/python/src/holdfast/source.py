@@ -1,0 +1,55 @@
+"""Where attempts come from and where their ends go; one class per protocol of the server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .attempt import Attempt
+from .outcome import Outcome
+
+
+@dataclass(frozen=True)
+class Pulse:
+    """What the server answered to a heartbeat of one attempt."""
+
+    attempt: Attempt
+    held: bool
+    cancel_reason: str | None = None
+    control: dict[str, Any] | None = None
+    why_lost: str = "the server gave the job to another attempt, or it has ended"
+
+
+@dataclass(frozen=True)
+class StepReport:
+    step_id: str
+    index: int
+    state: str
+    attempt: int
+    result: Any = None
+    signature: str | None = None
+    recovery: dict[str, Any] | None = None
+    """The operator's request that this attempt of the step carries out."""
+
+
+class JobSource(Protocol):
+    """Calls that fail raise ServerUnavailableException and may be made again."""
+
+    def started(self, attempt: Attempt) -> bool: ...
+
+    def heartbeat(self, attempts: Sequence[Attempt]) -> list[Pulse]: ...
+
+    def signals(self) -> list[tuple[str, int, str | None, dict[str, Any] | None]]: ...
+
+    def settle(self, ends: Sequence[tuple[Attempt, Outcome]]) -> list[bool]: ...
+
+    def progress(self, attempts: Sequence[tuple[Attempt, int, str]]) -> None: ...
+
+    def log(self, attempt: Attempt, first: int, lines: Sequence[str]) -> None: ...
+
+    def event(self, attempt: Attempt, kind: str, data: Any) -> bool: ...
+
+    def steps(self, attempt: Attempt) -> list[dict[str, Any]]: ...
+
+    def step(self, attempt: Attempt, report: StepReport) -> bool: ...

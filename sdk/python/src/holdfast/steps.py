@@ -1,0 +1,128 @@
+"""Steps with checkpoints: what is done is not done again by a later attempt."""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import Any
+
+from .attempt import sendable
+from .channel import Channel
+from .http import dump
+from .source import StepReport
+from .stop import StopSignal
+
+WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/-]{0,99}")
+SIGNATURE_CHARS = 1_000
+CHECKPOINT_BYTES = 1024 * 1024
+
+
+class RestartHandler(BaseException):
+    """An operator asked for a step that this run has passed: the handler begins again."""
+
+
+class Done:
+    """The step's checkpoint is there."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Steps:
+    """The steps of one attempt. A handler runs one of them at a time."""
+
+    def __init__(self, channel: Channel, signal: StopSignal) -> None:
+        self._channel = channel
+        self._signal = signal
+        self._lock = threading.Lock()
+        self._known: dict[str, dict[str, Any]] | None = None
+        self._entered: list[str] = []
+        self._honoured: set[str] = set()
+
+    def restart(self) -> None:
+        self._entered.clear()
+
+    def enter(self, name: str) -> Done | StepReport:
+        """Either what the step left earlier, or its report as RUNNING, already told."""
+        if not WORD.fullmatch(name):
+            raise ValueError(
+                f"step name {name!r}: use up to 100 letters, digits and _ . : / -, "
+                "and begin with a letter or a digit"
+            )
+        with self._lock:
+            return self._enter(name)
+
+    def _enter(self, name: str) -> Done | StepReport:
+        self._signal.check()
+        known = self._all_known()
+        self._wait_while_held()
+        recovery = self._recovery(name)
+        if name in self._entered:
+            raise ValueError(f"step {name!r} was run before in this attempt: give each its name")
+        self._entered.append(name)
+        step = known.get(name)
+        if step is not None and step["state"] == "DONE" and recovery is None:
+            return Done(step.get("checkpoint"))
+        index = (
+            step["stepIndex"]
+            if step
+            else 1 + max((one["stepIndex"] for one in known.values()), default=0)
+        )
+        attempt = (step["attempt"] if step else 0) + 1
+        report = StepReport(name, index, "RUNNING", attempt, recovery=recovery)
+        self._channel.step(report)
+        known[name] = {"stepId": name, "stepIndex": index, "state": "RUNNING", "attempt": attempt}
+        if recovery is not None:
+            self._honoured.add(recovery["updatedAt"])
+            if recovery["action"] == "accept_step":
+                self.done(report, None)
+                return Done(None)
+            if recovery["action"] != "retry_step":
+                for other in known.values():
+                    if other["stepIndex"] > index:
+                        other["state"] = "INTERRUPTED"
+        return report
+
+    def done(self, running: StepReport, result: Any) -> None:
+        size = len(dump(result).encode())
+        if size > CHECKPOINT_BYTES:
+            raise ValueError(
+                f"step {running.step_id!r} returned {size:,} bytes, over 1 MiB: "
+                "store the data and return a reference"
+            )
+        report = StepReport(running.step_id, running.index, "DONE", running.attempt, result)
+        self._channel.step(report)
+        if self._known is not None:
+            self._known[running.step_id] |= {"state": "DONE", "checkpoint": result}
+
+    def failed(self, running: StepReport, error: BaseException) -> None:
+        """Not told once the handler should stop: the server then shows it as INTERRUPTED."""
+        if self._signal.kind is not None:
+            return
+        signature = sendable(f"{type(error).__name__}: {error}"[:SIGNATURE_CHARS])
+        self._channel.step(
+            StepReport(
+                running.step_id, running.index, "FAILED", running.attempt, signature=signature
+            )
+        )
+
+    def _all_known(self) -> dict[str, dict[str, Any]]:
+        if self._known is None:
+            self._known = {one["stepId"]: one for one in self._channel.steps()}
+        return self._known
+
+    def _wait_while_held(self) -> None:
+        """A pause or takeover by an operator lasts until neither is asked any more."""
+        while (asked := self._channel.control()) and (asked["paused"] or asked["takeover"]):
+            self._signal.wait(0.2)
+            self._signal.check()
+
+    def _recovery(self, name: str) -> dict[str, Any] | None:
+        asked = (self._channel.control() or {}).get("recovery")
+        if not asked or asked["updatedAt"] in self._honoured:
+            return None
+        if asked["stepId"] in self._entered:
+            raise RestartHandler
+        return dict(asked) if asked["stepId"] == name else None

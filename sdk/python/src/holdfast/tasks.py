@@ -1,0 +1,202 @@
+"""The task protocol, /v1/tasks: one request per attempt, with the token of its envelope.
+
+Pushed attempts use it, since whoever gets a push may have no API key.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.parse import quote
+
+from .attempt import Attempt
+from .errors import (
+    FailureCategory,
+    HoldfastException,
+    RefusedException,
+    ServerUnavailableException,
+)
+from .http import Http, dump
+from .outcome import Cancelled, Failed, Outcome, Released, Snoozed, Succeeded, failed
+from .source import Pulse, StepReport
+
+log = logging.getLogger("holdfast")
+
+MOST_LINES = 1_000
+LOG_BYTES = 200_000
+PARALLEL = 8
+
+
+class TaskSource:
+    """Calls back to the server that the envelopes name."""
+
+    def __init__(self, http: Http, worker: str) -> None:
+        self._http = http
+        self._worker = worker
+        self._calls = ThreadPoolExecutor(PARALLEL, thread_name_prefix="holdfast-callback")
+
+    def started(self, attempt: Attempt) -> bool:
+        """False when the attempt is no longer to begin."""
+        return self._held(attempt, "POST", "started", {"workerId": self._worker}) is not None
+
+    def heartbeat(self, attempts: Sequence[Attempt]) -> list[Pulse]:
+        """A call that fails is left out of the answer: its attempt stays due."""
+        if len(attempts) == 1:
+            return [self._beat(attempts[0])]
+        found = [self._calls.submit(self._beat, one) for one in attempts]
+        pulses: list[Pulse] = []
+        away: ServerUnavailableException | None = None
+        for future in found:
+            try:
+                pulses.append(future.result())
+            except ServerUnavailableException as failure:
+                away = failure
+        if not pulses and away is not None:
+            raise away
+        return pulses
+
+    def _beat(self, attempt: Attempt) -> Pulse:
+        timeout = max(1.0, min(10.0, attempt.lease / 2))
+        body = {"workerId": self._worker}
+        answer = self._held(attempt, "POST", "heartbeat", body, timeout)
+        if answer is None:
+            return Pulse(attempt, False)
+        if answer.get("taskToken"):
+            attempt.token = answer["taskToken"]
+        reason = answer.get("cancelReason") or "no reason given"
+        cancel = reason if answer["shouldCancel"] else None
+        return Pulse(attempt, True, cancel, answer.get("liveControl"))
+
+    def signals(self) -> list[tuple[str, int, str | None, dict[str, Any] | None]]:
+        return []
+
+    def settle(self, ends: Sequence[tuple[Attempt, Outcome]]) -> list[bool]:
+        if len(ends) == 1:
+            return [self._complete(*ends[0])]
+        found = [self._calls.submit(self._complete, *end) for end in ends]
+        return [future.result() for future in found]
+
+    def _complete(self, attempt: Attempt, outcome: Outcome) -> bool:
+        try:
+            return self._completed(attempt, _completion(outcome))
+        except RefusedException as refused:
+            code = "RESULT_TOO_LARGE" if refused.status == 413 else "RESULT_NOT_JSON"
+            message = f"the server refused the end of the attempt: {refused}"
+            log.error("%r: %s", attempt.job, message)
+            end = failed(FailureCategory.USER_CODE, code, message, False)
+        try:
+            return self._completed(attempt, _completion(end))
+        except RefusedException:
+            log.exception("%r: its lease will run out", attempt.job)
+            return False
+
+    def _completed(self, attempt: Attempt, said: str) -> bool:
+        head = dump({"workerId": self._worker, "attempt": attempt.number})
+        body = f"{head[:-1]},{said[1:]}".encode()
+        return self._send(attempt, "POST", "completed", body, 40.0) is not None
+
+    def progress(self, attempts: Sequence[tuple[Attempt, int, str]]) -> None:
+        for attempt, percent, message in attempts:
+            body = {"workerId": self._worker, "progressPct": percent, "message": message}
+            self._held(attempt, "POST", "heartbeat", body)
+
+    def log(self, attempt: Attempt, first: int, lines: Sequence[str]) -> None:
+        start = 0
+        while start < len(lines):
+            stop, size = start, 0
+            while stop < len(lines) and stop - start < MOST_LINES and size < LOG_BYTES:
+                size += len(lines[stop]) * 3 + 3
+                stop += 1
+            body = {"firstLine": first + start, "lines": list(lines[start:stop])}
+            self._held(attempt, "POST", "log", body)
+            start = stop
+
+    def event(self, attempt: Attempt, kind: str, data: Any) -> bool:
+        raise HoldfastException(
+            "a pushed job cannot add events, since the server has no call for it: "
+            "use ctx.log, or let a worker pull the queue"
+        )
+
+    def steps(self, attempt: Attempt) -> list[dict[str, Any]]:
+        answer = self._send(attempt, "GET", "steps", None, 40.0)
+        return [] if answer is None else list(answer["steps"])
+
+    def step(self, attempt: Attempt, report: StepReport) -> bool:
+        body: dict[str, Any] = {
+            "stepIndex": report.index,
+            "state": report.state,
+            "stepAttempt": report.attempt,
+        }
+        if report.state == "DONE":
+            body["result"] = report.result
+        elif report.state == "FAILED":
+            body |= {
+                "failureClass": "transient_runtime",
+                "failureSignature": report.signature,
+                "strategy": "queue_retry",
+            }
+        if report.recovery is not None:
+            body["honoured"] = report.recovery["updatedAt"]
+        path = f"steps/{quote(report.step_id, safe='')}"
+        return self._held(attempt, "PUT", path, body) is not None
+
+    def _held(
+        self,
+        attempt: Attempt,
+        method: str,
+        what: str,
+        body: dict[str, Any],
+        timeout: float = 40.0,
+    ) -> Any:
+        sent = dump(body | {"attempt": attempt.number}).encode()
+        return self._send(attempt, method, what, sent, timeout)
+
+    def _send(
+        self, attempt: Attempt, method: str, what: str, body: bytes | None, timeout: float
+    ) -> Any:
+        """The answer, or None when the attempt does not hold its task any more."""
+        try:
+            return self._http.call(
+                method, f"/v1/tasks/{attempt.id}/{what}", body, timeout, attempt.token
+            )
+        except RefusedException as refused:
+            if refused.status in (401, 403, 404, 409, 410):
+                log.info("%r is lost: %s", attempt.job, refused)
+                return None
+            raise
+
+    def close(self) -> None:
+        self._calls.shutdown(wait=False)
+
+
+def _completion(outcome: Outcome) -> str:
+    if isinstance(outcome, Succeeded):
+        return f'{{"outcome":"SUCCEEDED","output":{outcome.output}}}'
+    if isinstance(outcome, Cancelled):
+        return dump({"outcome": "CANCELLED", "cancelledDuringPhase": "running"})
+    if isinstance(outcome, Failed):
+        failure, delay = outcome.failure, outcome.delay
+        error: dict[str, Any] = {
+            "category": failure.category.value,
+            "code": failure.code,
+            "message": failure.message,
+            "retryable": failure.retryable,
+            "stackTrace": failure.stack_trace,
+        }
+    elif isinstance(outcome, Snoozed | Released):
+        # This protocol has neither; the next attempt uses budget.
+        code = "SNOOZED" if isinstance(outcome, Snoozed) else "WORKER_SHUTDOWN"
+        delay = outcome.delay if isinstance(outcome, Snoozed) else 0.0
+        error = {
+            "category": FailureCategory.INFRASTRUCTURE.value,
+            "code": code,
+            "message": f"{code.lower()}: comes back after {delay} s",
+            "retryable": True,
+        }
+    else:
+        raise TypeError(f"{outcome} is not reported")
+    if delay is not None:
+        error["retryAfterMs"] = round(delay * 1000)
+    return dump({"outcome": "FAILED", "error": error})
