@@ -30,9 +30,7 @@ export interface AttemptHost {
 }
 
 type Outcome =
-  | { type: "returned"; output: string | undefined }
-  | { type: "threw"; thrown: unknown }
-  | { type: "abandoned" };
+  { type: "returned"; output: string | undefined } | { type: "threw"; thrown: unknown } | { type: "abandoned" };
 
 /** One execution of a job, from its handler's first line to its settlement. */
 export class Attempt implements JobContext, Held {
@@ -212,9 +210,7 @@ export class Attempt implements JobContext, Held {
         return failed(failure("TIMEOUT", "ATTEMPT_TIMEOUT", text));
       }
       case "PAST_DEADLINE":
-        return failed(
-          failure("TIMEOUT", "DEADLINE_EXCEEDED", "the job's deadline passed while it was running"),
-        );
+        return failed(failure("TIMEOUT", "DEADLINE_EXCEEDED", "the job's deadline passed while it was running"));
     }
   }
 
@@ -304,7 +300,5 @@ export class Attempt implements JobContext, Held {
 
 /** Without a lease there is nothing to settle, and a worker on its way out gives everything back. */
 function outranks(why: StopReason, other: StopReason): boolean {
-  return why === "LEASE_LOST"
-    ? other !== "LEASE_LOST"
-    : why === "SHUTDOWN" && other !== "LEASE_LOST" && other !== why;
+  return why === "LEASE_LOST" ? other !== "LEASE_LOST" : why === "SHUTDOWN" && other !== "LEASE_LOST" && other !== why;
 }

@@ -183,11 +183,7 @@ export async function check(server: Server, queues: readonly string[]): Promise<
           : trouble;
       }
       const patience =
-        trouble.code === "ENOTFOUND"
-          ? 0
-          : trouble.code === "ECONNREFUSED"
-            ? REFUSED_PATIENCE_MS
-            : START_PATIENCE_MS;
+        trouble.code === "ENOTFOUND" ? 0 : trouble.code === "ECONNREFUSED" ? REFUSED_PATIENCE_MS : START_PATIENCE_MS;
       if (Date.now() - began > patience) {
         throw trouble;
       }

@@ -52,11 +52,7 @@ export class Holdfast {
     const sent = jobs.map((job) => ({ ...job, id: job.id ?? uuidv7() }));
     const json = JSON.stringify(many ? { jobs: sent } : sent[0]);
     const answer = await this.insist<Enqueued | { jobs: Enqueued[] }>("POST", "/v1/jobs", json, true);
-    const enqueued = ("jobs" in answer ? answer.jobs : [answer]).map((one, i) => ({
-      id: one.id,
-      // Where this library chose the id, only an earlier try of this very call can have used it.
-      duplicate: one.duplicate && (jobs[i]?.id !== undefined || one.id !== sent[i]?.id),
-    }));
+    const enqueued = "jobs" in answer ? answer.jobs : [answer];
     return many ? enqueued : (enqueued[0] as Enqueued);
   }
 
@@ -165,12 +161,7 @@ export class Holdfast {
    *
    * @param again whether the server answers the second of two equal requests as it did the first
    */
-  private async insist<T>(
-    method: "GET" | "POST",
-    path: string,
-    json?: string,
-    again = method === "GET",
-  ): Promise<T> {
+  private async insist<T>(method: "GET" | "POST", path: string, json?: string, again = method === "GET"): Promise<T> {
     const end = Date.now() + this.patienceMs;
     const backoff = new Backoff();
     for (;;) {

@@ -46,7 +46,7 @@ class HeartbeatThread {
   private take(message: ToKeeper): void {
     switch (message.type) {
       case "hold":
-        message.leases.forEach(([id, attempt]) => this.leases.set(id, attempt));
+        message.leases.forEach(([id, attempt]) => this.hold(id, attempt));
         break;
       case "drop":
         for (const [id, attempt] of message.leases) {
@@ -63,6 +63,15 @@ class HeartbeatThread {
         this.tasks.delete(message.key);
         break;
     }
+  }
+
+  /** A job that is claimed again was lost by the attempt that held it before. */
+  private hold(id: string, attempt: number): void {
+    const before = this.leases.get(id);
+    if (before !== undefined && before !== attempt) {
+      this.tell({ type: "lost", leases: [[id, before]] });
+    }
+    this.leases.set(id, attempt);
   }
 
   tell(message: FromKeeper): void {

@@ -1,10 +1,4 @@
-import {
-  HoldfastError,
-  KeyRefusedError,
-  NotFoundError,
-  RefusedError,
-  ServerUnavailableError,
-} from "./errors.js";
+import { HoldfastError, KeyRefusedError, NotFoundError, RefusedError, ServerUnavailableError } from "./errors.js";
 
 export interface ServerOptions {
   /** Such as `https://jobs.example.org`; `HOLDFAST_SERVER_URL`, or `http://127.0.0.1:8420`, unless given. */
@@ -162,15 +156,11 @@ function refusal(url: string, response: Response, text: string): HoldfastError {
     case 502:
     case 503:
     case 504:
-      return new ServerUnavailableError(
-        error || "unavailable",
-        `the server at ${url} answers ${status}: ${message}`,
-        {
-          status,
-          retryAfterMs: retryAfter(response),
-          mayHaveHappened: status === 502 || status === 504,
-        },
-      );
+      return new ServerUnavailableError(error || "unavailable", `the server at ${url} answers ${status}: ${message}`, {
+        status,
+        retryAfterMs: retryAfter(response),
+        mayHaveHappened: status === 502 || status === 504,
+      });
     default:
       return status < 500
         ? new RefusedError(error || "refused", message || `the server at ${url} answers ${status}`, {

@@ -34,10 +34,7 @@ export class JobLog {
       this.chars -= (this.lines.shift() as string).length;
       this.firstLine++;
     }
-    this.timer ??= setTimeout(
-      () => void this.flush(),
-      Math.max(GATHER_MS, this.sentAt + INTERVAL_MS - Date.now()),
-    );
+    this.timer ??= setTimeout(() => void this.flush(), Math.max(GATHER_MS, this.sentAt + INTERVAL_MS - Date.now()));
   }
 
   /** Resolves when all lines so far are durable, or cannot become so. */

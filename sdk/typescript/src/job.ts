@@ -53,7 +53,7 @@ export interface NewJob<P = unknown> {
 
 export interface Enqueued {
   id: string;
-  /** A job with the same id or unique key was there before; `id` is that of the other job. */
+  /** The unique key was taken, no job was made, and `id` is that of the job that holds the key. */
   duplicate: boolean;
 }
 

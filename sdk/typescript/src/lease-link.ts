@@ -69,9 +69,7 @@ export class LeaseLink implements AttemptLink {
       this.pieceText += text;
       changed.set(this.piece, this.pieceText);
     }
-    const acks = await Promise.all(
-      [...changed].map(([piece, text]) => this.report(rest({ log: { piece, text } }))),
-    );
+    const acks = await Promise.all([...changed].map(([piece, text]) => this.report(rest({ log: { piece, text } }))));
     return acks.includes("LEASE_LOST") ? "LEASE_LOST" : "ACCEPTED";
   }
 

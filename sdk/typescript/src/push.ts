@@ -38,10 +38,10 @@ export class PushReceiver {
     private readonly options: PushOptions,
     private readonly worker: PushHost,
   ) {
-    if (options.secret.length < 16) {
+    if (!/^[!-~]{16,1000}$/.test(options.secret)) {
       throw new HoldfastError(
         "bad_secret",
-        "the dispatch secret has fewer than 16 characters: the server takes none such",
+        "the dispatch secret must have 16 to 1000 characters of printable ASCII, no spaces, as the server's has",
       );
     }
     this.digest = sha256(`Bearer ${options.secret}`);
@@ -155,12 +155,7 @@ function envelope(text: string): Envelope {
   return task as Envelope;
 }
 
-function answer(
-  status: number,
-  error: string,
-  message: string,
-  headers: Record<string, string> = {},
-): Response {
+function answer(status: number, error: string, message: string, headers: Record<string, string> = {}): Response {
   return new Response(JSON.stringify({ error, message }), {
     status,
     headers: { "content-type": "application/json", ...headers },

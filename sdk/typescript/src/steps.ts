@@ -139,11 +139,7 @@ export class Steps {
     }
   }
 
-  private async done(
-    step: StepStatus,
-    about: Pick<StepReport, "stepId" | "stepIndex" | "stepAttempt">,
-    json: string,
-  ) {
+  private async done(step: StepStatus, about: Pick<StepReport, "stepId" | "stepIndex" | "stepAttempt">, json: string) {
     await this.tell({ ...about, state: "DONE", checkpoint: json });
     step.state = "DONE";
   }
@@ -157,9 +153,7 @@ export class Steps {
     }
     const text = storable(thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown));
     if (thrown instanceof CancelledError || this.jobSignal().aborted) {
-      await this.tell({ ...about, state: "INTERRUPTED", summary: "stopped with its job" }).catch(
-        () => undefined,
-      );
+      await this.tell({ ...about, state: "INTERRUPTED", summary: "stopped with its job" }).catch(() => undefined);
       return;
     }
     const permanent = thrown instanceof FailedError && !thrown.retryable;
@@ -174,11 +168,7 @@ export class Steps {
   }
 
   /** A takeover, or a request for this step or one before it, does not wait for the body. */
-  private abortWhenAsked(
-    step: StepStatus,
-    known: Map<string, StepStatus>,
-    stop: AbortController,
-  ): () => void {
+  private abortWhenAsked(step: StepStatus, known: Map<string, StepStatus>, stop: AbortController): () => void {
     const signal = this.jobSignal();
     const onAbort = (): void => stop.abort(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });

@@ -37,11 +37,7 @@ export class TaskLink implements AttemptLink {
 
   /** Throws what the server answered unless it is 200: then the work must not begin. */
   async started(): Promise<void> {
-    await this.insist(
-      "POST",
-      "/started",
-      JSON.stringify({ workerId: this.workerId, attempt: this.task.attempt }),
-    );
+    await this.insist("POST", "/started", JSON.stringify({ workerId: this.workerId, attempt: this.task.attempt }));
   }
 
   /** This protocol knows neither snooze nor release: both are failures that are tried again, and use budget. */

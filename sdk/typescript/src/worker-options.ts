@@ -48,10 +48,7 @@ export function settingsOf(options: WorkerOptions): Settings {
   within("shutdownTimeoutMs", settings.shutdownTimeoutMs, 0, 0x7fffffff);
   within("unknownKindsMs", settings.unknownKindsMs, 0, Number.MAX_SAFE_INTEGER);
   within("maxBlockedMs", settings.maxBlockedMs, 1_000, Number.MAX_SAFE_INTEGER);
-  if (
-    settings.queues.length === 0 ||
-    !settings.queues.every((queue) => /^[A-Za-z0-9][\w.-]{0,47}$/.test(queue))
-  ) {
+  if (settings.queues.length === 0 || !settings.queues.every((queue) => /^[A-Za-z0-9][\w.-]{0,47}$/.test(queue))) {
     throw new HoldfastError(
       "bad_name",
       `queues is ${JSON.stringify(settings.queues)}: it must hold at least one name of letters, digits, '_', '.' and '-', 48 at most`,

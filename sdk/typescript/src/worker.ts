@@ -57,9 +57,7 @@ export class Worker {
         this.settling.delete(attempt);
         this.tellChanged();
         if (ack === "LEASE_LOST") {
-          this.logger.warn(
-            `${attempt.task.kind} ${attempt.id}: its end came too late, another attempt holds the job`,
-          );
+          this.logger.warn(`${attempt.task.kind} ${attempt.id}: its end came too late, another attempt holds the job`);
         }
       },
     };
@@ -81,10 +79,7 @@ export class Worker {
   /** Resolves when the worker serves its queues; throws what to do when it could not work. */
   async start(): Promise<void> {
     if (this.handlers.size === 0) {
-      throw new HoldfastError(
-        "no_handlers",
-        "a worker needs at least one handler: call worker.handler(kind, …) first",
-      );
+      throw new HoldfastError("no_handlers", "a worker needs at least one handler: call worker.handler(kind, …) first");
     }
     if (this.claimer || this.stopped) {
       throw new HoldfastError("already_started", "a worker starts once: make another one");
@@ -107,9 +102,7 @@ export class Worker {
       this.outage,
     );
     this.claiming = this.claimer.run();
-    this.logger.info(
-      `${this.name} serves ${queues.join(", ")} at ${this.server.url} with concurrency ${concurrency}`,
-    );
+    this.logger.info(`${this.name} serves ${queues.join(", ")} at ${this.server.url} with concurrency ${concurrency}`);
   }
 
   /** Starts, and stops on SIGTERM or SIGINT; resolves when the worker has stopped. A second signal ends the process. */
@@ -206,14 +199,10 @@ export class Worker {
   private async releaseUnknown(shared: LeaseLinks): Promise<void> {
     const path = `/v1/leases?worker=${encodeURIComponent(this.name)}`;
     const { leases } = await this.server.get<{ leases: { taskId: string; attempt: number }[] }>(path);
-    const known = new Set(
-      [...this.running, ...this.settling].map((attempt) => `${attempt.id}.${attempt.attempt}`),
-    );
+    const known = new Set([...this.running, ...this.settling].map((attempt) => `${attempt.id}.${attempt.attempt}`));
     const unknown = leases.filter((lease) => !known.has(`${lease.taskId}.${lease.attempt}`));
     const released: Settlement = { outcome: "RELEASED", abortedByShutdown: false };
-    await Promise.all(
-      unknown.map(({ taskId, attempt }) => new LeaseLink(shared, [taskId, attempt]).settle(released)),
-    );
+    await Promise.all(unknown.map(({ taskId, attempt }) => new LeaseLink(shared, [taskId, attempt]).settle(released)));
   }
 
   private tellChanged(): void {
