@@ -112,13 +112,15 @@ export class Outbox {
         batch.forEach((entry, i) => entry.resolve(acks[i] as Ack));
         return;
       } catch (trouble) {
+        let leastMs: number | undefined;
         if (trouble instanceof ServerUnavailableError || trouble instanceof KeyRefusedError) {
           this.outage.begins(trouble);
+          leastMs = trouble instanceof ServerUnavailableError ? trouble.retryAfterMs : undefined;
         } else if (trouble instanceof RefusedError || ++faults === TRIES_OF_FAULTS) {
           await this.apart(batch, trouble);
           return;
         }
-        await pause(backoff.next(), this.closing.signal);
+        await pause(backoff.next(leastMs), this.closing.signal);
         if (this.closing.signal.aborted) {
           batch.forEach((entry) => entry.reject(closed()));
           return;

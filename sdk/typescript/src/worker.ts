@@ -105,9 +105,14 @@ export class Worker {
     this.logger.info(`${this.name} serves ${queues.join(", ")} at ${this.server.url} with concurrency ${concurrency}`);
   }
 
-  /** Starts, and stops on SIGTERM or SIGINT; resolves when the worker has stopped. A second signal ends the process. */
-  async run(): Promise<void> {
+  /**
+   * Starts, and stops on SIGTERM or SIGINT; resolves when the worker has stopped. A second signal ends the process.
+   *
+   * @param started called when the worker serves its queues
+   */
+  async run(started?: () => void): Promise<void> {
     await this.start();
+    started?.();
     await new Promise<void>((resolve) => {
       let told = false;
       const onSignal = (signal: NodeJS.Signals): void => {

@@ -1,30 +1,16 @@
 import assert from "node:assert/strict";
-import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 import { type CancelledError, FailedError } from "holdfast";
+import { listen } from "./fetch-server.js";
 import { aborted, call, ends, holdfast, newQueue, newWorker, sleep, until } from "./fixtures.js";
 
 const SECRET = "a-secret-of-enough-characters";
 
 type Fetch = (request: Request) => Promise<Response>;
 
-/** A server that works with Request and Response, on the one of Node. */
 async function serve(t: TestContext, handle: Fetch): Promise<string> {
-  const server = createServer((incoming, outgoing) => {
-    void (async () => {
-      const response = await handle(
-        new Request(`http://localhost${incoming.url ?? "/"}`, {
-          method: incoming.method ?? "GET",
-          headers: incoming.headers as Record<string, string>,
-          ...(incoming.method === "POST" ? { body: await text(incoming) } : {}),
-        }),
-      );
-      outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-      outgoing.end(await response.text());
-    })();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const server = await listen(handle);
   t.after(() => {
     server.closeAllConnections();
     server.close();
@@ -32,17 +18,9 @@ async function serve(t: TestContext, handle: Fetch): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/tasks`;
 }
 
-async function text(incoming: IncomingMessage): Promise<string> {
-  let all = "";
-  for await (const chunk of incoming.setEncoding("utf8")) {
-    all += chunk as string;
-  }
-  return all;
-}
-
 async function pushTo(t: TestContext, queue: string, url: string, secret = SECRET): Promise<void> {
   await call("PUT", `/v1/queues/${queue}/dispatch`, { url, secret, maxInFlight: 5 });
-  t.after(() => call("DELETE", `/v1/queues/${queue}/dispatch`));
+  t.after(() => call("DELETE", `/v1/queues/${queue}/dispatch`).catch(() => undefined));
 }
 
 test("a task that is pushed runs like one that is claimed", async (t) => {
@@ -71,13 +49,15 @@ test("a task that is pushed runs like one that is claimed", async (t) => {
 test("a pushed task that is cancelled hears it with a heartbeat", async (t) => {
   const queue = newQueue();
   let reason: string | undefined;
+  let began = false;
   const worker = newWorker(t, {}).handler("stops", async (_, ctx) => {
+    began = true;
     reason = ((await aborted(ctx.signal)) as CancelledError).reason;
     ctx.checkCancelled();
   });
   await pushTo(t, queue, await serve(t, worker.push({ secret: SECRET, answer: "settled" })));
   const { id } = await holdfast.enqueue({ kind: "stops", queue });
-  await until("it runs", async () => (await holdfast.get(id)).state === "RUNNING");
+  await until("it runs", () => began);
   await holdfast.cancel(id, "withdrawn");
   await ends(id, "CANCELLED");
   assert.equal(reason, "withdrawn");
