@@ -13,6 +13,8 @@ import type { AttemptLink, Settlement, StepReport, StepStatus } from "./link.js"
 import type { Ack } from "./outbox.js";
 import { Backoff, pause } from "./pause.js";
 
+const TRIES_OF_FAULTS = 5;
+
 /** An attempt that was pushed: each call goes out by itself, with the token of the task. */
 export class TaskLink implements AttemptLink {
   private readonly server: Server;
@@ -124,7 +126,7 @@ export class TaskLink implements AttemptLink {
   /** Sends it again until it is answered, or the task is given up. */
   private async insist<T>(method: string, path: string, json?: string): Promise<T> {
     const backoff = new Backoff(200, 10_000);
-    for (;;) {
+    for (let faults = 0; ;) {
       try {
         return await this.server.call<T>(method, this.path + path, {
           ...(json === undefined ? {} : { json }),
@@ -134,10 +136,11 @@ export class TaskLink implements AttemptLink {
         if (trouble instanceof NotFoundError || (trouble instanceof RefusedError && isGone(trouble.status))) {
           throw new LeaseLostError();
         }
-        if (!(trouble instanceof ServerUnavailableError) || this.given) {
+        const fault = trouble instanceof HoldfastError && (trouble.status ?? 0) >= 500 && ++faults < TRIES_OF_FAULTS;
+        if (!(trouble instanceof ServerUnavailableError || fault) || this.given) {
           throw trouble;
         }
-        await pause(backoff.next(trouble.retryAfterMs));
+        await pause(backoff.next(trouble instanceof ServerUnavailableError ? trouble.retryAfterMs : undefined));
       }
     }
   }

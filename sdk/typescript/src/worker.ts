@@ -137,7 +137,8 @@ export class Worker {
   push(options: PushOptions): (request: Request) => Promise<Response> {
     this.receiver ??= new PushReceiver(options, {
       workerId: this.name,
-      keeper: () => this.connect().keeper,
+      // Started now, and not with the first task, whose answer must not wait for it.
+      keeper: this.connect().keeper,
       handlerOf: (kind) => this.handlers.get(kind),
       room: () => this.running.size < this.settings.concurrency && this.stopped === undefined,
       host: this.host,

@@ -99,12 +99,11 @@ export async function freePort(): Promise<number> {
 
 /** Stands between a worker and the server, and does harm to some requests. */
 export class FaultyProxy {
-  /** Whether the answer to this request is lost, although the server has done what was asked. */
-  loses: (path: string) => boolean = () => false;
+  /** Whether this answer is lost, although the server has done what was asked. */
+  loses: (path: string, answer: string) => boolean = () => false;
   /** Whether this request is cut off before the server sees it. */
   cuts: (path: string) => boolean = () => false;
   readonly seen: string[] = [];
-  private readonly open = new Set<ServerResponse>();
 
   private constructor(
     private readonly server: Server,
@@ -135,15 +134,22 @@ export class FaultyProxy {
       request.socket.destroy();
       return;
     }
-    const loses = this.loses(path);
-    this.open.add(response);
     const onward = httpRequest(url + path, { method: request.method, headers: request.headers }, (answer) => {
-      if (loses) {
-        answer.resume().on("end", () => request.socket.destroy());
+      if (path.startsWith("/v1/events")) {
+        response.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(response);
         return;
       }
-      response.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(response);
+      const chunks: Buffer[] = [];
+      answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+      answer.on("end", () => {
+        const body = Buffer.concat(chunks);
+        if (this.loses(path, body.toString())) {
+          request.socket.destroy();
+        } else {
+          response.writeHead(answer.statusCode ?? 500, answer.headers).end(body);
+        }
+      });
     });
     onward.on("error", () => request.socket.destroy());
     response.on("close", () => onward.destroy());
