@@ -18,7 +18,7 @@ export interface PushOptions {
 
 export interface PushHost {
   readonly workerId: string;
-  readonly keeper: LeaseKeeper;
+  keeper(): LeaseKeeper;
   handlerOf(kind: string): Handler | undefined;
   room(): boolean;
   readonly host: AttemptHost;
@@ -90,7 +90,7 @@ export class PushReceiver {
 
   private async begin(task: Envelope, handler: Handler): Promise<Response> {
     const key = `${task.taskId}.${task.attempt}`;
-    const { keeper } = this.worker;
+    const keeper = this.worker.keeper();
     const link = new TaskLink(task, this.worker.workerId, key, keeper);
     const attempt = new Attempt(task, handler, link, this.worker.host);
     this.worker.began(attempt);

@@ -137,13 +137,14 @@ export class Worker {
   push(options: PushOptions): (request: Request) => Promise<Response> {
     this.receiver ??= new PushReceiver(options, {
       workerId: this.name,
-      // Started now, and not with the first task, whose answer must not wait for it.
-      keeper: this.connect().keeper,
+      keeper: () => this.connect().keeper,
       handlerOf: (kind) => this.handlers.get(kind),
       room: () => this.running.size < this.settings.concurrency && this.stopped === undefined,
       host: this.host,
       began: (attempt) => this.running.add(attempt),
     });
+    // Now, and not with the first task: its answer must not wait for a thread to start.
+    this.connect();
     const receiver = this.receiver;
     return (request) => receiver.receive(request);
   }
