@@ -1,0 +1,304 @@
+import { type Handler, infoOf, type JobContext, type JobInfo } from "./context.js";
+import {
+  CancelledError,
+  FailedError,
+  failure,
+  failureOf,
+  LeaseLostError,
+  RefusedError,
+  SnoozeError,
+  type StopReason,
+  storable,
+} from "./errors.js";
+import type { Envelope, LiveControl } from "./job.js";
+import { JobLog } from "./job-log.js";
+import { encoded } from "./json.js";
+import type { Held } from "./lease-keeper.js";
+import type { AttemptLink, Settlement } from "./link.js";
+import type { Logger } from "./log.js";
+import type { Ack } from "./outbox.js";
+import { Progress } from "./progress.js";
+import { Steps } from "./steps.js";
+
+/** What an attempt tells its worker. */
+export interface AttemptHost {
+  readonly logger: Logger;
+  /** The handler has left, or is not waited for any longer: its place is free. */
+  left(attempt: Attempt): void;
+  /** Nothing of it is left to write. */
+  settled(attempt: Attempt, ack: Ack | undefined): void;
+}
+
+type Outcome =
+  { type: "returned"; output: string | undefined } | { type: "threw"; thrown: unknown } | { type: "abandoned" };
+
+/** One execution of a job, from its handler's first line to its settlement. */
+export class Attempt implements JobContext, Held {
+  private controller: AbortController | undefined;
+  private stopped: CancelledError | undefined;
+  private ended = false;
+  private timers: NodeJS.Timeout[] = [];
+  private jobInfo: JobInfo | undefined;
+  private jobLog: JobLog | undefined;
+  private shownProgress: Progress | undefined;
+  private jobSteps: Steps | undefined;
+  private asked: LiveControl | undefined;
+
+  constructor(
+    readonly task: Envelope,
+    private readonly handler: Handler,
+    private readonly link: AttemptLink,
+    private readonly host: AttemptHost,
+  ) {
+    this.asked = task.liveControl ?? undefined;
+  }
+
+  // ---- what the worker does
+
+  async run(): Promise<void> {
+    this.arm("TIMED_OUT", this.task.timeoutMs);
+    this.arm("PAST_DEADLINE", this.task.deadlineMs);
+    let outcome: Outcome;
+    do {
+      outcome = await this.invoke();
+    } while (this.jobSteps?.beginsAgain() && this.stopped === undefined);
+    await this.end(outcome);
+  }
+
+  private async invoke(): Promise<Outcome> {
+    try {
+      const result: unknown = await this.handler(this.task.payload, this);
+      return { type: "returned", output: encoded(result, "RESULT") };
+    } catch (thrown) {
+      return { type: "threw", thrown };
+    }
+  }
+
+  private arm(why: StopReason, ms: number | null | undefined): void {
+    if (ms != null) {
+      // Timers count 31 bits of milliseconds; what lies further away the server enforces.
+      this.timers.push(setTimeout(() => this.stop(why), Math.min(Math.max(ms, 0), 0x7fffffff)));
+    }
+  }
+
+  /** Tells the handler to stop; it has the grace period to leave. */
+  stop(why: StopReason, reason?: string): void {
+    if (this.ended || (this.stopped !== undefined && !outranks(why, this.stopped.why))) {
+      return;
+    }
+    const isFirst = this.stopped === undefined;
+    this.stopped = why === "LEASE_LOST" ? new LeaseLostError() : new CancelledError(why, reason);
+    if (isFirst) {
+      this.controller?.abort(this.stopped);
+      this.timers.push(setTimeout(() => this.abandon(), this.task.cancelGracePeriodMs));
+    }
+  }
+
+  /** Does not wait for the handler any longer. It goes on running, for nothing. */
+  abandon(): void {
+    if (!this.ended) {
+      this.host.logger.warn(
+        `the handler of ${this.task.kind} ${this.id} was told to stop (${this.stopped?.message ?? "abandoned"}) and goes on; ` +
+          "it is not waited for any longer: pass ctx.signal on to what it waits for",
+      );
+      void this.end({ type: "abandoned" });
+    }
+  }
+
+  lost(): void {
+    this.stop("LEASE_LOST");
+  }
+
+  cancelled(reason: string): void {
+    this.stop("CANCELLED", reason);
+  }
+
+  control(asked: LiveControl | undefined): void {
+    this.asked = asked;
+    this.jobSteps?.hear(asked);
+  }
+
+  private async end(outcome: Outcome): Promise<void> {
+    if (this.ended) {
+      return;
+    }
+    this.ended = true;
+    this.timers.forEach((timer) => clearTimeout(timer));
+    this.host.left(this);
+    let ack: Ack | undefined;
+    try {
+      const settlement = this.settlement(outcome);
+      if (settlement === undefined) {
+        this.jobLog?.close();
+      } else {
+        await this.flush();
+        ack = await this.settle(settlement);
+      }
+    } catch (trouble) {
+      this.host.logger.error(`${this.task.kind} ${this.id}: its end could not be told`, trouble);
+    } finally {
+      this.link.ended();
+      this.host.settled(this, ack);
+    }
+  }
+
+  /** What a job reports is written before it is settled. */
+  private async flush(): Promise<void> {
+    if (this.shownProgress) {
+      await this.shownProgress.flush();
+    }
+    if (this.jobLog) {
+      await this.jobLog.flush();
+    }
+  }
+
+  private async settle(settlement: Settlement): Promise<Ack> {
+    try {
+      return await this.link.settle(settlement);
+    } catch (refused) {
+      if (!(refused instanceof RefusedError)) {
+        throw refused;
+      }
+      const code = refused.code === "result_too_large" ? "RESULT_TOO_LARGE" : "RESULT_NOT_JSON";
+      const message = `the server does not take what came of the attempt: ${refused.message}`;
+      const error = failure("USER_CODE", code, message, false);
+      return await this.link.settle({ outcome: "FAILED", error, delayMs: undefined });
+    }
+  }
+
+  /**
+   * Finished work counts, whatever was asked meanwhile. Anything else that happens after a stop is taken as the
+   * consequence of the stop. Undefined when there is nothing to settle.
+   */
+  private settlement(outcome: Outcome): Settlement | undefined {
+    const why = this.stopped?.why;
+    if (why === "LEASE_LOST") {
+      return undefined;
+    }
+    if (outcome.type === "returned") {
+      return { outcome: "SUCCEEDED", output: outcome.output };
+    }
+    if (why !== undefined) {
+      return this.afterStop(why, outcome.type === "abandoned");
+    }
+    const thrown = outcome.type === "threw" ? outcome.thrown : undefined;
+    if (thrown instanceof LeaseLostError) {
+      return undefined;
+    }
+    if (thrown instanceof SnoozeError) {
+      return { outcome: "SNOOZED", delayMs: thrown.delayMs };
+    }
+    const delayMs = thrown instanceof FailedError ? thrown.retryAfterMs : undefined;
+    return { outcome: "FAILED", error: failureOf(thrown), delayMs };
+  }
+
+  private afterStop(why: Exclude<StopReason, "LEASE_LOST">, abandoned: boolean): Settlement {
+    const failed = (error: ReturnType<typeof failure>): Settlement => ({
+      outcome: "FAILED",
+      error,
+      delayMs: undefined,
+    });
+    switch (why) {
+      case "SHUTDOWN":
+        return { outcome: "RELEASED", abortedByShutdown: true };
+      case "CANCELLED":
+        return abandoned
+          ? failed(failure("CANCELLED", "CANCEL_TIMEOUT", "the handler did not stop within the grace period"))
+          : { outcome: "CANCELLED" };
+      case "TIMED_OUT": {
+        const text = `the attempt took longer than its timeout of ${this.task.timeoutMs ?? "?"} ms`;
+        return failed(failure("TIMEOUT", "ATTEMPT_TIMEOUT", text));
+      }
+      case "PAST_DEADLINE":
+        return failed(failure("TIMEOUT", "DEADLINE_EXCEEDED", "the job's deadline passed while it was running"));
+    }
+  }
+
+  // ---- what the handler sees
+
+  get id(): string {
+    return this.task.taskId;
+  }
+
+  get attempt(): number {
+    return this.task.attempt;
+  }
+
+  get job(): JobInfo {
+    return (this.jobInfo ??= infoOf(this.task));
+  }
+
+  /** Made when first asked for: most jobs are over before anybody does. */
+  get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController();
+      if (this.stopped) {
+        this.controller.abort(this.stopped);
+      }
+    }
+    return this.controller.signal;
+  }
+
+  get isCancelled(): boolean {
+    return this.stopped !== undefined;
+  }
+
+  checkCancelled(): void {
+    if (this.stopped) {
+      throw this.stopped;
+    }
+  }
+
+  onCancel(action: (why: CancelledError) => void): void {
+    if (this.stopped) {
+      action(this.stopped);
+    } else {
+      this.signal.addEventListener("abort", () => action(this.stopped as CancelledError), { once: true });
+    }
+  }
+
+  progress(percent: number, message?: string): void {
+    if (!this.ended) {
+      this.shownProgress ??= new Progress(
+        (pct, text) => this.link.progress(pct, text),
+        () => this.lost(),
+      );
+      this.shownProgress.show(percent, message);
+    }
+  }
+
+  log(text: string): void {
+    if (!this.ended) {
+      this.jobLog ??= new JobLog(
+        (lines, first) => this.link.log(lines, first),
+        () => this.lost(),
+      );
+      this.jobLog.add(text);
+    }
+  }
+
+  async event(type: string, data: unknown = {}): Promise<void> {
+    const json = JSON.stringify(data) as string | undefined;
+    if (this.ended || (await this.link.event(storable(type), json ?? "{}")) === "LEASE_LOST") {
+      this.lost();
+      throw new LeaseLostError();
+    }
+  }
+
+  step<T>(id: string, body: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
+    if (this.jobSteps === undefined) {
+      this.jobSteps = new Steps(this.link, () => this.signal);
+      this.jobSteps.hear(this.asked);
+    }
+    return this.jobSteps.run(id, body);
+  }
+
+  snooze(delayMs: number): SnoozeError {
+    return new SnoozeError(delayMs);
+  }
+}
+
+/** Without a lease there is nothing to settle, and a worker on its way out gives everything back. */
+function outranks(why: StopReason, other: StopReason): boolean {
+  return why === "LEASE_LOST" ? other !== "LEASE_LOST" : why === "SHUTDOWN" && other !== "LEASE_LOST" && other !== why;
+}

@@ -1,0 +1,90 @@
+import type { CancelledError, SnoozeError } from "./errors.js";
+import type { Envelope } from "./job.js";
+
+/** What a handler knows about its attempt, and how it talks back. */
+export interface JobContext {
+  /** The same in every attempt of the job: a good idempotency key for calls to others. */
+  readonly id: string;
+  /** The number of this execution, crashes and snoozes included. */
+  readonly attempt: number;
+  readonly job: JobInfo;
+
+  /** Aborts once the handler should stop; `signal.reason` is a `CancelledError` that says why. */
+  readonly signal: AbortSignal;
+  /** True once the handler should stop, for whatever reason. */
+  readonly isCancelled: boolean;
+  /** A good line at every natural break of long work: throws a `CancelledError` when the handler should stop. */
+  checkCancelled(): void;
+  /** Runs once when the handler should stop; at once when that has already been said. */
+  onCancel(action: (why: CancelledError) => void): void;
+
+  /** Cheap to call often: what is written is throttled. From 0 to 100. */
+  progress(percent: number, message?: string): void;
+  /** Lines that people read at the job while it runs and after; sent about once a second. */
+  log(text: string): void;
+  /** Adds an entry to the timeline, and resolves once it is durable. Throws `LeaseLostError`. */
+  event(type: string, data?: unknown): Promise<void>;
+
+  /**
+   * Runs a step of the job, and once it is done never again: a later attempt, on whatever worker, gets its result
+   * from the checkpoint. The result is any JSON, 1 MiB at most.
+   *
+   * @param id of this step in this job
+   * @param body gets a signal that aborts when the job, or an operator, wants the step to stop
+   */
+  step<T>(id: string, body: (signal: AbortSignal) => T | Promise<T>): Promise<T>;
+
+  /** `throw ctx.snooze(60_000)`: come back later, without using budget. */
+  snooze(delayMs: number): SnoozeError;
+}
+
+/** The job of an attempt. */
+export interface JobInfo {
+  readonly id: string;
+  readonly kind: string;
+  readonly queue: string;
+  readonly attempt: number;
+  /** Failed attempts so far. */
+  readonly failures: number;
+  /** How many may fail. */
+  readonly maxAttempts: number | undefined;
+  readonly enqueuedAt: string;
+  readonly deadline: string | undefined;
+  readonly tenant: string;
+  readonly workspace: string;
+  readonly run: string;
+  readonly runKey: string;
+  readonly assetId: string | undefined;
+  readonly partitionKey: string | undefined;
+  readonly resources: Record<string, unknown>;
+  readonly traceparent: string | undefined;
+  /** Why an attempt before this one failed. */
+  readonly lastFailure: { category: string; code: string; message: string; retryable: boolean } | undefined;
+}
+
+export function infoOf(task: Envelope): JobInfo {
+  return {
+    id: task.taskId,
+    kind: task.kind,
+    queue: task.workerQueue,
+    attempt: task.attempt,
+    failures: task.failures ?? 0,
+    maxAttempts: task.maxAttempts ?? undefined,
+    enqueuedAt: task.enqueuedAt,
+    deadline: task.deadline ?? undefined,
+    tenant: task.tenantId,
+    workspace: task.workspaceId,
+    run: task.runId,
+    runKey: task.taskKey,
+    assetId: task.assetId ?? undefined,
+    partitionKey: task.partitionKey ?? undefined,
+    resources: task.resources,
+    traceparent: task.traceparent ?? undefined,
+    lastFailure: task.retryContext ?? undefined,
+  };
+}
+
+/** Does the work of one kind. What it returns is the job's result; what it throws fails the attempt. */
+// Without a type of its own a payload is what the sender put there, so a handler may name the type it expects.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Handler<P = any, R = unknown> = (payload: P, ctx: JobContext) => R | Promise<R>;

@@ -1,0 +1,187 @@
+/** The base of everything this library throws by itself; `code` is for programs, `message` for people. */
+export class HoldfastError extends Error {
+  override readonly name: string = "HoldfastError";
+  readonly code: string;
+  /** The HTTP status, where a server answered. */
+  readonly status: number | undefined;
+
+  constructor(code: string, message: string, options: { status?: number; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.status = options.status;
+  }
+}
+
+/** The server did not answer, or cannot work at the moment. The same call may succeed later. */
+export class ServerUnavailableError extends HoldfastError {
+  override readonly name = "ServerUnavailableError";
+  /** What `Retry-After` said. */
+  readonly retryAfterMs: number | undefined;
+  /** Whether the server may have done what was asked, although no answer arrived. */
+  readonly mayHaveHappened: boolean;
+
+  constructor(
+    code: string,
+    message: string,
+    options: {
+      status?: number;
+      cause?: unknown;
+      retryAfterMs?: number | undefined;
+      mayHaveHappened: boolean;
+    },
+  ) {
+    super(code, message, options);
+    this.retryAfterMs = options.retryAfterMs;
+    this.mayHaveHappened = options.mayHaveHappened;
+  }
+}
+
+/** The server does not accept the API key, or the role of the key does not permit the call. */
+export class KeyRefusedError extends HoldfastError {
+  override readonly name = "KeyRefusedError";
+}
+
+/** The server refuses the request as it is; the message names the field or the state that is in the way. */
+export class RefusedError extends HoldfastError {
+  override readonly name = "RefusedError";
+}
+
+/** There is no such job, or it belongs to another tenant. */
+export class NotFoundError extends HoldfastError {
+  override readonly name = "NotFoundError";
+}
+
+export type FailureCategory =
+  "USER_CODE" | "DATA_QUALITY" | "INFRASTRUCTURE" | "CONFIGURATION" | "TIMEOUT" | "CANCELLED";
+
+const RETRYABLE: Readonly<Record<FailureCategory, boolean>> = {
+  USER_CODE: true,
+  DATA_QUALITY: false,
+  INFRASTRUCTURE: true,
+  CONFIGURATION: false,
+  TIMEOUT: true,
+  CANCELLED: false,
+};
+
+const NEVER_RETRIED: ReadonlySet<string> = new Set([
+  "INPUT_TOO_LARGE",
+  "VALIDATION",
+  "NO_HANDLER",
+  "DEADLINE_EXCEEDED",
+  "CANCEL_TIMEOUT",
+  "TOXIC_JOB",
+]);
+
+/** Thrown by a handler that knows what is wrong. Any other error is `USER_CODE` and is retried. */
+export class FailedError extends Error {
+  override readonly name = "FailedError";
+  readonly category: FailureCategory;
+  readonly code: string;
+  readonly retryable: boolean;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    category: FailureCategory,
+    code: string,
+    message: string,
+    options: { retryable?: boolean; retryAfterMs?: number; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.category = category;
+    this.code = code;
+    this.retryable = options.retryable ?? (RETRYABLE[category] && !NEVER_RETRIED.has(code));
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** Thrown by a handler whose job is to come back later, without using budget. */
+export class SnoozeError extends Error {
+  override readonly name = "SnoozeError";
+  readonly delayMs: number;
+
+  constructor(delayMs: number) {
+    super(`come back in ${delayMs} ms`);
+    if (!Number.isFinite(delayMs) || delayMs < 0) {
+      throw new RangeError(`snooze(${delayMs}): the delay is in milliseconds, and zero or more`);
+    }
+    this.delayMs = Math.round(delayMs);
+  }
+}
+
+export type StopReason = "CANCELLED" | "LEASE_LOST" | "TIMED_OUT" | "PAST_DEADLINE" | "SHUTDOWN";
+
+const STOP_TEXT: Readonly<Record<StopReason, string>> = {
+  CANCELLED: "the job was cancelled",
+  LEASE_LOST: "the lease was lost: another attempt may hold the job",
+  TIMED_OUT: "the attempt's timeout has passed",
+  PAST_DEADLINE: "the job's deadline has passed",
+  SHUTDOWN: "the worker is shutting down",
+};
+
+/** The reason of `ctx.signal`, thrown by `ctx.checkCancelled()`. Let it leave the handler. */
+export class CancelledError extends Error {
+  override readonly name: string = "CancelledError";
+  readonly why: StopReason;
+  /** What whoever cancelled the job gave as the reason; undefined unless `why` is `CANCELLED`. */
+  readonly reason: string | undefined;
+
+  constructor(why: StopReason, reason?: string) {
+    super(reason ? `${STOP_TEXT[why]}: ${reason}` : STOP_TEXT[why]);
+    this.why = why;
+    this.reason = reason;
+  }
+}
+
+/** The attempt no longer holds its job: what it reports counts for nothing. Leave the handler. */
+export class LeaseLostError extends CancelledError {
+  override readonly name = "LeaseLostError";
+
+  constructor() {
+    super("LEASE_LOST");
+  }
+}
+
+/** A failure as the server keeps it. */
+export interface Failure {
+  category: FailureCategory;
+  code: string;
+  message: string;
+  retryable: boolean;
+  stackTrace?: string | null;
+}
+
+/** What an error that left a handler means. */
+export function failureOf(thrown: unknown): Failure {
+  if (thrown instanceof FailedError) {
+    return failure(thrown.category, thrown.code, thrown.message, thrown.retryable, thrown.stack);
+  }
+  if (thrown instanceof Error) {
+    const text = thrown.message === "" ? thrown.name : `${thrown.name}: ${thrown.message}`;
+    return failure("USER_CODE", "HANDLER_FAILED", text, true, thrown.stack);
+  }
+  return failure("USER_CODE", "HANDLER_FAILED", `the handler threw ${String(thrown)}`, true);
+}
+
+const MESSAGE_CHARS = 4_000;
+const TRACE_CHARS = 32_000;
+
+export function failure(
+  category: FailureCategory,
+  code: string,
+  message: string,
+  retryable = RETRYABLE[category] && !NEVER_RETRIED.has(code),
+  stackTrace?: string,
+): Failure {
+  return {
+    category,
+    code: storable(code).slice(0, 100),
+    message: storable(message).slice(0, MESSAGE_CHARS),
+    retryable,
+    ...(stackTrace === undefined ? {} : { stackTrace: storable(stackTrace).slice(0, TRACE_CHARS) }),
+  };
+}
+
+/** PostgreSQL stores neither NUL nor half of a surrogate pair; a failure must not be lost because of one. */
+export function storable(text: string): string {
+  return text.toWellFormed().replaceAll("\u0000", "\uFFFD");
+}

@@ -1,0 +1,22 @@
+export { type ClientOptions, Holdfast, type WaitOptions } from "./client.js";
+export type { Handler, JobContext, JobInfo } from "./context.js";
+export {
+  CancelledError,
+  FailedError,
+  type Failure,
+  type FailureCategory,
+  HoldfastError,
+  KeyRefusedError,
+  LeaseLostError,
+  NotFoundError,
+  RefusedError,
+  ServerUnavailableError,
+  SnoozeError,
+  type StopReason,
+} from "./errors.js";
+export type { EventOptions, LiveEvent } from "./events.js";
+export type { ServerOptions } from "./http.js";
+export type { Cancellation, Enqueued, Job, JobEvent, JobFilter, JobState, NewJob } from "./job.js";
+export type { Logger } from "./log.js";
+export type { PushOptions } from "./push.js";
+export { Worker, type WorkerOptions } from "./worker.js";

@@ -1,0 +1,179 @@
+import type { Failure } from "./errors.js";
+
+export type JobState = "WAITING" | "PENDING" | "RUNNING" | "RETRYING" | "SUCCEEDED" | "FAILED" | "CANCELLED";
+
+const TERMINAL: ReadonlySet<JobState> = new Set(["SUCCEEDED", "FAILED", "CANCELLED"]);
+
+export function isTerminal(state: JobState): boolean {
+  return TERMINAL.has(state);
+}
+
+/** A job to enqueue. Only `kind` must be there. */
+export interface NewJob<P = unknown> {
+  /** Names the handler. */
+  kind: string;
+  /** Any JSON, 1 MiB at most; `{}` unless given. */
+  payload?: P;
+  /** `default` unless given. */
+  queue?: string;
+  /** From 0, first, to 9, last; 5 unless given. */
+  priority?: number;
+  delayMs?: number;
+  runAt?: Date | string;
+  /** How many attempts may fail, the first included. */
+  maxAttempts?: number;
+  /** How often the job is put back after its worker died; 2 unless given. */
+  maxCrashes?: number;
+  /** Of one attempt. */
+  timeoutMs?: number;
+  /** When the job is of no use any more. */
+  deadline?: Date | string;
+  tenant?: string;
+  workspace?: string;
+  run?: string;
+  runKey?: string;
+  parent?: string;
+  /** Ids of jobs that must end first. */
+  after?: readonly string[];
+  whenDependencyFails?: "CANCEL" | "FAIL" | "RUN";
+  /** At most one unfinished job of the kind has this key. */
+  uniqueKey?: string;
+  uniqueStates?: readonly JobState[];
+  uniqueWindowMs?: number;
+  /** Jobs of the queue with this key take turns. */
+  concurrencyKey?: string;
+  concurrencyLimit?: number;
+  assetId?: string;
+  partitionKey?: string;
+  resources?: Record<string, unknown>;
+  traceparent?: string;
+  /** A UUIDv7 of this library unless given. */
+  id?: string;
+}
+
+export interface Enqueued {
+  id: string;
+  /** The unique key was taken, no job was made, and `id` is that of the job that holds the key. */
+  duplicate: boolean;
+}
+
+/** A job as it stands. */
+export interface Job<R = unknown> {
+  id: string;
+  kind: string;
+  queue: string;
+  state: JobState;
+  priority: number;
+  /** The number of the last attempt; it only rises. */
+  attempt: number;
+  failures: number;
+  maxAttempts: number;
+  crashes: number;
+  maxCrashes: number;
+  progress?: number | null;
+  progressMessage?: string | null;
+  worker?: string | null;
+  createdAt: string;
+  runAt: string;
+  startedAt?: string | null;
+  heartbeatAt?: string | null;
+  leaseExpiresAt?: string | null;
+  finishedAt?: string | null;
+  deadline?: string | null;
+  cancelRequestedAt?: string | null;
+  cancelReason?: string | null;
+  tenant: string;
+  workspace: string;
+  run: string;
+  runKey: string;
+  parent?: string | null;
+  uniqueKey?: string | null;
+  concurrencyKey?: string | null;
+  assetId?: string | null;
+  partitionKey?: string | null;
+  resources?: Record<string, unknown>;
+  traceparent?: string | null;
+  payload?: unknown;
+  result?: R;
+  failure?: Failure | null;
+  /** What a list left out because it is long. */
+  omitted?: ("payload" | "result" | "failure.stackTrace")[];
+}
+
+export interface JobFilter {
+  state?: JobState | readonly JobState[];
+  queue?: string;
+  kind?: string;
+  run?: string;
+  parent?: string;
+  tenant?: string;
+  q?: string;
+  createdAfter?: Date | string;
+  createdBefore?: Date | string;
+  brief?: boolean;
+}
+
+export interface Cancellation {
+  id: string;
+  /** The state the job was in; undefined where the job had ended before and the server does not say more. */
+  was?: JobState;
+  answer: "CANCELLED" | "REQUESTED" | "ALREADY_REQUESTED" | "ALREADY_TERMINAL";
+}
+
+export interface JobEvent {
+  number: number;
+  type: string;
+  attempt: number;
+  at: string;
+  data?: unknown;
+}
+
+/** What operators ask of a job that runs in steps. */
+export interface LiveControl {
+  paused: boolean;
+  takeover: boolean;
+  recovery?: Recovery | null;
+}
+
+export interface Recovery {
+  action: "retry_step" | "hard_reset_step" | "resume_from_step" | "accept_step";
+  stepId: string;
+  strategy?: "soft_reset" | "hard_reset" | null;
+  requestedBy: string;
+  reason: string;
+  updatedAt: string;
+}
+
+/** A task as a server hands it to a worker. */
+export interface Envelope {
+  taskId: string;
+  runId: string;
+  taskKey: string;
+  tenantId: string;
+  workspaceId: string;
+  attempt: number;
+  attemptId: string;
+  dispatchId: string;
+  workerQueue: string;
+  kind: string;
+  payload: unknown;
+  resources: Record<string, unknown>;
+  enqueuedAt: string;
+  deadline?: string | null;
+  assetId?: string | null;
+  partitionKey?: string | null;
+  traceparent?: string | null;
+  callbackBaseUrl: string;
+  taskToken: string;
+  tokenExpiresAt: string;
+  heartbeatIntervalMs: number;
+  heartbeatTimeoutMs: number;
+  cancelGracePeriodMs: number;
+  liveControl?: LiveControl | null;
+  retryContext?: { category: string; code: string; message: string; retryable: boolean } | null;
+  timeoutMs?: number | null;
+  deadlineMs?: number | null;
+  failures?: number | null;
+  maxAttempts?: number | null;
+  queueWaitMs?: number | null;
+}

@@ -1,0 +1,141 @@
+import type { Server } from "./http.js";
+import type { LeaseKey, LeaseKeeper } from "./lease-keeper.js";
+import type { AttemptLink, Settlement, StepReport, StepStatus } from "./link.js";
+import type { Ack, Outbox } from "./outbox.js";
+import { Backoff, pause } from "./pause.js";
+import { ServerUnavailableError } from "./errors.js";
+
+const PIECE_CHARS = 4_096;
+const LINE_CHARS = 2_000;
+
+const STEP_EVENTS = {
+  RUNNING: "task.step.attempt.started",
+  DONE: "task.step.attempt.finished",
+  FAILED: "task.step.attempt.failed",
+  INTERRUPTED: "task.step.attempt.failed",
+} as const;
+
+/** What the leases of one worker have in common. */
+export interface LeaseLinks {
+  server: Server;
+  workerId: string;
+  reports: Outbox;
+  settlements: Outbox;
+  keeper: LeaseKeeper;
+}
+
+/** An attempt that was claimed: all it says goes out in batches with what others say. */
+export class LeaseLink implements AttemptLink {
+  /** The fields that name the lease, as the beginning of a JSON object. */
+  private readonly head: string;
+  private piece = 1;
+  private pieceText = "";
+
+  constructor(
+    private readonly shared: LeaseLinks,
+    private readonly lease: LeaseKey,
+  ) {
+    const [id, attempt] = lease;
+    this.head = `{"taskId":"${id}","attempt":${attempt},"workerId":${JSON.stringify(shared.workerId)}`;
+  }
+
+  settle(settlement: Settlement): Promise<Ack> {
+    const fields =
+      settlement.outcome === "SUCCEEDED"
+        ? settlement.output === undefined
+          ? ""
+          : `,"output":${settlement.output}`
+        : rest({ ...settlement, outcome: undefined });
+    return this.shared.settlements.add(`${this.head},"outcome":"${settlement.outcome}"${fields}}`);
+  }
+
+  progress(progressPct: number, message: string | undefined): Promise<Ack> {
+    return this.report(rest({ progressPct, message }));
+  }
+
+  event(type: string, data: string): Promise<Ack> {
+    return this.report(`,"type":${JSON.stringify(type)},"data":${data}`);
+  }
+
+  /** The server keeps the last 16 pieces, so a piece is filled up before the next one begins. */
+  async log(lines: string[]): Promise<Ack> {
+    const changed = new Map<number, string>();
+    for (const line of lines) {
+      const text = `${line.slice(0, LINE_CHARS)}\n`;
+      if (this.pieceText.length + text.length > PIECE_CHARS) {
+        this.piece++;
+        this.pieceText = "";
+      }
+      this.pieceText += text;
+      changed.set(this.piece, this.pieceText);
+    }
+    const acks = await Promise.all([...changed].map(([piece, text]) => this.report(rest({ log: { piece, text } }))));
+    return acks.includes("LEASE_LOST") ? "LEASE_LOST" : "ACCEPTED";
+  }
+
+  async steps(): Promise<StepStatus[]> {
+    const [task, attempt] = this.lease;
+    const path = `/v1/leases/steps?task=${task}&attempt=${attempt}&worker=${encodeURIComponent(this.shared.workerId)}`;
+    const backoff = new Backoff();
+    for (;;) {
+      try {
+        return (await this.shared.server.get<{ steps: StepStatus[] }>(path)).steps;
+      } catch (trouble) {
+        if (!(trouble instanceof ServerUnavailableError)) {
+          throw trouble;
+        }
+        await pause(backoff.next(trouble.retryAfterMs));
+      }
+    }
+  }
+
+  step(report: StepReport): Promise<Ack> {
+    const { honoured, checkpoint } = report;
+    const about = { stepId: report.stepId, stepIndex: report.stepIndex, attempt: report.stepAttempt };
+    const events: { type: string; data: unknown }[] = [
+      {
+        type: STEP_EVENTS[report.state],
+        data: {
+          ...about,
+          failureClass: report.failureClass,
+          failureSignature: report.failureSignature,
+          strategy: report.strategy,
+          summary: report.summary,
+        },
+      },
+    ];
+    if (honoured) {
+      const { action, stepId, requestedBy, updatedAt } = honoured;
+      events.unshift({
+        type: "task.control.recovery.ack",
+        data: { ...about, action, stepId, requestedBy, updatedAt },
+      });
+    }
+    const fields = rest({
+      stepIndex: report.stepIndex,
+      state: report.state,
+      stepAttempt: report.stepAttempt,
+      reset: false,
+      // A request other than retry_step takes back what this step and those after it had left.
+      forgetFrom: honoured && honoured.action !== "retry_step" ? report.stepIndex : undefined,
+      honoured: honoured?.updatedAt,
+      events,
+    });
+    const left = checkpoint === undefined ? "" : `,"checkpoint":${checkpoint}`;
+    return this.report(`,"step":{"stepId":${JSON.stringify(report.stepId)}${fields}${left}}`);
+  }
+
+  private report(fields: string): Promise<Ack> {
+    return this.shared.reports.add(`${this.head}${fields}}`);
+  }
+
+  ended(): void {
+    this.shared.keeper.drop(this.lease);
+  }
+}
+
+/** The fields of an object, to go on with after others. */
+function rest(fields: Record<string, unknown>): string {
+  const json = JSON.stringify(fields);
+  return json === "{}" ? "" : `,${json.slice(1, -1)}`;
+}

@@ -1,0 +1,47 @@
+import type { Failure } from "./errors.js";
+import type { Recovery } from "./job.js";
+import type { Ack } from "./outbox.js";
+
+/** How an attempt ends. */
+export type Settlement =
+  | { outcome: "SUCCEEDED"; /** JSON. */ output: string | undefined }
+  | { outcome: "FAILED"; error: Failure; delayMs: number | undefined }
+  | { outcome: "CANCELLED" }
+  | { outcome: "SNOOZED"; delayMs: number }
+  | { outcome: "RELEASED"; abortedByShutdown: boolean };
+
+export interface StepStatus {
+  stepId: string;
+  stepIndex: number;
+  state: "RUNNING" | "DONE" | "FAILED" | "INTERRUPTED";
+  attempt: number;
+  checkpoint?: unknown;
+}
+
+/** What is told of a step as it begins and ends. */
+export interface StepReport {
+  stepId: string;
+  stepIndex: number;
+  state: "RUNNING" | "DONE" | "FAILED" | "INTERRUPTED";
+  stepAttempt: number;
+  /** JSON. */
+  checkpoint?: string;
+  honoured?: Recovery;
+  failureClass?: "transient_runtime" | "deterministic_contract";
+  failureSignature?: string;
+  strategy?: "queue_retry" | "fail";
+  summary?: string;
+}
+
+/** How one attempt talks to the server: in batches under its worker's key, or by its own task token. */
+export interface AttemptLink {
+  settle(settlement: Settlement): Promise<Ack>;
+  progress(percent: number, message: string | undefined): Promise<Ack>;
+  event(type: string, data: string): Promise<Ack>;
+  /** @param firstLine the number of the first of them in this attempt, from 1 */
+  log(lines: string[], firstLine: number): Promise<Ack>;
+  steps(): Promise<StepStatus[]>;
+  step(report: StepReport): Promise<Ack>;
+  /** Nothing more is said of the attempt; its heartbeats end. */
+  ended(): void;
+}

@@ -1,0 +1,156 @@
+import {
+  failure,
+  HoldfastError,
+  LeaseLostError,
+  NotFoundError,
+  RefusedError,
+  ServerUnavailableError,
+} from "./errors.js";
+import { Server } from "./http.js";
+import type { Envelope } from "./job.js";
+import type { LeaseKeeper } from "./lease-keeper.js";
+import type { AttemptLink, Settlement, StepReport, StepStatus } from "./link.js";
+import type { Ack } from "./outbox.js";
+import { Backoff, pause } from "./pause.js";
+
+const TRIES_OF_FAULTS = 5;
+
+/** An attempt that was pushed: each call goes out by itself, with the token of the task. */
+export class TaskLink implements AttemptLink {
+  private readonly server: Server;
+  private readonly path: string;
+  private token: string;
+  private given = false;
+
+  constructor(
+    private readonly task: Envelope,
+    private readonly workerId: string,
+    private readonly key: string,
+    private readonly keeper: LeaseKeeper,
+  ) {
+    this.token = task.taskToken;
+    this.server = new Server({ url: task.callbackBaseUrl, apiKey: task.taskToken });
+    this.path = `/v1/tasks/${task.taskId}`;
+  }
+
+  fresh(token: string): void {
+    this.token = token;
+  }
+
+  /** Throws what the server answered unless it is 200: then the work must not begin. */
+  async started(): Promise<void> {
+    await this.insist("POST", "/started", JSON.stringify({ workerId: this.workerId, attempt: this.task.attempt }));
+  }
+
+  /** This protocol knows neither snooze nor release: both are failures that are tried again, and use budget. */
+  settle(settlement: Settlement): Promise<Ack> {
+    switch (settlement.outcome) {
+      case "SUCCEEDED":
+        return this.completed(
+          `"outcome":"SUCCEEDED"${settlement.output === undefined ? "" : `,"output":${settlement.output}`}`,
+        );
+      case "FAILED":
+        return this.failed(settlement.error, settlement.delayMs);
+      case "CANCELLED":
+        return this.completed('"outcome":"CANCELLED"');
+      case "SNOOZED": {
+        const message = `the handler asked to come back in ${settlement.delayMs} ms`;
+        return this.failed(failure("INFRASTRUCTURE", "SNOOZED", message), settlement.delayMs);
+      }
+      case "RELEASED":
+        return this.failed(failure("INFRASTRUCTURE", "WORKER_SHUTDOWN", "the worker has shut down"), 0);
+    }
+  }
+
+  private failed(error: object, retryAfterMs: number | undefined): Promise<Ack> {
+    return this.completed(`"outcome":"FAILED","error":${JSON.stringify({ ...error, retryAfterMs })}`);
+  }
+
+  private completed(fields: string): Promise<Ack> {
+    return this.tell(
+      "POST",
+      "/completed",
+      `{"attempt":${this.task.attempt},"workerId":${JSON.stringify(this.workerId)},${fields}}`,
+    );
+  }
+
+  /** Progress goes with a heartbeat. */
+  progress(progressPct: number, message: string | undefined): Promise<Ack> {
+    return this.tell("POST", "/heartbeat", this.body({ workerId: this.workerId, progressPct, message }));
+  }
+
+  event(): Promise<Ack> {
+    return Promise.reject(
+      new HoldfastError(
+        "not_supported",
+        "tasks that are pushed have no events of their own: use ctx.log or ctx.progress, or pull the queue",
+      ),
+    );
+  }
+
+  log(lines: string[], firstLine: number): Promise<Ack> {
+    return this.tell("POST", "/log", this.body({ firstLine, lines }));
+  }
+
+  async steps(): Promise<StepStatus[]> {
+    return (await this.insist<{ steps: StepStatus[] }>("GET", "/steps")).steps;
+  }
+
+  step(report: StepReport): Promise<Ack> {
+    if (report.state === "INTERRUPTED") {
+      // The server finds that out by itself.
+      return Promise.resolve("ACCEPTED");
+    }
+    const { stepId, checkpoint, honoured, ...fields } = report;
+    const body = this.body({ ...fields, honoured: honoured?.updatedAt });
+    const json = checkpoint === undefined ? body : `${body.slice(0, -1)},"result":${checkpoint}}`;
+    return this.tell("PUT", `/steps/${encodeURIComponent(stepId)}`, json);
+  }
+
+  private body(fields: Record<string, unknown>): string {
+    return JSON.stringify({ attempt: this.task.attempt, ...fields });
+  }
+
+  private async tell(method: string, path: string, json: string): Promise<Ack> {
+    try {
+      await this.insist(method, path, json);
+      return "ACCEPTED";
+    } catch (trouble) {
+      if (trouble instanceof LeaseLostError) {
+        return "LEASE_LOST";
+      }
+      throw trouble;
+    }
+  }
+
+  /** Sends it again until it is answered, or the task is given up. */
+  private async insist<T>(method: string, path: string, json?: string): Promise<T> {
+    const backoff = new Backoff(200, 10_000);
+    for (let faults = 0; ;) {
+      try {
+        return await this.server.call<T>(method, this.path + path, {
+          ...(json === undefined ? {} : { json }),
+          headers: { authorization: `Bearer ${this.token}` },
+        });
+      } catch (trouble) {
+        if (trouble instanceof NotFoundError || (trouble instanceof RefusedError && isGone(trouble.status))) {
+          throw new LeaseLostError();
+        }
+        const fault = trouble instanceof HoldfastError && (trouble.status ?? 0) >= 500 && ++faults < TRIES_OF_FAULTS;
+        if (!(trouble instanceof ServerUnavailableError || fault) || this.given) {
+          throw trouble;
+        }
+        await pause(backoff.next(trouble instanceof ServerUnavailableError ? trouble.retryAfterMs : undefined));
+      }
+    }
+  }
+
+  ended(): void {
+    this.given = true;
+    this.keeper.dropTask(this.key);
+  }
+}
+
+function isGone(status: number | undefined): boolean {
+  return status === 409 || status === 410;
+}

@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from "node:child_process";
+
+/** A process, and what it has printed. */
+export interface Program {
+  process: ChildProcess;
+  output(): string;
+  /** Resolves with the match once it has been printed. */
+  line(pattern: RegExp): Promise<RegExpExecArray>;
+  exited: Promise<number | null>;
+}
+
+const PATIENCE_MS = 180_000;
+
+export function startProgram(args: string[], cwd: string, environment: Record<string, string>): Program {
+  return startProcess(process.env["SERVER_PROGRAM"] as string, args, cwd, environment);
+}
+
+export function startProcess(
+  command: string,
+  args: string[],
+  cwd: string,
+  environment: Record<string, string>,
+): Program {
+  const child = spawn(command, args, { cwd, env: { ...process.env, ...environment } });
+  let printed = "";
+  let heard: (() => void)[] = [];
+  const hear = (text: string): void => {
+    printed += text;
+    heard.splice(0).forEach((look) => look());
+  };
+  child.stdout.setEncoding("utf8").on("data", hear);
+  child.stderr.setEncoding("utf8").on("data", hear);
+  const exited = new Promise<number | null>((resolve) => child.on("exit", resolve));
+  void exited.then(() => hear(""));
+  return {
+    process: child,
+    output: () => printed,
+    exited,
+    line: async (pattern) => {
+      const end = Date.now() + PATIENCE_MS;
+      for (;;) {
+        const match = pattern.exec(printed);
+        if (match) {
+          return match;
+        }
+        if (child.exitCode !== null || child.signalCode !== null || Date.now() > end) {
+          throw new Error(`${command} has not printed ${String(pattern)}:\n${printed}`);
+        }
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, 1_000);
+          heard.push(() => {
+            clearTimeout(timer);
+            resolve();
+          });
+        });
+        heard = [];
+      }
+    },
+  };
+}
+
+export async function stopProgram(program: Program): Promise<void> {
+  program.process.kill("SIGTERM");
+  const timer = setTimeout(() => program.process.kill("SIGKILL"), 60_000);
+  await program.exited;
+  clearTimeout(timer);
+}
