@@ -31,7 +31,7 @@ class Database:
             if migrate.process.wait() != 0:
                 raise RuntimeError(f"'holdfast migrate' failed:\n{migrate.output()}")
             return
-        made = Program(self._folder, "dev", ["dev", "-q", "unused"], {"HOLDFAST_PORT": "0"})
+        made = Program(self._folder, "dev", ["dev", "-q", "unused"], {"HOLDFAST_SERVER_PORT": "0"})
         try:
             made.await_ready()
         except BaseException:

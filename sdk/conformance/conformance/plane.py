@@ -27,9 +27,9 @@ SETTINGS = {
     "HEARTBEAT_TIMEOUT_MS": str(round(LEASE * 1000)),
     "CANCEL_GRACE_PERIOD_MS": str(round(GRACE * 1000)),
     "TOKEN_TTL_SECONDS": str(round(TOKEN_TTL)),
-    "HOLDFAST_RETRY_DELAY": "1s",
-    "HOLDFAST_RETRY_FACTOR": "1",
-    "HOLDFAST_REQUESTS_PER_SECOND": "0",
+    "HOLDFAST_RETRIES_DELAY": "1s",
+    "HOLDFAST_RETRIES_FACTOR": "1",
+    "HOLDFAST_SERVER_REQUESTS_PER_SECOND": "0",
     "HOLDFAST_DISPATCH_ALLOW": "127.0.0.1",
 }
 
@@ -62,7 +62,7 @@ class ControlPlane:
 
     def start_server(self, **settings: str) -> None:
         database = {"HOLDFAST_DATABASE_URL": self._database.url}
-        env = SETTINGS | database | {"HOLDFAST_PORT": str(self.port)} | settings
+        env = SETTINGS | database | {"HOLDFAST_SERVER_PORT": str(self.port)} | settings
         self._server = Program(self.folder, "server", ["server"], env)
         self._server.await_ready()
 

@@ -23,7 +23,7 @@ SECRET = "a-secret-of-the-examples"
 
 @contextmanager
 def started(plane: ControlPlane, name: str, **env: str) -> Iterator[None]:
-    given = {"HOLDFAST_SERVER_URL": plane.url, "HOLDFAST_API_KEY": plane.worker_key}
+    given = {"HOLDFAST_SERVER_URL": plane.url, "HOLDFAST_SERVER_API_KEY": plane.worker_key}
     command = [sys.executable, str(FOLDER / "examples" / name)]
     process = subprocess.Popen(command, env=os.environ | given | env)
     try:
@@ -58,7 +58,7 @@ def test_the_example_that_computes(plane: ControlPlane, holdfast: Holdfast) -> N
 
 
 def test_the_example_that_hands_in_and_its_worker(plane: ControlPlane) -> None:
-    given = {"HOLDFAST_SERVER_URL": plane.url, "HOLDFAST_API_KEY": plane.admin_key}
+    given = {"HOLDFAST_SERVER_URL": plane.url, "HOLDFAST_SERVER_API_KEY": plane.admin_key}
     command = [sys.executable, str(FOLDER / "examples" / "hand_in.py")]
     with started(plane, "worker.py"):
         out = subprocess.run(

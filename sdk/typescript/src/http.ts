@@ -3,7 +3,7 @@ import { HoldfastError, KeyRefusedError, NotFoundError, RefusedError, ServerUnav
 export interface ServerOptions {
   /** Such as `https://jobs.example.org`; `HOLDFAST_SERVER_URL`, or `http://127.0.0.1:8420`, unless given. */
   url?: string | undefined;
-  /** `HOLDFAST_API_KEY` unless given; none for a server on this machine that has no keys yet. */
+  /** `HOLDFAST_SERVER_API_KEY` unless given; none for a server on this machine that has no keys yet. */
   apiKey?: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export class Server {
 
   constructor(options: ServerOptions = {}) {
     this.url = address(options.url ?? process.env["HOLDFAST_SERVER_URL"] ?? "http://127.0.0.1:8420");
-    this.apiKey = key(options.apiKey ?? process.env["HOLDFAST_API_KEY"]);
+    this.apiKey = key(options.apiKey ?? process.env["HOLDFAST_SERVER_API_KEY"]);
   }
 
   get<T>(path: string, options?: CallOptions): Promise<T> {
@@ -117,7 +117,7 @@ function key(text: string | undefined): string | undefined {
   throw new HoldfastError(
     "bad_key",
     "the API key is empty, or holds a space, a line break or something else that no key has; " +
-      "give it as 'apiKey' or in HOLDFAST_API_KEY",
+      "give it as 'apiKey' or in HOLDFAST_SERVER_API_KEY",
   );
 }
 
@@ -141,7 +141,7 @@ function refusal(url: string, response: Response, text: string): HoldfastError {
       return new KeyRefusedError(
         error || "key_invalid",
         `the server at ${url} does not accept the API key (${said}); ` +
-          "make one with 'holdfast keys create' and give it as 'apiKey' or in HOLDFAST_API_KEY",
+          "make one with 'holdfast keys create' and give it as 'apiKey' or in HOLDFAST_SERVER_API_KEY",
         { status },
       );
     case 403:

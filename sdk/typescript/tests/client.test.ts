@@ -195,7 +195,7 @@ test("errors say what to do", async (t) => {
     (error: Error) => error instanceof RefusedError && error.status === 422 && error.message.includes("kind"),
   );
   assert.throws(() => new Holdfast({ url: "localhost:8420" }), /http:\/\/host:port/);
-  assert.throws(() => new Holdfast({ apiKey: "two words" }), /HOLDFAST_API_KEY/);
+  assert.throws(() => new Holdfast({ apiKey: "two words" }), /HOLDFAST_SERVER_API_KEY/);
   assert.throws(() => newWorker(t, { concurrency: 0 }), /concurrency is 0/);
   assert.throws(() => newWorker(t, { queues: [] }), /at least one name/);
   const twice = newWorker(t, {}).handler("a", () => 1);

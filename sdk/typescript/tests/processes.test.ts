@@ -22,7 +22,7 @@ import { type Program, startProcess, startProgram, stopProgram } from "./program
 function startWorker(t: TestContext, queue: string, environment: Record<string, string> = {}): Program {
   const program = startProcess(process.execPath, [join(import.meta.dirname, "child.js"), queue], ".", {
     HOLDFAST_SERVER_URL: url,
-    HOLDFAST_API_KEY: workerKey,
+    HOLDFAST_SERVER_API_KEY: workerKey,
     ...environment,
   });
   t.after(() => program.process.kill("SIGKILL"));
@@ -76,7 +76,7 @@ test("a worker lives through a server that is killed and started again", async (
   const port = await freePort();
   const start = async (): Promise<Program> => {
     const args = ["server", "--folder", process.env["TEST_FOLDER"] as string, "--port", String(port)];
-    const program = startProgram(args, folder, { HOLDFAST_REQUESTS_PER_SECOND: "0" });
+    const program = startProgram(args, folder, { HOLDFAST_SERVER_REQUESTS_PER_SECOND: "0" });
     t.after(() => program.process.kill("SIGKILL"));
     await program.line(/^ready/m);
     return program;

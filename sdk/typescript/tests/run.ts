@@ -14,7 +14,7 @@ const dev = startProgram(["dev", "--http-port", "0", "-q", "nobody", "-c", "1"],
   HEARTBEAT_TIMEOUT_MS: "4000",
   CANCEL_GRACE_PERIOD_MS: "2000",
   HOLDFAST_DISPATCH_ALLOW: "127.0.0.1",
-  HOLDFAST_REQUESTS_PER_SECOND: "0",
+  HOLDFAST_SERVER_REQUESTS_PER_SECOND: "0",
 });
 let code = 1;
 try {

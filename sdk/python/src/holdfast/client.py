@@ -17,7 +17,7 @@ MOST_AT_ONCE = 10_000
 
 
 class Holdfast:
-    """A client of one server: that of HOLDFAST_SERVER_URL and HOLDFAST_API_KEY unless given.
+    """A client of one server: that of HOLDFAST_SERVER_URL and HOLDFAST_SERVER_API_KEY unless given.
 
     Each call is repeated through outages and restarts of the server for ``patience`` seconds.
     That is safe: jobs carry ids that the client chose, and the server answers a repeated

@@ -30,7 +30,7 @@ def server_url(given: str | None) -> str:
 
 
 def server_key(given: str | None) -> str | None:
-    return given or os.environ.get("HOLDFAST_API_KEY") or None
+    return given or os.environ.get("HOLDFAST_SERVER_API_KEY") or None
 
 
 class Backoff:
