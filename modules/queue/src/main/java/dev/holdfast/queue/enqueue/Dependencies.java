@@ -5,7 +5,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.claim.Unblock;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HashMap;
@@ -16,14 +16,15 @@ import java.util.Set;
 
 /** Which jobs wait for which: written with the enqueue, acted on by {@link Unblock}. */
 final class Dependencies {
-  // Twice the same enqueue, twice the same rows. The foreign key takes a lock that no settle and
-  // no heartbeat waits for, so a caller's long transaction holds up nobody.
-  private static final String SQL =
-      """
-      INSERT INTO holdfast.dependency (job_id, on_job_id)
-      SELECT * FROM unnest(?::uuid[], ?::uuid[])
-      ON CONFLICT DO NOTHING
-      """;
+  // An enqueue that is sent twice inserts its rows once. The foreign key takes a lock that no
+  // settle and no heartbeat waits for, so a caller's long transaction delays neither.
+  private static final Sql SQL =
+      Sql.of(
+          """
+          INSERT INTO holdfast.dependency (job_id, on_job_id)
+          SELECT * FROM unnest(:jobs::uuid[], :dependencies::uuid[])
+          ON CONFLICT DO NOTHING
+          """);
 
   private static final String FOREIGN_KEY_VIOLATION = "23503";
 
@@ -46,11 +47,10 @@ final class Dependencies {
       return;
     }
     try {
-      Rows.update(
-          connection,
-          SQL,
-          Rows.array(connection, "uuid", edges, Edge::job),
-          Rows.array(connection, "uuid", edges, Edge::on));
+      SQL.on(connection)
+          .array("jobs", "uuid", edges, Edge::job)
+          .array("dependencies", "uuid", edges, Edge::on)
+          .update();
     } catch (SQLException trouble) {
       if (FOREIGN_KEY_VIOLATION.equals(trouble.getSQLState())) {
         RefusedException refused = RefusedException.noSuchDependency();
@@ -69,11 +69,12 @@ final class Dependencies {
         after.put(job.id(), new HashSet<>(job.after()));
       }
     }
-    // Taking away, again and again, the jobs that wait for no other of these leaves the circles.
-    boolean taken = true;
-    while (taken && !after.isEmpty()) {
+    // Jobs that wait for no other of these are removed until none is left to remove: what remains
+    // is in a circle, or waits for one.
+    boolean removed = true;
+    while (removed && !after.isEmpty()) {
       Set<JobId> waiting = Set.copyOf(after.keySet());
-      taken = after.values().removeIf(others -> others.stream().noneMatch(waiting::contains));
+      removed = after.values().removeIf(others -> others.stream().noneMatch(waiting::contains));
     }
     if (!after.isEmpty()) {
       throw new RefusedException(

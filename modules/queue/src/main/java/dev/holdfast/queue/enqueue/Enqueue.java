@@ -9,7 +9,7 @@ import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.GroupCommit;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.notify.QueueNotifier;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -25,6 +25,10 @@ import java.util.Set;
 public final class Enqueue {
   /** How long an enqueue waits for a unique key that another open transaction holds. */
   public static final Duration KEY_PATIENCE = Duration.ofSeconds(5);
+
+  private static final Sql LIMIT_WAITS = Sql.of(Database.limitOnLocks(KEY_PATIENCE));
+
+  private static final Sql LIFT_LIMIT = Sql.of("SELECT set_config('lock_timeout', '0', true)");
 
   /** More jobs than this are not notified in their own commit. */
   private static final int NOTIFIED_IN_COMMIT = 20;
@@ -122,11 +126,10 @@ public final class Enqueue {
   /** Bounds the waits of this enqueue alone, and not of what the caller does next. */
   private static List<Enqueued> withinPatience(Connection connection, List<EncodedJob> jobs)
       throws SQLException {
-    boolean limited =
-        !Rows.list(connection, row -> true, Database.limitOnLocks(KEY_PATIENCE)).isEmpty();
+    boolean limited = LIMIT_WAITS.on(connection).found();
     List<Enqueued> enqueued = InsertJobs.all(connection, jobs);
     if (limited) {
-      Rows.list(connection, row -> true, "SELECT set_config('lock_timeout', '0', true)");
+      LIFT_LIMIT.on(connection).found();
     }
     return enqueued;
   }

@@ -1,14 +1,15 @@
 package dev.holdfast.queue.enqueue;
 
 import dev.holdfast.model.job.Job;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.queue.notify.QueueNotifier;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
+import java.util.Set;
 
 /**
  * Writes jobs without options, in a statement that costs the server half of what {@link InsertJobs}
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class EnqueueFast {
   // The arrays come through a subquery so that the planner does not know how long they are: it
   // would prefer a plan for arrays of one element, and make that plan anew each time.
-  private static final String SQL =
+  private static final String INSERT =
       """
       INSERT INTO holdfast.job
              (id, run_id, queue, kind, run_key, payload, state, run_at, created_at, priority,
@@ -26,16 +27,25 @@ final class EnqueueFast {
       SELECT n.id, n.id, n.queue, n.kind, n.kind, n.payload::jsonb, 'PENDING',
              statement_timestamp(), statement_timestamp(), input.priority,
              input.max_attempts, input.max_crashes, input.tenant, input.workspace
-        FROM (SELECT ?::uuid[] AS ids, ?::text[] AS queues, ?::text[] AS kinds,
-                     ?::text[] AS payloads, ?::int2 AS priority, ?::int4 AS max_attempts,
-                     ?::int4 AS max_crashes, ?::text AS tenant, ?::text AS workspace
+        FROM (SELECT :id::uuid[] AS ids, :queue::text[] AS queues, :kind::text[] AS kinds,
+                     :payload::text[] AS payloads, :priority::int2 AS priority,
+                     :maxAttempts::int4 AS max_attempts, :maxCrashes::int4 AS max_crashes,
+                     :tenant::text AS tenant, :workspace::text AS workspace
               OFFSET 0) AS input,
              unnest(input.ids, input.queues, input.kinds, input.payloads)
                AS n(id, queue, kind, payload)
       """;
 
-  private static final String SQL_THAT_NOTIFIES =
-      SQL + "RETURNING pg_notify('" + QueueNotifier.channel("") + "' || queue, '')";
+  private static final Sql SQL = Sql.of(INSERT);
+
+  private static final Sql SQL_THAT_NOTIFIES =
+      Sql.of(
+          INSERT + "RETURNING pg_notify('${channel}' || queue, '')",
+          "channel",
+          QueueNotifier.channel(""));
+
+  private static final Set<JobColumn> ARRAYS =
+      EnumSet.of(JobColumn.ID, JobColumn.QUEUE, JobColumn.KIND, JobColumn.PAYLOAD);
 
   private EnqueueFast() {}
 
@@ -88,21 +98,17 @@ final class EnqueueFast {
   private static void write(Connection connection, List<EncodedJob> jobs, boolean notifies)
       throws SQLException {
     Job like = jobs.getFirst().job();
-    @Nullable Object[] values = {
-      JobColumn.ID.array(connection, jobs),
-      JobColumn.QUEUE.array(connection, jobs),
-      JobColumn.KIND.array(connection, jobs),
-      JobColumn.PAYLOAD.array(connection, jobs),
-      like.priority(),
-      like.maxAttempts(),
-      like.maxCrashes(),
-      like.tenant(),
-      like.workspace()
-    };
+    Sql.Call call =
+        JobColumn.bind((notifies ? SQL_THAT_NOTIFIES : SQL).on(connection), jobs, ARRAYS)
+            .set("priority", like.priority())
+            .set("maxAttempts", like.maxAttempts())
+            .set("maxCrashes", like.maxCrashes())
+            .set("tenant", like.tenant())
+            .set("workspace", like.workspace());
     if (notifies) {
-      Rows.list(connection, row -> "", SQL_THAT_NOTIFIES, values);
+      call.list(row -> "");
     } else {
-      Rows.update(connection, SQL, values);
+      call.update();
     }
   }
 }

@@ -5,6 +5,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -16,36 +17,41 @@ import java.util.List;
  * that come at the same moment wait for each other at the key's row.
  */
 public final class EnqueueIdempotent {
-  private static final String TAKE_KEY =
-      """
-      INSERT INTO holdfast.idempotency_key (tenant, key, digest, submitted_at)
-      VALUES (?, ?, ?, clock_timestamp())
-      ON CONFLICT (tenant, key) DO NOTHING
-      """;
+  private static final Sql TAKE_KEY =
+      Sql.of(
+          """
+          INSERT INTO holdfast.idempotency_key (tenant, key, digest, submitted_at)
+          VALUES (:tenant, :key, :digest, clock_timestamp())
+          ON CONFLICT (tenant, key) DO NOTHING
+          """);
 
-  private static final String ANSWER =
-      """
-      UPDATE holdfast.idempotency_key
-         SET answer = (SELECT jsonb_agg(jsonb_build_array(a.id, a.duplicate) ORDER BY a.number)
-                         FROM unnest(?::uuid[], ?::bool[]) WITH ORDINALITY AS a(id, duplicate, number))
-       WHERE tenant = ? AND key = ?
-      """;
+  private static final Sql ANSWER =
+      Sql.of(
+          """
+          UPDATE holdfast.idempotency_key
+             SET answer = (SELECT jsonb_agg(jsonb_build_array(a.id, a.duplicate) ORDER BY a.number)
+                             FROM unnest(:jobs::uuid[], :duplicates::bool[])
+                                    WITH ORDINALITY AS a(id, duplicate, number))
+           WHERE tenant = :tenant AND key = :key
+          """);
 
-  private static final String BEFORE =
-      """
-      SELECT s.digest, (a.value ->> 0)::uuid AS id, (a.value ->> 1)::bool AS duplicate
-        FROM holdfast.idempotency_key s
-       CROSS JOIN LATERAL jsonb_array_elements(s.answer) WITH ORDINALITY AS a(value, number)
-       WHERE s.tenant = ? AND s.key = ?
-       ORDER BY a.number
-      """;
+  private static final Sql BEFORE =
+      Sql.of(
+          """
+          SELECT s.digest, (a.value ->> 0)::uuid AS id, (a.value ->> 1)::bool AS duplicate
+            FROM holdfast.idempotency_key s
+           CROSS JOIN LATERAL jsonb_array_elements(s.answer) WITH ORDINALITY AS a(value, number)
+           WHERE tenant = :tenant AND key = :key
+           ORDER BY a.number
+          """);
 
   // statement_timestamp(): no index can be searched for a value that changes while it is read.
-  private static final String FORGET =
-      """
-      DELETE FROM holdfast.idempotency_key
-       WHERE submitted_at < statement_timestamp() - ? * interval '1 millisecond'
-      """;
+  private static final Sql FORGET =
+      Sql.of(
+          """
+          DELETE FROM holdfast.idempotency_key
+           WHERE submitted_at < statement_timestamp() - :age * interval '1 millisecond'
+          """);
 
   private record Answered(String digest, Enqueued enqueued) {}
 
@@ -59,32 +65,39 @@ public final class EnqueueIdempotent {
       String digest,
       List<Job> jobs)
       throws SQLException {
-    if (Rows.update(connection, TAKE_KEY, tenant, key, digest) == 0) {
+    int taken =
+        TAKE_KEY
+            .on(connection)
+            .set("tenant", tenant)
+            .set("key", key)
+            .set("digest", digest)
+            .update();
+    if (taken == 0) {
       return before(connection, tenant, key, digest);
     }
     List<Enqueued> enqueued = enqueue.all(connection, jobs);
-    Rows.update(
-        connection,
-        ANSWER,
-        Rows.array(connection, "uuid", enqueued, Enqueued::id),
-        Rows.array(connection, "bool", enqueued, Enqueued::duplicate),
-        tenant,
-        key);
+    ANSWER
+        .on(connection)
+        .array("jobs", "uuid", enqueued, Enqueued::id)
+        .array("duplicates", "bool", enqueued, Enqueued::duplicate)
+        .set("tenant", tenant)
+        .set("key", key)
+        .update();
     return enqueued;
   }
 
   private static List<Enqueued> before(
       Connection connection, String tenant, String key, String digest) throws SQLException {
     List<Answered> answered =
-        Rows.list(
-            connection,
-            row ->
-                new Answered(
-                    row.getString("digest"),
-                    new Enqueued(Rows.id(row, "id"), row.getBoolean("duplicate"))),
-            BEFORE,
-            tenant,
-            key);
+        BEFORE
+            .on(connection)
+            .set("tenant", tenant)
+            .set("key", key)
+            .list(
+                row ->
+                    new Answered(
+                        row.getString("digest"),
+                        new Enqueued(Rows.id(row, "id"), row.getBoolean("duplicate"))));
     List<Enqueued> enqueued = new ArrayList<>();
     for (Answered each : answered) {
       if (!each.digest().equals(digest)) {
@@ -98,6 +111,6 @@ public final class EnqueueIdempotent {
   }
 
   public static int forget(Connection connection, Duration olderThan) throws SQLException {
-    return Rows.update(connection, FORGET, olderThan);
+    return FORGET.on(connection).set("age", olderThan).update();
   }
 }

@@ -6,13 +6,16 @@ import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Writes jobs of any kind, all or none. A job whose id or unique key is taken is answered with the
@@ -20,63 +23,85 @@ import java.util.Map;
  */
 final class InsertJobs {
   // clock_timestamp() instead of now(): in a caller's transaction now() is when that began.
-  private static final String INSERT =
-      """
-      INSERT INTO holdfast.job (%s, state, created_at, run_at, unique_until)
-      SELECT %s,
-             CASE WHEN n.when_dependency_fails IS NULL THEN 'PENDING' ELSE 'WAITING' END,
-             clock.now,
-             coalesce(n.run_at, clock.now + n.delay_ms * interval '1 millisecond'),
-             clock.now + n.unique_ms * interval '1 millisecond'
-        FROM %s,
-             (SELECT clock_timestamp() AS now) AS clock
-      ON CONFLICT DO NOTHING
-      RETURNING id
-      """
-          .formatted(JobColumn.STORED_NAMES, JobColumn.STORED_VALUES, JobColumn.INPUT_ROWS);
+  private static final Sql INSERT =
+      Sql.of(
+          """
+          INSERT INTO holdfast.job (${names}, state, created_at, run_at, unique_until)
+          SELECT ${values},
+                 CASE WHEN n.when_dependency_fails IS NULL THEN 'PENDING' ELSE 'WAITING' END,
+                 clock.now,
+                 coalesce(n.run_at, clock.now + n.delay_ms * interval '1 millisecond'),
+                 clock.now + n.unique_ms * interval '1 millisecond'
+            FROM ${rows},
+                 (SELECT clock_timestamp() AS now) AS clock
+          ON CONFLICT DO NOTHING
+          RETURNING id
+          """,
+          "names",
+          JobColumn.STORED_NAMES,
+          "values",
+          JobColumn.STORED_VALUES,
+          "rows",
+          JobColumn.INPUT_ROWS);
 
   // A job whose time window has passed gives up its key when another job wants it.
-  private static final String GIVE_UP_OLD_KEYS =
-      """
-      WITH old AS MATERIALIZED (
-        SELECT j.id
-          FROM holdfast.job j
-          JOIN unnest(?::text[], ?::text[], ?::text[]) AS n(tenant, kind, unique_key)
-            ON j.tenant = n.tenant AND j.kind = n.kind AND j.unique_key = n.unique_key
-         WHERE j.unique_states > 0 AND j.unique_until <= clock_timestamp()
-         ORDER BY j.id
-           FOR NO KEY UPDATE OF j
-      )
-      UPDATE holdfast.job j
-         SET unique_states = 0
-        FROM old
-       WHERE j.id = old.id AND j.unique_states > 0
-      """;
+  private static final Sql GIVE_UP_OLD_KEYS =
+      Sql.of(
+          """
+          WITH old AS MATERIALIZED (
+            SELECT j.id
+              FROM holdfast.job j
+              JOIN unnest(:tenant::text[], :kind::text[], :unique_key::text[])
+                     AS n(tenant, kind, unique_key)
+                ON j.tenant = n.tenant AND j.kind = n.kind AND j.unique_key = n.unique_key
+             WHERE j.unique_states > 0 AND j.unique_until <= clock_timestamp()
+             ORDER BY j.id
+               FOR NO KEY UPDATE OF j
+          )
+          UPDATE holdfast.job j
+             SET unique_states = 0
+            FROM old
+           WHERE j.id = old.id AND j.unique_states > 0
+          """);
 
-  private static final String WHO_STANDS_FOR =
-      """
-      SELECT n.id AS asked, coalesce(own.id, holder.id) AS id
-        FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[]) AS n(id, tenant, kind, unique_key)
-        LEFT JOIN holdfast.job own ON own.id = n.id
-        LEFT JOIN holdfast.job holder
-               ON holder.tenant = n.tenant AND holder.kind = n.kind
-              AND holder.unique_key = n.unique_key AND holder.unique_states > 0
-       WHERE coalesce(own.id, holder.id) IS NOT NULL
-      """;
+  private static final Set<JobColumn> KEY =
+      EnumSet.of(JobColumn.TENANT, JobColumn.KIND, JobColumn.UNIQUE_KEY);
+
+  private static final Sql WHO_STANDS_FOR =
+      Sql.of(
+          """
+          SELECT n.id AS asked, coalesce(own.id, holder.id) AS id
+            FROM unnest(:id::uuid[], :tenant::text[], :kind::text[], :unique_key::text[])
+                   AS n(id, tenant, kind, unique_key)
+            LEFT JOIN holdfast.job own ON own.id = n.id
+            LEFT JOIN holdfast.job holder
+                   ON holder.tenant = n.tenant AND holder.kind = n.kind
+                  AND holder.unique_key = n.unique_key AND holder.unique_states > 0
+           WHERE coalesce(own.id, holder.id) IS NOT NULL
+          """);
+
+  private static final Set<JobColumn> ID_AND_KEY =
+      EnumSet.of(JobColumn.ID, JobColumn.TENANT, JobColumn.KIND, JobColumn.UNIQUE_KEY);
 
   // Compares what a job is enqueued with and keeps: not what a retry or a crash may change, nor
   // times, because a delay that is sent again after a lost answer ends at another moment. Nor the
   // trace, in which the second enqueue may be another span.
-  private static final String OTHERS_OF_THE_ID =
-      """
-      SELECT n.id
-        FROM %s
-        JOIN holdfast.job own ON own.id = n.id
-       WHERE (%s) IS DISTINCT FROM (%s)
-          OR coalesce(own.attributes - 'traceparent', '{}')
-             IS DISTINCT FROM coalesce(n.attributes::jsonb - 'traceparent', '{}')
-      """
-          .formatted(JobColumn.INPUT_ROWS, JobColumn.COMPARED_NAMES, JobColumn.COMPARED_VALUES);
+  private static final Sql OTHERS_OF_THE_ID =
+      Sql.of(
+          """
+          SELECT n.id
+            FROM ${rows}
+            JOIN holdfast.job own ON own.id = n.id
+           WHERE (${names}) IS DISTINCT FROM (${values})
+              OR coalesce(own.attributes - 'traceparent', '{}')
+                 IS DISTINCT FROM coalesce(n.attributes::jsonb - 'traceparent', '{}')
+          """,
+          "rows",
+          JobColumn.INPUT_ROWS,
+          "names",
+          JobColumn.COMPARED_NAMES,
+          "values",
+          JobColumn.COMPARED_VALUES);
 
   private static final int TRIES = 5;
 
@@ -124,16 +149,10 @@ final class InsertJobs {
     List<EncodedJob> unique = jobs.stream().filter(EncodedJob::isUnique).toList();
     try {
       if (!unique.isEmpty()) {
-        Rows.update(
-            connection,
-            GIVE_UP_OLD_KEYS,
-            JobColumn.TENANT.array(connection, unique),
-            JobColumn.KIND.array(connection, unique),
-            JobColumn.UNIQUE_KEY.array(connection, unique));
+        JobColumn.bind(GIVE_UP_OLD_KEYS.on(connection), unique, KEY).update();
       }
       for (JobId id :
-          Rows.listByKey(
-              connection, row -> Rows.id(row, "id"), INSERT, JobColumn.values(connection, jobs))) {
+          JobColumn.bindAll(INSERT.on(connection), jobs).listByKey(row -> Rows.id(row, "id"))) {
         standsFor.put(id, id);
       }
     } catch (SQLException trouble) {
@@ -154,14 +173,10 @@ final class InsertJobs {
     if (skipped.isEmpty()) {
       return;
     }
-    Rows.list(
-        connection,
-        row -> standsFor.put(Rows.id(row, "asked"), Rows.id(row, "id")),
-        WHO_STANDS_FOR,
-        JobColumn.ID.array(connection, skipped),
-        JobColumn.TENANT.array(connection, skipped),
-        JobColumn.KIND.array(connection, skipped),
-        JobColumn.UNIQUE_KEY.array(connection, skipped));
+    record Holder(JobId asked, JobId id) {}
+    JobColumn.bind(WHO_STANDS_FOR.on(connection), skipped, ID_AND_KEY)
+        .list(row -> new Holder(Rows.id(row, "asked"), Rows.id(row, "id")))
+        .forEach(holder -> standsFor.put(holder.asked(), holder.id()));
     List<EncodedJob> again =
         skipped.stream().filter(each -> each.id().equals(standsFor.get(each.id()))).toList();
     if (!again.isEmpty()) {
@@ -173,11 +188,7 @@ final class InsertJobs {
   private static void mustBeTheSame(Connection connection, List<EncodedJob> jobs)
       throws SQLException {
     List<JobId> others =
-        Rows.list(
-            connection,
-            row -> Rows.id(row, "id"),
-            OTHERS_OF_THE_ID,
-            JobColumn.values(connection, jobs));
+        JobColumn.bindAll(OTHERS_OF_THE_ID.on(connection), jobs).list(row -> Rows.id(row, "id"));
     if (!others.isEmpty()) {
       throw new RefusedException(
           Refusal.ID_TAKEN,

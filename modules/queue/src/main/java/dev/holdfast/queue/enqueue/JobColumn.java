@@ -1,13 +1,13 @@
 package dev.holdfast.queue.enqueue;
 
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.queue.jdbc.Rows;
-import java.sql.Array;
-import java.sql.Connection;
+import dev.holdfast.queue.jdbc.Sql;
 import java.sql.SQLException;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -48,11 +48,11 @@ enum JobColumn {
     INPUT
   }
 
-  /** {@code unnest(…) AS n(…)}: all columns of all jobs, to be given {@link #values}. */
+  /** {@code unnest(…) AS n(…)}: all columns of all jobs, bound by {@link #bindAll}. */
   static final String INPUT_ROWS =
       "unnest(%s) AS n(%s)"
           .formatted(
-              listed(each -> true, each -> "?::" + each.arrayType() + "[]"),
+              listed(each -> true, each -> ":" + each.column() + "::" + each.arrayType() + "[]"),
               listed(each -> true, JobColumn::column));
 
   /** The names of the columns that are stored. */
@@ -67,29 +67,32 @@ enum JobColumn {
 
   static final String COMPARED_VALUES = listed(each -> each.use == Use.COMPARED, JobColumn::input);
 
+  private static final Set<JobColumn> ALL = EnumSet.allOf(JobColumn.class);
+
+  private final String column;
   private final String type;
   private final Use use;
   private final Function<EncodedJob, @Nullable Object> value;
 
   JobColumn(String type, Use use, Function<EncodedJob, @Nullable Object> value) {
+    this.column = name().toLowerCase(Locale.ROOT);
     this.type = type;
     this.use = use;
     this.value = value;
   }
 
-  /** The values of {@link #INPUT_ROWS}. */
-  static Object[] values(Connection connection, List<EncodedJob> jobs) throws SQLException {
-    JobColumn[] columns = values();
-    Object[] arrays = new Object[columns.length];
-    for (int i = 0; i < columns.length; i++) {
-      arrays[i] = columns[i].array(connection, jobs);
-    }
-    return arrays;
+  /** Binds the parameters of {@link #INPUT_ROWS}. */
+  static Sql.Call bindAll(Sql.Call call, List<EncodedJob> jobs) throws SQLException {
+    return bind(call, jobs, ALL);
   }
 
-  /** The value of this column in each of the jobs. */
-  Array array(Connection connection, List<EncodedJob> jobs) throws SQLException {
-    return Rows.array(connection, arrayType(), jobs, value);
+  /** Binds an array for each of the columns, under the column's name. */
+  static Sql.Call bind(Sql.Call call, List<EncodedJob> jobs, Set<JobColumn> columns)
+      throws SQLException {
+    for (JobColumn each : columns) {
+      call.array(each.column, each.arrayType(), jobs, each.value);
+    }
+    return call;
   }
 
   private static String listed(Predicate<JobColumn> which, Function<JobColumn, String> text) {
@@ -97,7 +100,7 @@ enum JobColumn {
   }
 
   private String column() {
-    return name().toLowerCase(Locale.ROOT);
+    return column;
   }
 
   private boolean isJson() {

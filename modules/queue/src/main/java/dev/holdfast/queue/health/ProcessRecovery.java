@@ -1,7 +1,7 @@
 package dev.holdfast.queue.health;
 
 import dev.holdfast.queue.jdbc.Database;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.notify.QueueNotifier;
 import dev.holdfast.queue.recover.Reap;
 import dev.holdfast.queue.recover.ReapResult;
@@ -9,11 +9,13 @@ import java.util.List;
 
 /** Takes back the jobs of a process that is known to be dead, without waiting for its leases. */
 public final class ProcessRecovery {
-  private static final String RECOVERED =
-      """
-      UPDATE holdfast.supervisor SET requeued_jobs = requeued_jobs + ?, ended_jobs = ended_jobs + ?
-       WHERE name = ?
-      """;
+  private static final Sql RECOVERED =
+      Sql.of(
+          """
+          UPDATE holdfast.supervisor
+             SET requeued_jobs = requeued_jobs + :requeued, ended_jobs = ended_jobs + :ended
+           WHERE name = :name
+          """);
 
   private final Database database;
   private final QueueNotifier notifier;
@@ -35,20 +37,20 @@ public final class ProcessRecovery {
         database.transact(
             "recover",
             connection -> {
-              List<Reap.Reaped> taken = Reap.of(connection, namePrefix, why);
-              if (!taken.isEmpty()) {
-                ReapResult swept = ReapResult.of(taken);
-                Rows.update(
-                    connection,
-                    RECOVERED,
-                    swept.requeued().size(),
-                    swept.ended().size(),
-                    supervisor);
+              List<Reap.Reaped> jobs = Reap.of(connection, namePrefix, why);
+              if (!jobs.isEmpty()) {
+                ReapResult result = ReapResult.of(jobs);
+                RECOVERED
+                    .on(connection)
+                    .set("requeued", result.requeued().size())
+                    .set("ended", result.ended().size())
+                    .set("name", supervisor)
+                    .update();
               }
-              return taken;
+              return jobs;
             });
-    ReapResult swept = ReapResult.of(Reap.logged(reaped));
-    notifier.send(swept.requeuedIn());
-    return swept;
+    ReapResult result = ReapResult.of(Reap.logged(reaped));
+    notifier.send(result.requeuedIn());
+    return result;
   }
 }

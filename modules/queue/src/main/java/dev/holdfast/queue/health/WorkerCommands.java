@@ -6,6 +6,7 @@ import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
@@ -13,35 +14,39 @@ import org.jspecify.annotations.Nullable;
 
 /** What operators ask of worker processes, and what their supervisors have done of it. */
 public final class WorkerCommands {
-  private static final String ADD =
-      """
-      INSERT INTO holdfast.worker_command
-             (supervisor, component, action, requested_by, reason, requested_at)
-      SELECT h.supervisor, h.component, ?, ?, ?, clock_timestamp()
-        FROM holdfast.health h
-       WHERE h.component = ? AND (?::text IS NULL OR h.supervisor = ?::text)
-       ORDER BY h.supervisor
-      RETURNING *
-      """;
+  private static final Sql ADD =
+      Sql.of(
+          """
+          INSERT INTO holdfast.worker_command
+                 (supervisor, component, action, requested_by, reason, requested_at)
+          SELECT h.supervisor, h.component, :action, :requestedBy, :reason, clock_timestamp()
+            FROM holdfast.health h
+           WHERE h.component = :component
+             AND (:supervisor::text IS NULL OR h.supervisor = :supervisor::text)
+           ORDER BY h.supervisor
+          RETURNING *
+          """);
 
-  private static final String OPEN =
-      """
-      SELECT * FROM holdfast.worker_command
-       WHERE supervisor = ? AND done_at IS NULL
-       ORDER BY id
-       LIMIT 1000
-      """;
+  private static final Sql OPEN =
+      Sql.of(
+          """
+          SELECT * FROM holdfast.worker_command
+           WHERE supervisor = :supervisor AND done_at IS NULL
+           ORDER BY id
+           LIMIT 1000
+          """);
 
-  private static final String DONE =
-      "UPDATE holdfast.worker_command SET done_at = clock_timestamp() WHERE id = ?";
+  private static final Sql DONE =
+      Sql.of("UPDATE holdfast.worker_command SET done_at = clock_timestamp() WHERE id = :id");
 
-  private static final String IN_FORCE =
-      """
-      SELECT DISTINCT ON (component) *
-        FROM holdfast.worker_command
-       WHERE supervisor = ? AND done_at IS NOT NULL
-       ORDER BY component, id DESC
-      """;
+  private static final Sql IN_FORCE =
+      Sql.of(
+          """
+          SELECT DISTINCT ON (component) *
+            FROM holdfast.worker_command
+           WHERE supervisor = :supervisor AND done_at IS NOT NULL
+           ORDER BY component, id DESC
+          """);
 
   private final Database database;
   private final WorkerReadings readings;
@@ -66,16 +71,13 @@ public final class WorkerCommands {
     return database.run(
         "order",
         connection ->
-            Rows.list(
-                connection,
-                WorkerCommands::read,
-                ADD,
-                action.text(),
-                requestedBy,
-                reason,
-                component,
-                supervisor,
-                supervisor));
+            ADD.on(connection)
+                .set("action", action.text())
+                .set("requestedBy", requestedBy)
+                .set("reason", reason)
+                .set("component", component)
+                .set("supervisor", supervisor)
+                .list(WorkerCommands::read));
   }
 
   /** Adds a command for each process that would obey it, or answers why there is none. */
@@ -116,17 +118,20 @@ public final class WorkerCommands {
   /** The commands that the supervisor has not carried out yet. */
   public List<WorkerCommand> open(String supervisor) {
     return database.run(
-        "orders", connection -> Rows.list(connection, WorkerCommands::read, OPEN, supervisor));
+        "orders",
+        connection -> OPEN.on(connection).set("supervisor", supervisor).list(WorkerCommands::read));
   }
 
   public void done(WorkerCommand command) {
-    database.run("health", connection -> Rows.update(connection, DONE, command.id()));
+    database.run("health", connection -> DONE.on(connection).set("id", command.id()).update());
   }
 
   /** The last command of each component, for a supervisor that starts again. */
   public List<WorkerCommand> inForce(String supervisor) {
     return database.run(
-        "orders", connection -> Rows.list(connection, WorkerCommands::read, IN_FORCE, supervisor));
+        "orders",
+        connection ->
+            IN_FORCE.on(connection).set("supervisor", supervisor).list(WorkerCommands::read));
   }
 
   private static WorkerCommand read(ResultSet row) throws SQLException {

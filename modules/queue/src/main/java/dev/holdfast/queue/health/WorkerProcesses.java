@@ -4,9 +4,10 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.jdbc.Database;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,77 +16,90 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WorkerProcesses {
   // The exit code and reason of the process before it stay, as the reason for this start.
-  private static final String STARTING =
-      """
-      INSERT INTO holdfast.health AS h
-             (supervisor, component, incarnation, status, last_seen, created_at, paused,
-              restart_count, last_restart)
-      VALUES (?, ?, ?, 'starting', clock_timestamp(), clock_timestamp(), ?, ?, NULL)
-      ON CONFLICT (supervisor, component) DO UPDATE
-         SET incarnation = excluded.incarnation, status = 'starting', pid = NULL,
-             process_started_at = NULL, last_seen = excluded.last_seen, current_job = NULL,
-             paused = excluded.paused, next_restart = NULL, details = '{}',
-             last_restart = CASE WHEN excluded.restart_count > h.restart_count
-                                 THEN clock_timestamp() ELSE h.last_restart END,
-             restart_count = excluded.restart_count
-      """;
+  private static final Sql STARTING =
+      Sql.of(
+          """
+          INSERT INTO holdfast.health AS h
+                 (supervisor, component, incarnation, status, last_seen, created_at, paused,
+                  restart_count, last_restart)
+          VALUES (:supervisor, :component, :incarnation, 'starting', clock_timestamp(),
+                  clock_timestamp(), :paused, :restarts, NULL)
+          ON CONFLICT (supervisor, component) DO UPDATE
+             SET incarnation = excluded.incarnation, status = 'starting', pid = NULL,
+                 process_started_at = NULL, last_seen = excluded.last_seen, current_job = NULL,
+                 paused = excluded.paused, next_restart = NULL, details = '{}',
+                 last_restart = CASE WHEN excluded.restart_count > h.restart_count
+                                     THEN clock_timestamp() ELSE h.last_restart END,
+                 restart_count = excluded.restart_count
+          """);
 
-  private static final String SPAWNED =
-      """
-      UPDATE holdfast.health SET pid = ?, process_started_at = ?
-       WHERE supervisor = ? AND component = ? AND incarnation = ?
-      """;
+  private static final Sql SPAWNED =
+      Sql.of(
+          """
+          UPDATE holdfast.health SET pid = :pid, process_started_at = :startedAt
+           WHERE supervisor = :supervisor AND component = :component AND incarnation = :incarnation
+          """);
 
-  private static final String BEAT =
-      """
-      UPDATE holdfast.health
-         SET last_seen = clock_timestamp(), current_job = ?, details = ?::jsonb,
-             -- Two beats may overtake each other, and a process that stops stays so.
-             status = CASE WHEN status = 'stopping' THEN status ELSE ? END,
-             pid = ?,
-             reason = CASE WHEN status IN ('starting', 'healthy') AND ? = 'healthy'
-                           THEN ?::text ELSE reason END
-       WHERE supervisor = ? AND component = ? AND incarnation = ?
-         AND status IN ('starting', 'healthy', 'stopping')
-      """;
+  private static final Sql BEAT =
+      Sql.of(
+          """
+          UPDATE holdfast.health
+             SET last_seen = clock_timestamp(), current_job = :job, details = :details::jsonb,
+                 -- Two beats may overtake each other, and a process that stops stays so.
+                 status = CASE WHEN status = 'stopping' THEN status ELSE :status END,
+                 pid = :pid,
+                 reason = CASE WHEN status IN ('starting', 'healthy') AND :status = 'healthy'
+                               THEN :trouble::text ELSE reason END
+           WHERE supervisor = :supervisor AND component = :component AND incarnation = :incarnation
+             AND status IN ('starting', 'healthy', 'stopping')
+          """);
 
-  private static final String STOPPING =
-      """
-      UPDATE holdfast.health SET status = 'stopping', reason = ?
-       WHERE supervisor = ? AND component = ? AND incarnation = ?
-         AND status IN ('starting', 'healthy', 'stopping')
-      """;
+  private static final Sql STOPPING =
+      Sql.of(
+          """
+          UPDATE holdfast.health SET status = 'stopping', reason = :reason
+           WHERE supervisor = :supervisor AND component = :component AND incarnation = :incarnation
+             AND status IN ('starting', 'healthy', 'stopping')
+          """);
 
-  private static final String ENDED =
-      """
-      UPDATE holdfast.health
-         SET status = ?, pid = NULL, process_started_at = NULL, current_job = NULL,
-             exit_code = coalesce(?, exit_code), reason = ?,
-             next_restart = clock_timestamp() + ?::bigint * interval '1 millisecond'
-       WHERE supervisor = ? AND component = ? AND incarnation = ?
-      """;
+  private static final Sql ENDED =
+      Sql.of(
+          """
+          UPDATE holdfast.health
+             SET status = :status, pid = NULL, process_started_at = NULL, current_job = NULL,
+                 exit_code = coalesce(:exitCode, exit_code), reason = :reason,
+                 next_restart = clock_timestamp() + :restartIn::bigint * interval '1 millisecond'
+           WHERE supervisor = :supervisor AND component = :component AND incarnation = :incarnation
+          """);
 
-  private static final String FORGIVEN =
-      """
-      UPDATE holdfast.health SET restart_count = 0
-       WHERE supervisor = ? AND component = ? AND incarnation = ?
-      """;
+  private static final Sql FORGIVEN =
+      Sql.of(
+          """
+          UPDATE holdfast.health SET restart_count = 0
+           WHERE supervisor = :supervisor AND component = :component AND incarnation = :incarnation
+          """);
 
-  private static final String PAUSED =
-      "UPDATE holdfast.health SET paused = ? WHERE supervisor = ? AND component = ?";
+  private static final Sql PAUSED =
+      Sql.of(
+          """
+          UPDATE holdfast.health SET paused = :paused
+           WHERE supervisor = :supervisor AND component = :component
+          """);
 
   // Commands are kept for thirty days to show who asked; the last one of each component is in
   // force.
-  private static final String CLEAR =
-      """
-      WITH old AS (
-        DELETE FROM holdfast.worker_command o
-         WHERE o.supervisor = ? AND o.requested_at < clock_timestamp() - interval '30 days'
-           AND o.id < (SELECT max(l.id) FROM holdfast.worker_command l
-                        WHERE l.supervisor = o.supervisor AND l.component = o.component)
-      )
-      DELETE FROM holdfast.health WHERE supervisor = ?
-      """;
+  private static final Sql CLEAR =
+      Sql.of(
+          """
+          WITH old AS (
+            DELETE FROM holdfast.worker_command o
+             WHERE o.supervisor = :supervisor
+               AND o.requested_at < clock_timestamp() - interval '30 days'
+               AND o.id < (SELECT max(l.id) FROM holdfast.worker_command l
+                            WHERE l.supervisor = o.supervisor AND l.component = o.component)
+          )
+          DELETE FROM holdfast.health WHERE supervisor = :supervisor
+          """);
 
   private final Database database;
 
@@ -98,12 +112,12 @@ public final class WorkerProcesses {
 
   /** Written by the supervisor before it starts the process. */
   public void starting(Place place, int restarts, boolean paused) {
-    update(STARTING, place.supervisor(), place.component(), place.incarnation(), paused, restarts);
+    update(STARTING, call -> at(place, call).set("paused", paused).set("restarts", restarts));
   }
 
   /** Written by the supervisor once the process runs; from then on the process beats. */
   public void spawned(Place place, long pid, @Nullable Instant startedAt) {
-    update(SPAWNED, pid, startedAt, place.supervisor(), place.component(), place.incarnation());
+    update(SPAWNED, call -> at(place, call).set("pid", pid).set("startedAt", startedAt));
   }
 
   /** The beat of a process without trouble. */
@@ -127,21 +141,19 @@ public final class WorkerProcesses {
       Json details) {
     return update(
             BEAT,
-            currentJob,
-            details,
-            status.text(),
-            pid,
-            status.text(),
-            trouble,
-            place.supervisor(),
-            place.component(),
-            place.incarnation())
+            call ->
+                at(place, call)
+                    .set("job", currentJob)
+                    .set("details", details)
+                    .set("status", status.text())
+                    .set("pid", pid)
+                    .set("trouble", trouble))
         > 0;
   }
 
   /** Written by the supervisor when it asks the process to end, which may not answer. */
   public void stopping(Place place, String reason) {
-    update(STOPPING, reason, place.supervisor(), place.component(), place.incarnation());
+    update(STOPPING, call -> at(place, call).set("reason", reason));
   }
 
   /**
@@ -158,30 +170,38 @@ public final class WorkerProcesses {
       @Nullable Duration restartIn) {
     update(
         ENDED,
-        next.text(),
-        exitCode,
-        reason,
-        restartIn,
-        place.supervisor(),
-        place.component(),
-        place.incarnation());
+        call ->
+            at(place, call)
+                .set("status", next.text())
+                .set("exitCode", exitCode)
+                .set("reason", reason)
+                .set("restartIn", restartIn));
   }
 
   /** Resets the count of restarts of a process that has been healthy for long enough. */
   public void forgiven(Place place) {
-    update(FORGIVEN, place.supervisor(), place.component(), place.incarnation());
+    update(FORGIVEN, call -> at(place, call));
   }
 
   public void paused(String supervisor, String component, boolean paused) {
-    update(PAUSED, paused, supervisor, component);
+    update(
+        PAUSED,
+        call ->
+            call.set("supervisor", supervisor).set("component", component).set("paused", paused));
   }
 
   /** Deletes the rows of a supervisor's processes: when it starts, and when it ends. */
   public void clear(String supervisor) {
-    update(CLEAR, supervisor, supervisor);
+    update(CLEAR, call -> call.set("supervisor", supervisor));
   }
 
-  private int update(String sql, @Nullable Object... values) {
-    return database.run("health", connection -> Rows.update(connection, sql, values));
+  private static Sql.Call at(Place place, Sql.Call call) {
+    return call.set("supervisor", place.supervisor())
+        .set("component", place.component())
+        .set("incarnation", place.incarnation());
+  }
+
+  private int update(Sql sql, UnaryOperator<Sql.Call> bind) {
+    return database.run("health", connection -> bind.apply(sql.on(connection)).update());
   }
 }

@@ -7,6 +7,7 @@ import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.read.Holders;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -33,9 +34,10 @@ public final class WorkerReadings {
       """
           .formatted(WorkerHealth.TIMEOUT.toMillis());
 
-  private static final String ALL = ROWS + " ORDER BY h.component, h.supervisor LIMIT 10000";
+  private static final Sql ALL = Sql.of(ROWS + " ORDER BY h.component, h.supervisor LIMIT 10000");
 
-  private static final String OF_ONE = ROWS + " WHERE h.supervisor = ? ORDER BY h.component";
+  private static final Sql OF_ONE =
+      Sql.of(ROWS + " WHERE h.supervisor = :supervisor ORDER BY h.component");
 
   private static final int MOST_HOLDERS = 1_000;
   private static final int JOBS_PER_HOLDER = 1;
@@ -49,12 +51,14 @@ public final class WorkerReadings {
   }
 
   public List<WorkerHealth> all() {
-    return database.run("health", connection -> Rows.list(connection, WorkerReadings::read, ALL));
+    return database.run("health", connection -> ALL.on(connection).list(WorkerReadings::read));
   }
 
   public List<WorkerHealth> of(String supervisor) {
     return database.run(
-        "health", connection -> Rows.list(connection, WorkerReadings::read, OF_ONE, supervisor));
+        "health",
+        connection ->
+            OF_ONE.on(connection).set("supervisor", supervisor).list(WorkerReadings::read));
   }
 
   /**

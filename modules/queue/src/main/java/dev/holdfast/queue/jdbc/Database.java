@@ -31,6 +31,10 @@ public final class Database implements AutoCloseable {
   // see what the holder of that lock has done.
   private static final String READ_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\n";
 
+  private static final Sql NOW = Sql.of("SELECT clock_timestamp() AS now");
+
+  private static final Sql ANYTHING = Sql.of("SELECT 1");
+
   /** Work on a connection in auto-commit mode. */
   @FunctionalInterface
   public interface Work<T extends @Nullable Object> {
@@ -90,7 +94,9 @@ public final class Database implements AutoCloseable {
     return run(verb, connection -> inTransaction(connection, work));
   }
 
-  /** The same for statements that know their rows by key, planned as in {@link Rows#listByKey}. */
+  /**
+   * The same for statements that know their rows by key, planned as in {@link Sql.Call#listByKey}.
+   */
   public <T extends @Nullable Object> T transactByKey(String verb, Work<T> work) {
     return run(verb, connection -> inTransaction(connection, Rows.ONE_PLAN, work));
   }
@@ -132,17 +138,12 @@ public final class Database implements AutoCloseable {
 
   /** What the database's clock says. */
   public Instant now() {
-    return run(
-        "now",
-        connection ->
-            Rows.list(
-                    connection, row -> Rows.instant(row, "now"), "SELECT clock_timestamp() AS now")
-                .getFirst());
+    return run("now", connection -> NOW.on(connection).only(row -> Rows.instant(row, "now")));
   }
 
   /** Opens the connection, if it is one that is kept, and asks on it whether the server answers. */
   public void connect() throws SQLException {
-    once("connect", connection -> Rows.list(connection, row -> true, "SELECT 1"));
+    once("connect", connection -> ANYTHING.on(connection).found());
   }
 
   /** Gives the connection back, if it is one that is kept, unless it is in use now. */

@@ -18,7 +18,7 @@ import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The little that plain JDBC lacks: values in, rows out, a time limit on every statement. */
+/** Converts values for JDBC and columns of rows to values, and limits the time of statements. */
 public final class Rows {
   private static final int STATEMENT_SECONDS = 30;
   static final String ONE_PLAN =
@@ -33,7 +33,7 @@ public final class Rows {
 
   private Rows() {}
 
-  static PreparedStatement prepare(Connection connection, String sql, @Nullable Object... values)
+  static PreparedStatement prepare(Connection connection, String sql, @Nullable Object[] values)
       throws SQLException {
     PreparedStatement statement = connection.prepareStatement(sql);
     statement.setQueryTimeout(STATEMENT_SECONDS);
@@ -43,51 +43,12 @@ public final class Rows {
     return statement;
   }
 
-  public static <T> List<T> list(
-      Connection connection, Reader<T> reader, String sql, @Nullable Object... values)
-      throws SQLException {
-    try (PreparedStatement statement = prepare(connection, sql, values);
-        ResultSet rows = statement.executeQuery()) {
-      return read(rows, reader);
-    }
-  }
-
   static <T> List<T> read(ResultSet rows, Reader<T> reader) throws SQLException {
     List<T> read = new ArrayList<>();
     while (rows.next()) {
       read.add(reader.read(rows));
     }
     return read;
-  }
-
-  /**
-   * The same for a statement that knows its rows by key or place and must never read the table as a
-   * whole. One plan serves for all arrays it is given: made anew for each, it would cost more than
-   * it does. But a plan may be from the days when the table was small, and then a scan looked
-   * cheap; so scans are switched off. Both settings go with the statement and end with it. In a
-   * caller's transaction they are left alone, for what it does next would go by them too.
-   */
-  public static <T> List<T> listByKey(
-      Connection connection, Reader<T> reader, String sql, @Nullable Object... values)
-      throws SQLException {
-    if (!connection.getAutoCommit()) {
-      return list(connection, reader, sql, values);
-    }
-    // Both travel together and are one transaction.
-    try (PreparedStatement statement = prepare(connection, ONE_PLAN + sql, values)) {
-      statement.execute();
-      statement.getMoreResults();
-      try (ResultSet rows = statement.getResultSet()) {
-        return read(rows, reader);
-      }
-    }
-  }
-
-  public static int update(Connection connection, String sql, @Nullable Object... values)
-      throws SQLException {
-    try (PreparedStatement statement = prepare(connection, sql, values)) {
-      return statement.executeUpdate();
-    }
   }
 
   private static @Nullable Object forJdbc(@Nullable Object value) {

@@ -2,7 +2,7 @@ package dev.holdfast.queue.notify;
 
 import dev.holdfast.model.value.Subscription;
 import dev.holdfast.queue.jdbc.Connections;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -32,6 +32,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class DatabaseSubscription implements Subscription {
   private static final Logger log = LoggerFactory.getLogger(DatabaseSubscription.class);
+  private static final Sql NOTIFY = Sql.of("SELECT pg_notify(:channel, '')");
 
   /** How long one wait lasts: a subscription that is closed ends with the wait it is in. */
   private static final Duration WAIT = Duration.ofMillis(100);
@@ -161,7 +162,7 @@ public final class DatabaseSubscription implements Subscription {
     try (Statement statement = connection.createStatement()) {
       statement.execute("LISTEN \"" + channel + "\"");
       new Connections.Pooled(source)
-          .use(other -> Rows.list(other, row -> "", "SELECT pg_notify(?, '')", channel));
+          .use(other -> NOTIFY.on(other).set("channel", channel).list(row -> ""));
       if (await(connection, PROBE).length == 0 && !closed) {
         nothingArrives = true;
         log.warn(

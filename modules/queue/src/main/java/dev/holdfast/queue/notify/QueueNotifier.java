@@ -2,7 +2,7 @@ package dev.holdfast.queue.notify;
 
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.jdbc.Database;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -33,13 +33,18 @@ import org.slf4j.LoggerFactory;
  */
 public final class QueueNotifier implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(QueueNotifier.class);
-  private static final String SQL = "SELECT pg_notify(channel, '') FROM unnest(?) AS channel";
+  private static final Sql SQL =
+      Sql.of("SELECT pg_notify(channel, '') FROM unnest(:channels) AS channel");
 
   // Nothing is lost with a notification, so its commit need not wait for the disk while it holds
   // the global lock.
-  private static final String SQL_WITHOUT_FLUSH =
-      "SELECT set_config('synchronous_commit', 'off', true), pg_notify(channel, '')"
-          + " FROM unnest(?) AS channel";
+  private static final Sql SQL_WITHOUT_FLUSH =
+      Sql.of(
+          """
+          SELECT set_config('synchronous_commit', 'off', true), pg_notify(channel, '')
+            FROM unnest(:channels) AS channel
+          """);
+
   private static final long DRAIN_SECONDS = 5;
 
   /** A busy worker finds jobs without being notified, so notifications are sent this far apart. */
@@ -147,10 +152,10 @@ public final class QueueNotifier implements AutoCloseable {
     send(connection, SQL, queues);
   }
 
-  private static void send(Connection connection, String sql, Collection<String> queues)
+  private static void send(Connection connection, Sql sql, Collection<String> queues)
       throws SQLException {
     List<String> channels = queues.stream().map(QueueNotifier::channel).toList();
-    Rows.list(connection, row -> "", sql, Rows.array(connection, "text", channels, c -> c));
+    sql.on(connection).array("channels", "text", channels, channel -> channel).list(row -> "");
   }
 
   private void sendPending() {

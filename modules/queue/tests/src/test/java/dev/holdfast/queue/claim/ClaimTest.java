@@ -14,7 +14,7 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.QueueFixture;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -127,7 +127,10 @@ class ClaimTest extends QueueFixture {
     JobId free = add(job());
     try (Connection connection = db.connection()) {
       connection.setAutoCommit(false);
-      Rows.list(connection, row -> "", "SELECT id FROM holdfast.job WHERE id = ? FOR UPDATE", held);
+      Sql.of("SELECT id FROM holdfast.job WHERE id = :job FOR UPDATE")
+          .on(connection)
+          .set("job", held)
+          .list(row -> "");
       assertThat(claim(2)).extracting(LeasedJob::id).containsExactly(free);
       connection.rollback();
     }

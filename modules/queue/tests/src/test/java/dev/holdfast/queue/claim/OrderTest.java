@@ -15,7 +15,7 @@ import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.command.Cancel;
 import dev.holdfast.queue.command.Retry;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.recover.Reap;
 import dev.holdfast.queue.report.AppendEvents;
 import dev.holdfast.queue.settle.Fail;
@@ -316,10 +316,9 @@ class OrderTest extends QueueFixture {
 
   /** Throws when anybody holds it. */
   private static void lockNow(Connection connection, Lease lease) throws SQLException {
-    Rows.list(
-        connection,
-        row -> "",
-        "SELECT id FROM holdfast.job WHERE id = ? FOR NO KEY UPDATE NOWAIT",
-        lease.job());
+    Sql.of("SELECT id FROM holdfast.job WHERE id = :job FOR NO KEY UPDATE NOWAIT")
+        .on(connection)
+        .set("job", lease.job())
+        .list(row -> "");
   }
 }

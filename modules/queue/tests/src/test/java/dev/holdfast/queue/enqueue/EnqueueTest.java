@@ -22,7 +22,7 @@ import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.jdbc.DatabaseException;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -313,11 +313,10 @@ class EnqueueTest extends QueueFixture {
       connection.createStatement().execute("SELECT 1");
       queue.enqueue(connection, List.of(job));
       assertThat(
-              Rows.list(
-                  connection,
-                  row -> row.getBoolean("later"),
-                  "SELECT created_at > now() AS later FROM holdfast.job WHERE id = ?",
-                  job.id()))
+              Sql.of("SELECT created_at > now() AS later FROM holdfast.job WHERE id = :job")
+                  .on(connection)
+                  .set("job", job.id())
+                  .list(row -> row.getBoolean("later")))
           .containsExactly(true);
       connection.commit();
     }

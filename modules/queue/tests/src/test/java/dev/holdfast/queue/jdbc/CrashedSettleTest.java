@@ -109,7 +109,7 @@ class CrashedSettleTest {
   private static <T> List<T> ask(DataSource source, Rows.Reader<T> reader, String sql)
       throws SQLException {
     try (Connection connection = source.getConnection()) {
-      return Rows.list(connection, reader, sql);
+      return Sql.of(sql).on(connection).list(reader);
     }
   }
 

@@ -51,8 +51,8 @@ class PlanTest extends QueueFixture {
   private long counter(String sql) {
     db.query("SELECT pg_stat_force_next_flush()");
     try (Connection connection = single.getConnection()) {
-      Rows.list(connection, row -> "", "SELECT pg_stat_force_next_flush()");
-      return Rows.list(connection, row -> row.getLong(1), sql).getFirst();
+      Sql.of("SELECT pg_stat_force_next_flush()").on(connection).list(row -> "");
+      return Sql.of(sql).on(connection).only(row -> row.getLong(1));
     } catch (SQLException trouble) {
       throw new AssertionError(trouble);
     }
@@ -274,11 +274,11 @@ class PlanTest extends QueueFixture {
       Heartbeat.of(connection, leases, LEASE);
       Heartbeat.signalled(connection, WORKER);
       assertThat(
-              Rows.list(
-                  connection,
-                  row -> row.getLong("seq_scan"),
-                  "SELECT seq_scan FROM pg_stat_xact_user_tables"
-                      + " WHERE relid = 'holdfast.job'::regclass"))
+              Sql.of(
+                      "SELECT seq_scan FROM pg_stat_xact_user_tables"
+                          + " WHERE relid = 'holdfast.job'::regclass")
+                  .on(connection)
+                  .list(row -> row.getLong("seq_scan")))
           .containsExactly(0L);
       connection.rollback();
     }

@@ -335,7 +335,7 @@ class UniqueKeyTest extends QueueFixture {
     try (Connection connection = db.dataSource().getConnection()) {
       connection.setAutoCommit(false);
       queue.enqueue(connection, List.of(unique()));
-      assertThat(Rows.list(connection, row -> row.getString(1), "SHOW lock_timeout"))
+      assertThat(Sql.of("SHOW lock_timeout").on(connection).list(row -> row.getString(1)))
           .containsExactly("0");
       connection.rollback();
     }

@@ -14,7 +14,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.jdbc.Database;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.StatementObserver;
 import dev.holdfast.queue.recover.Reap;
 import java.sql.Connection;
@@ -207,11 +207,11 @@ class HeartbeatTest extends QueueFixture {
         Heartbeat.of(connection, List.of(lease), LEASE);
       }
       assertThat(
-              Rows.list(
-                  connection,
-                  row -> row.getLong("updated") + "/" + row.getLong("hot"),
-                  "SELECT n_tup_upd AS updated, n_tup_hot_upd AS hot"
-                      + " FROM pg_stat_xact_user_tables WHERE relid = 'holdfast.job'::regclass"))
+              Sql.of(
+                      "SELECT n_tup_upd AS updated, n_tup_hot_upd AS hot"
+                          + " FROM pg_stat_xact_user_tables WHERE relid = 'holdfast.job'::regclass")
+                  .on(connection)
+                  .list(row -> row.getLong("updated") + "/" + row.getLong("hot")))
           .containsExactly("10/10");
       connection.rollback();
     }
@@ -239,12 +239,11 @@ class HeartbeatTest extends QueueFixture {
       connection.setAutoCommit(false);
       Heartbeat.of(connection, leases, LEASE);
       long hot =
-          Rows.list(
-                  connection,
-                  row -> row.getLong("hot"),
+          Sql.of(
                   "SELECT n_tup_hot_upd AS hot"
                       + " FROM pg_stat_xact_user_tables WHERE relid = 'holdfast.job'::regclass")
-              .getFirst();
+              .on(connection)
+              .only(row -> row.getLong("hot"));
       connection.commit();
       return hot;
     }

@@ -13,7 +13,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.EarlyEnds;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.QueueFixture;
-import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -200,12 +200,13 @@ class ExpireTest extends QueueFixture {
       throws SQLException {
     try (Connection connection = db.connection()) {
       for (int from = 500 * half; from < 500 * half + 500; from += 20) {
-        Rows.update(
-            connection,
-            "UPDATE holdfast.job SET started_at = clock_timestamp() WHERE state = 'RUNNING'"
-                + " AND id IN (SELECT id FROM holdfast.job WHERE id = ANY (?) ORDER BY id"
-                + " FOR NO KEY UPDATE SKIP LOCKED)",
-            Rows.array(connection, "uuid", ids.subList(from, from + 20), id -> id));
+        Sql.of(
+                "UPDATE holdfast.job SET started_at = clock_timestamp() WHERE state = 'RUNNING'"
+                    + " AND id IN (SELECT id FROM holdfast.job WHERE id = ANY (:jobs) ORDER BY id"
+                    + " FOR NO KEY UPDATE SKIP LOCKED)")
+            .on(connection)
+            .array("jobs", "uuid", ids.subList(from, from + 20), id -> id)
+            .update();
       }
     }
     beginning.set(false);
