@@ -26,7 +26,7 @@ public final class Access {
     ApiKey.checkedLifetime(lifetime);
     boolean created =
         database.transact(
-            "key",
+            "createKey",
             connection ->
                 ApiKeys.create(
                     connection, key.id(), key.name(), key.role(), key.tenant(), digest, lifetime));
@@ -37,7 +37,7 @@ public final class Access {
 
   /** False when there is no such key, or it is no longer valid. */
   public boolean revokeKey(String id, Duration after) {
-    return database.run("key", connection -> ApiKeys.revoke(connection, id, after));
+    return database.run("revokeKey", connection -> ApiKeys.revoke(connection, id, after));
   }
 
   /**
@@ -51,7 +51,7 @@ public final class Access {
   public Optional<ApiKey> rotateKey(String old, String id, String digest, Duration overlap) {
     ApiKey.checkedOverlap(overlap);
     return database.run(
-        "key", connection -> RotateKey.rotate(connection, old, id, digest, overlap));
+        "rotateKey", connection -> RotateKey.rotate(connection, old, id, digest, overlap));
   }
 
   public List<ApiKey> keys() {
@@ -59,24 +59,24 @@ public final class Access {
   }
 
   public Optional<KnownKey> validKey(String id) {
-    return database.run("key", connection -> ApiKeys.valid(connection, id));
+    return database.run("validKey", connection -> ApiKeys.valid(connection, id));
   }
 
   public boolean hasKeys() {
-    return database.run("keys", ApiKeys::any);
+    return database.run("hasKeys", ApiKeys::any);
   }
 
   /** The newest first. */
   public List<TokenKey> tokenKeys() {
-    return database.run("tokens", TokenKeys::inUse);
+    return database.run("tokenKeys", TokenKeys::inUse);
   }
 
   /** Stores this key unless there is one already. */
   public void firstTokenKey(TokenKey key) {
-    database.transact("tokens", connection -> TokenKeys.first(connection, key));
+    database.transact("firstTokenKey", connection -> TokenKeys.first(connection, key));
   }
 
   public void rotateTokenKey(TokenKey key, Duration overlap) {
-    database.transact("tokens", connection -> TokenKeys.rotate(connection, key, overlap));
+    database.transact("rotateTokenKey", connection -> TokenKeys.rotate(connection, key, overlap));
   }
 }

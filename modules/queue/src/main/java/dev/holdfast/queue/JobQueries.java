@@ -76,13 +76,13 @@ public final class JobQueries {
    */
   public JobPage page(JobFilter filter) {
     return database.run(
-        "list", connection -> Search.page(connection, filter, JobReader.Detail.SHORT));
+        "page", connection -> Search.page(connection, filter, JobReader.Detail.SHORT));
   }
 
   /** The same without payloads, results and stack traces, however short. */
   public JobPage briefPage(JobFilter filter) {
     return database.run(
-        "list", connection -> Search.page(connection, filter, JobReader.Detail.NONE));
+        "briefPage", connection -> Search.page(connection, filter, JobReader.Detail.NONE));
   }
 
   public List<JobEvent> timeline(JobId job) {
@@ -104,7 +104,7 @@ public final class JobQueries {
 
   /** The same without their checkpoints. */
   public List<StepStatus> stepsOverview(JobId job) {
-    return database.run("steps", connection -> Steps.overview(connection, job));
+    return database.run("stepsOverview", connection -> Steps.overview(connection, job));
   }
 
   public Optional<StepStatus> step(JobId job, String step) {
@@ -126,17 +126,17 @@ public final class JobQueries {
   public Map<JobId, LogCursor> logEnds(List<JobId> jobs) {
     return jobs.isEmpty()
         ? Map.of()
-        : database.run("log", connection -> Log.ends(connection, jobs));
+        : database.run("logEnds", connection -> Log.ends(connection, jobs));
   }
 
   /** The command that a job has yet to obey. */
   public PendingCommand pendingCommand(JobId job) {
-    return database.run("controls", connection -> Commands.of(connection, job));
+    return database.run("pendingCommand", connection -> Commands.of(connection, job));
   }
 
   /** Steps whose checkpoints the pending command of a job will drop. */
   public List<String> stepsToDrop(JobId job) {
-    return database.run("drops", connection -> Commands.drops(connection, job));
+    return database.run("stepsToDrop", connection -> Commands.drops(connection, job));
   }
 
   /** What workers should know before they begin; jobs without any such thing are left out. */
@@ -146,7 +146,7 @@ public final class JobQueries {
 
   /** What workers reported about the ends of this job's attempts. */
   public List<ReportedCompletion> reportedCompletions(JobId job) {
-    return database.run("told", connection -> Complete.told(connection, job));
+    return database.run("reportedCompletions", connection -> Complete.told(connection, job));
   }
 
   /** The state of each of these jobs that exists. */
@@ -160,12 +160,12 @@ public final class JobQueries {
   public Map<Lease, String> workerNames(List<Lease> leases) {
     return leases.isEmpty()
         ? Map.of()
-        : database.run("states", connection -> JobStates.workers(connection, leases));
+        : database.run("workerNames", connection -> JobStates.workers(connection, leases));
   }
 
   /** How an attempt ended that did not succeed. */
   public Optional<Attempt> ended(Lease lease) {
-    return database.run("states", connection -> JobStates.ended(connection, lease));
+    return database.run("ended", connection -> JobStates.ended(connection, lease));
   }
 
   /** How many jobs of the queue run under this worker's name. */
@@ -212,7 +212,7 @@ public final class JobQueries {
   }
 
   public List<JobBrief> changes(ChangedJob since) {
-    return database.run("glimpse", connection -> ChangedJobs.of(connection, since));
+    return database.run("changes", connection -> ChangedJobs.of(connection, since));
   }
 
   /** What the database's clock says. */

@@ -98,7 +98,7 @@ public final class JobQueue {
   public List<Enqueued> enqueueOnce(String tenant, String key, String digest, List<Job> jobs) {
     Limits.key("idempotency key", key);
     return database.transact(
-        "submit",
+        "enqueueOnce",
         connection -> EnqueueIdempotent.once(connection, enqueue, tenant, key, digest, jobs));
   }
 
@@ -113,7 +113,7 @@ public final class JobQueue {
 
   /** The leases that lie under a worker's name, to find those whose claim it never heard of. */
   public List<Lease> heldBy(String worker) {
-    return database.run("held", connection -> Claim.heldBy(connection, worker));
+    return database.run("heldBy", connection -> Claim.heldBy(connection, worker));
   }
 
   public List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease) {
@@ -168,7 +168,7 @@ public final class JobQueue {
    * one or had one lately, or the job was first claimed less than {@code patience} ago.
    */
   public boolean mayBeKnown(JobId job, Duration patience) {
-    return database.run("known", connection -> KnownKinds.mayBe(connection, job, patience));
+    return database.run("mayBeKnown", connection -> KnownKinds.mayBe(connection, job, patience));
   }
 
   /** One answer per report, in their order. */
@@ -276,7 +276,7 @@ public final class JobQueue {
   public JobCommand.Answer command(JobId job, JobCommand command, @Nullable String tenant) {
     Commands.Commanded commanded =
         database.transact(
-            "control", connection -> Commands.command(connection, job, command, tenant));
+            "command", connection -> Commands.command(connection, job, command, tenant));
     if (commanded.queue() != null) {
       notifier.send(List.of(commanded.queue()));
     }

@@ -78,7 +78,8 @@ public final class Maintenance {
 
   /** Deletes idempotency keys that were used longer ago than this. */
   public int forgetSubmissions(Duration olderThan) {
-    return database.run("forget", connection -> EnqueueIdempotent.forget(connection, olderThan));
+    return database.run(
+        "forgetSubmissions", connection -> EnqueueIdempotent.forget(connection, olderThan));
   }
 
   private ReapResult recovered(List<Reap.Reaped> reaped) {

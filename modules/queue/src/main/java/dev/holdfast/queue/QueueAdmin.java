@@ -56,21 +56,21 @@ public final class QueueAdmin {
 
   /** No worker takes a job of any queue; what runs goes on. */
   public void pauseAll() {
-    database.run("pause", connection -> Queues.pauseAll(connection));
+    database.run("pauseAll", connection -> Queues.pauseAll(connection));
   }
 
   /**
    * Ends {@link #pauseAll}; queues that were paused by name stay paused. False when it was not set.
    */
   public boolean resumeAll() {
-    boolean resumed = database.run("resume", connection -> Queues.resumeAll(connection));
+    boolean resumed = database.run("resumeAll", connection -> Queues.resumeAll(connection));
     notifier.send(queues().stream().filter(each -> each.due() > 0).map(QueueStatus::name).toList());
     return resumed;
   }
 
   /** Since when every queue is paused; empty when they are not. */
   public Optional<Instant> allPausedSince() {
-    return database.run("paused", Queues::allPausedSince);
+    return database.run("allPausedSince", Queues::allPausedSince);
   }
 
   /** How many jobs of the queue may run at once over all workers; null lifts the limit. */
@@ -98,7 +98,8 @@ public final class QueueAdmin {
   }
 
   public void liftRate(String queue) {
-    database.run("rate", connection -> Queues.rate(connection, Limits.queue(queue), null, null));
+    database.run(
+        "liftRate", connection -> Queues.rate(connection, Limits.queue(queue), null, null));
     notifier.send(List.of(queue));
   }
 
@@ -119,16 +120,16 @@ public final class QueueAdmin {
 
   /** False when there is no such schedule, or it was paused before. */
   public boolean pauseSchedule(String name) {
-    return database.run("schedule", connection -> Schedules.pause(connection, name));
+    return database.run("pauseSchedule", connection -> Schedules.pause(connection, name));
   }
 
   /** False when there is no such schedule, or it was not paused. */
   public boolean resumeSchedule(String name) {
-    return database.transact("schedule", connection -> Schedules.resume(connection, name));
+    return database.transact("resumeSchedule", connection -> Schedules.resume(connection, name));
   }
 
   public boolean removeSchedule(String name) {
-    return database.run("schedule", connection -> Schedules.remove(connection, name));
+    return database.run("removeSchedule", connection -> Schedules.remove(connection, name));
   }
 
   public List<Dispatch> dispatches() {
@@ -141,18 +142,19 @@ public final class QueueAdmin {
 
   /** False when the queue was not pushed anywhere. */
   public boolean stopDispatch(String queue) {
-    return database.run("dispatch", connection -> Dispatches.remove(connection, queue));
+    return database.run("stopDispatch", connection -> Dispatches.remove(connection, queue));
   }
 
   /** Stores why a queue's tasks do not reach their worker, unless the same is stored already. */
   public void dispatchTrouble(
       String queue, DispatchTrouble.Kind kind, String cause, boolean paused) {
     database.run(
-        "dispatch", connection -> Dispatches.trouble(connection, queue, kind, cause, paused));
+        "dispatchTrouble",
+        connection -> Dispatches.trouble(connection, queue, kind, cause, paused));
   }
 
   /** Clears the trouble: a queue's tasks reach their worker. */
   public void dispatchWorks(String queue) {
-    database.run("dispatch", connection -> Dispatches.works(connection, queue));
+    database.run("dispatchWorks", connection -> Dispatches.works(connection, queue));
   }
 }

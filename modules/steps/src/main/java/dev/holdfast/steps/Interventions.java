@@ -23,15 +23,15 @@ public final class Interventions {
 
   private record Urgent(Predicate<Recovery> concerns, Runnable action) {}
 
-  public void heard(PendingCommand control) {
+  public void heard(PendingCommand command) {
     List<Runnable> toTell;
     lock.lock();
     try {
-      if (control.equals(now)) {
+      if (command.equals(now)) {
         return;
       }
-      noteWhoHolds(control);
-      now = control;
+      noteWhoHolds(command);
+      now = command;
       changed.signalAll();
       toTell = urgent.stream().filter(this::applies).map(Urgent::action).toList();
     } finally {
@@ -40,9 +40,9 @@ public final class Interventions {
     toTell.forEach(Runnable::run);
   }
 
-  private void noteWhoHolds(PendingCommand control) {
-    CommandAction hold = control.hold();
-    PendingCommand.HeldBy by = control.heldBy();
+  private void noteWhoHolds(PendingCommand command) {
+    CommandAction hold = command.hold();
+    PendingCommand.HeldBy by = command.heldBy();
     if (hold != null && by != null && (hold != now.hold() || !by.equals(now.heldBy()))) {
       said.add(new Step.Request(hold, by.requestedBy(), by.reason()));
     }

@@ -261,7 +261,7 @@ class HttpSourceTest {
              "takeover":false,"heldBy":{"requestedBy":"bob","reason":"wait"},"recovery":{"action":"rewrite_step","stepId":"s","requestedBy":"ada",
              "reason":"odd","updatedAt":"2026-11-15T10:00:00Z"}}}]}"""
                 .formatted(lease.job()));
-    assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(1)).getFirst().control())
+    assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(1)).getFirst().pendingCommand())
         .isEqualTo(new PendingCommand(true, false, null, new PendingCommand.HeldBy("bob", "wait")));
   }
 

@@ -44,7 +44,7 @@ public record LeaseHeartbeat(long leaseMs, List<HeldLease> leases) {
           lease.attempt(),
           result.ack(),
           result.cancelReason(),
-          TaskCommands.ifAsked(result.control()));
+          TaskCommands.ifAsked(result.pendingCommand()));
     }
 
     public HeartbeatResult result() {

@@ -9,6 +9,6 @@ import org.jspecify.annotations.Nullable;
  *
  * @param failure of an earlier attempt
  */
-public record Background(PendingCommand control, @Nullable Failure failure) {
+public record Background(PendingCommand pendingCommand, @Nullable Failure failure) {
   public static final Background NONE = new Background(PendingCommand.NONE, null);
 }

@@ -11,10 +11,14 @@ import org.jspecify.annotations.Nullable;
  *     while for that transaction, which may be a reaper's
  */
 public record HeartbeatResult(
-    Lease lease, Ack ack, @Nullable String cancelReason, PendingCommand control, boolean busy) {
+    Lease lease,
+    Ack ack,
+    @Nullable String cancelReason,
+    PendingCommand pendingCommand,
+    boolean busy) {
   public HeartbeatResult(
-      Lease lease, Ack ack, @Nullable String cancelReason, PendingCommand control) {
-    this(lease, ack, cancelReason, control, false);
+      Lease lease, Ack ack, @Nullable String cancelReason, PendingCommand pendingCommand) {
+    this(lease, ack, cancelReason, pendingCommand, false);
   }
 
   public HeartbeatResult(Lease lease, Ack ack, @Nullable String cancelReason) {

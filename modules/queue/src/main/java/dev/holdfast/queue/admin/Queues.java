@@ -81,7 +81,7 @@ public final class Queues {
                          0 AS retrying, 0 AS waiting, 0 AS running,
                          min(run_at) FILTER (WHERE run_at <= statement_timestamp()) AS oldest,
                          min(run_at) FILTER (WHERE run_at <= statement_timestamp()) AS oldest_free
-                    FROM holdfast.job j WHERE ${free} AND ${tenant} GROUP BY queue
+                    FROM holdfast.job j WHERE ${withoutRules} AND ${tenant} GROUP BY queue
                   UNION ALL
                   SELECT queue, count(*) FILTER (WHERE run_at <= statement_timestamp()),
                          count(*) FILTER (WHERE run_at > statement_timestamp()), 0, 0, 0,
@@ -92,7 +92,7 @@ public final class Queues {
                          count(*) FILTER (WHERE run_at > statement_timestamp()), 0, 0, 0,
                          min(run_at) FILTER (WHERE run_at <= statement_timestamp()), NULL
                     FROM holdfast.job j
-                   WHERE ${alone} AND j.concurrency_key IS NULL AND ${tenant} GROUP BY queue
+                   WHERE ${suspect} AND j.concurrency_key IS NULL AND ${tenant} GROUP BY queue
                   UNION ALL
                   SELECT queue, 0, 0, count(*), 0, 0, NULL, NULL
                     FROM holdfast.job j WHERE state = 'RETRYING' AND ${tenant} GROUP BY queue
@@ -120,12 +120,12 @@ public final class Queues {
   private static Sql parts(String which) {
     return Sql.of(
         PARTS,
-        "free",
-        ClaimableSql.isFree("j"),
+        "withoutRules",
+        ClaimableSql.isWithoutRules("j"),
         "keyed",
         ClaimableSql.isKeyed("j"),
-        "alone",
-        ClaimableSql.isAlone("j"),
+        "suspect",
+        ClaimableSql.isSuspect("j"),
         "tenant",
         TenantSql.isOf("j"),
         "which",
@@ -146,7 +146,7 @@ public final class Queues {
                          SELECT j.run_at
                            FROM holdfast.job j
                           WHERE j.queue = name.queue AND j.priority = lane.priority
-                            AND ${free} AND ${tenant}
+                            AND ${withoutRules} AND ${tenant}
                             AND j.run_at <= statement_timestamp()
                           ORDER BY j.run_at
                           LIMIT :most) AS j)
@@ -160,18 +160,18 @@ public final class Queues {
                      UNION ALL
                      (SELECT j.run_at
                         FROM holdfast.job j
-                       WHERE j.queue = name.queue AND ${alone} AND j.concurrency_key IS NULL
+                       WHERE j.queue = name.queue AND ${suspect} AND j.concurrency_key IS NULL
                          AND ${tenant} AND j.run_at <= statement_timestamp()
                        ORDER BY j.priority
                        LIMIT :most)) AS due
                    LIMIT :most) AS counted
           """,
-          "free",
-          ClaimableSql.isFree("j"),
+          "withoutRules",
+          ClaimableSql.isWithoutRules("j"),
           "keyed",
           ClaimableSql.isKeyed("j"),
-          "alone",
-          ClaimableSql.isAlone("j"),
+          "suspect",
+          ClaimableSql.isSuspect("j"),
           "tenant",
           TenantSql.isOf("j"));
 

@@ -43,25 +43,25 @@ public final class Claim {
                    SELECT j.ctid
                      FROM holdfast.job j
                     WHERE j.queue = :queue AND j.priority = (lane.number - 1)::smallint
-                      AND ${free} AND ${tenant}
+                      AND ${withoutRules} AND ${tenant}
                       AND j.run_at >= to_timestamp(lane.floor) AND j.run_at <= statement_timestamp()
                     ORDER BY j.run_at, j.id
                     LIMIT :most
                       FOR NO KEY UPDATE SKIP LOCKED) AS pick
-                 WHERE NOT ${paused} AND NOT ${rules} AND NOT ${taken}
+                 WHERE NOT ${paused} AND NOT ${rules} AND NOT ${reserved}
                  LIMIT :most
               )
               """,
-              "free",
-              ClaimableSql.isFree("j"),
+              "withoutRules",
+              ClaimableSql.isWithoutRules("j"),
               "tenant",
               TenantSql.isOf("j"),
               "paused",
               ClaimableSql.isPaused(":queue"),
               "rules",
               ClaimableSql.hasRules(":queue"),
-              "taken",
-              "(" + ClaimableSql.WORKER_IS_TAKEN.strip() + ")"));
+              "reserved",
+              "(" + ClaimableSql.WORKER_IS_RESERVED.strip() + ")"));
 
   private static final Sql HELD_BY =
       Sql.of(

@@ -12,11 +12,13 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Claims from a queue that has a concurrency or rate limit, or jobs with concurrency keys.
+ * Claims from a queue that has a concurrency or rate limit, jobs with concurrency keys, or
+ * suspects.
  *
- * <p>Counting and claiming must be one step for all workers, or two of them see the same free
- * place. Claims of such a queue therefore take turns by an advisory lock, and count in a statement
- * of its own after they have it: the statement that waits for a lock still sees the past.
+ * <p>Counting and claiming must be one step for all workers, or two of them count the same place
+ * below the limit as theirs. Claims of such a queue therefore take turns by an advisory lock, and
+ * count in a statement of its own once they have it: the statement that waits for a lock has a
+ * snapshot from before the wait.
  */
 final class ClaimByRules {
   private static final Sql TURN =
@@ -74,38 +76,42 @@ final class ClaimByRules {
           "paused",
           ClaimableSql.isPaused(":queue"));
 
-  // A concurrency key limits a suspect as it limits all others.
+  // A concurrency key limits a suspect as it limits any other job.
   private static final String DUE_SUSPECT =
       Sql.fragment(
           """
-          j.queue = :queue AND ${alone} AND ${tenant}
+          j.queue = :queue AND ${suspect} AND ${tenant}
           AND j.run_at <= statement_timestamp()
           AND (j.concurrency_key IS NULL OR j.concurrency_limit > (
                  SELECT count(*) FROM holdfast.job r
                   WHERE r.queue = j.queue AND r.state = 'RUNNING'
                     AND r.concurrency_key = j.concurrency_key AND r.tenant = j.tenant))
           """,
-          "alone",
-          ClaimableSql.isAlone("j"),
+          "suspect",
+          ClaimableSql.isSuspect("j"),
           "tenant",
           TenantSql.isOf("j"));
 
-  // A suspect of crashes (see Reap) is given only to a worker that has nothing else, and that gets
-  // nothing else until the suspect is done. So that a busy queue comes to it at all, the worker
-  // with the fewest jobs takes no more of them while a suspect waits; no other worker stands still.
-  private static final Sql SUSPECT =
+  // A suspect is given only to a worker that runs no other job, and that worker is reserved until
+  // the suspect has ended. On a busy queue no worker would ever be empty: so while a suspect waits,
+  // the worker with the fewest jobs is next, and claims no more until it is empty. The other
+  // workers
+  // go on.
+  private static final Sql CHECK_SUSPECTS =
       Sql.of(
           """
-          SELECT ${taken} AS taken,
-                 suspect.id IS NOT NULL AS waits,
+          SELECT ${reserved} AS worker_is_reserved,
+                 suspect.id IS NOT NULL AS suspect_waits,
                  suspect.id IS NOT NULL AND (
                    SELECT r.worker_id FROM holdfast.job r
-                    WHERE r.state = 'RUNNING' AND r.worker_id = :worker LIMIT 1) IS NULL AS empty,
+                    WHERE r.state = 'RUNNING' AND r.worker_id = :worker LIMIT 1) IS NULL
+                   AS worker_is_empty,
                  suspect.id IS NOT NULL AND :worker = (
                    SELECT r.worker_id FROM holdfast.job r
                     WHERE r.queue = suspect.queue AND r.state = 'RUNNING'
                       AND NOT r.alone
-                    GROUP BY r.worker_id ORDER BY count(*), r.worker_id LIMIT 1) AS next
+                    GROUP BY r.worker_id ORDER BY count(*), r.worker_id LIMIT 1)
+                   AS worker_is_next
             FROM (SELECT 1) AS one
             LEFT JOIN LATERAL (
               SELECT j.id, j.queue FROM holdfast.job j
@@ -113,8 +119,8 @@ final class ClaimByRules {
                ORDER BY j.priority, j.run_at, j.id
                LIMIT 1) AS suspect ON true
           """,
-          "taken",
-          ClaimableSql.WORKER_IS_TAKEN,
+          "reserved",
+          ClaimableSql.WORKER_IS_RESERVED,
           "due",
           DUE_SUSPECT);
 
@@ -150,14 +156,14 @@ final class ClaimByRules {
                            WHERE r.queue = :queue AND r.state = 'RUNNING'
                              AND r.concurrency_key = hop.key AND r.tenant = hop.tenant) AS places
                   FROM unnest(:keys::text[], :keyTenants::text[]) AS hop(key, tenant)
-              ), free AS MATERIALIZED (
+              ), without_rules AS MATERIALIZED (
                 SELECT pick.*
                   FROM generate_series(0, 9) AS lane(priority)
                  CROSS JOIN LATERAL (
                    SELECT j.ctid, j.priority, j.run_at, j.id
                      FROM holdfast.job j
                     WHERE j.queue = :queue AND j.priority = lane.priority
-                      AND ${free} AND ${tenant}
+                      AND ${withoutRules} AND ${tenant}
                       AND j.run_at <= statement_timestamp()
                     ORDER BY j.run_at, j.id
                     LIMIT :most
@@ -178,15 +184,17 @@ final class ClaimByRules {
                       FOR NO KEY UPDATE SKIP LOCKED) AS pick
               ), picked AS MATERIALIZED (
                 SELECT both_kinds.ctid
-                  FROM (SELECT * FROM free UNION ALL SELECT * FROM within_keys) AS both_kinds
+                  FROM (SELECT * FROM without_rules
+                        UNION ALL
+                        SELECT * FROM within_keys) AS both_kinds
                  ORDER BY both_kinds.priority, both_kinds.run_at, both_kinds.id
                  LIMIT greatest(0, (SELECT places FROM room))
               )
               """,
               "room",
               ROOM,
-              "free",
-              ClaimableSql.isFree("j"),
+              "withoutRules",
+              ClaimableSql.isWithoutRules("j"),
               "tenant",
               TenantSql.isOf("j")));
 
@@ -206,7 +214,9 @@ final class ClaimByRules {
     this.keysAPage = keysAPage;
   }
 
-  /** What a turn brought, or that a suspect waits for the worker to have nothing else. */
+  /**
+   * @param whenEmpty a suspect waits until the worker is empty
+   */
   record Turn(List<LeasedJob> jobs, boolean whenEmpty) {
     static final Turn NOTHING = new Turn(List.of(), false);
   }
@@ -218,42 +228,45 @@ final class ClaimByRules {
     if (allowed == 0) {
       return Turn.NOTHING;
     }
-    Suspect suspect = Suspect.look(connection, request);
-    if (suspect.taken()) {
+    SuspectCheck check = SuspectCheck.of(connection, request);
+    if (check.workerIsReserved()) {
       return Turn.NOTHING;
     }
-    List<LeasedJob> taken =
-        suspect.waits() && suspect.empty() ? takeSuspect(connection, request) : List.of();
-    if (taken.isEmpty() && suspect.next()) {
+    List<LeasedJob> jobs =
+        check.suspectWaits() && check.workerIsEmpty()
+            ? takeSuspect(connection, request)
+            : List.of();
+    if (jobs.isEmpty() && check.workerIsNext()) {
       return new Turn(List.of(), true);
     }
-    if (taken.isEmpty()) {
-      taken = takeWithinRules(connection, request, allowed);
+    if (jobs.isEmpty()) {
+      jobs = takeWithinRules(connection, request, allowed);
     }
-    RateLimit.spend(connection, queue, taken.size());
-    return new Turn(taken, false);
+    RateLimit.spend(connection, queue, jobs.size());
+    return new Turn(jobs, false);
   }
 
   /**
-   * @param taken the worker runs one already
-   * @param waits one is due
-   * @param empty the worker has no job at all
-   * @param next of all busy workers this one has the fewest
+   * @param workerIsReserved the worker runs a suspect
+   * @param suspectWaits a suspect of the queue is due
+   * @param workerIsEmpty a suspect is due and the worker runs no job
+   * @param workerIsNext a suspect is due and of all busy workers this one has the fewest jobs
    */
-  private record Suspect(boolean taken, boolean waits, boolean empty, boolean next) {
-    static Suspect look(Connection connection, ClaimRequest request) throws SQLException {
-      return SUSPECT
+  private record SuspectCheck(
+      boolean workerIsReserved, boolean suspectWaits, boolean workerIsEmpty, boolean workerIsNext) {
+    static SuspectCheck of(Connection connection, ClaimRequest request) throws SQLException {
+      return CHECK_SUSPECTS
           .on(connection)
           .set("queue", request.queue())
           .set("worker", request.worker())
           .tenant(request.tenant())
           .only(
               row ->
-                  new Suspect(
-                      row.getBoolean("taken"),
-                      row.getBoolean("waits"),
-                      row.getBoolean("empty"),
-                      row.getBoolean("next")));
+                  new SuspectCheck(
+                      row.getBoolean("worker_is_reserved"),
+                      row.getBoolean("suspect_waits"),
+                      row.getBoolean("worker_is_empty"),
+                      row.getBoolean("worker_is_next")));
     }
   }
 

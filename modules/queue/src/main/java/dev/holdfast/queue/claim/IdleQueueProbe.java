@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Every search of the table job is for the first row in the order of an index: see {@link
  * ClaimableSql}.
  *
- * @param hasRules the queue has a limit or a rate, or jobs with concurrency keys
+ * @param hasRules see {@link ClaimableSql#hasRules}
  * @param retryDue a job in RETRYING has waited out its backoff
  * @param hasWaiting a job waits for others, which may have ended meanwhile
  * @param nextDue how long until the next delayed or retrying job is due, or a queue with a rate has
@@ -40,7 +40,7 @@ record IdleQueueProbe(
                WHERE w.queue = name.queue AND w.state = 'WAITING'
                ORDER BY w.queue
                LIMIT 1) IS NOT NULL AS has_waiting,
-             extract(epoch FROM least(delayed.run_at, keyed.run_at, alone.run_at,
+             extract(epoch FROM least(delayed.run_at, keyed.run_at, suspect.run_at,
                                       retrying.run_at, token.comes_at)
                                 - statement_timestamp()) * 1000 AS next_ms
         FROM (SELECT :queue::text AS queue) AS name
@@ -60,7 +60,7 @@ record IdleQueueProbe(
              SELECT j.run_at
                FROM holdfast.job j
               WHERE j.queue = name.queue AND j.priority = lane.priority
-                AND ${free}
+                AND ${withoutRules}
                 AND j.run_at > statement_timestamp()
               ORDER BY j.run_at
               LIMIT 1) AS first) AS delayed ON true
@@ -74,11 +74,11 @@ record IdleQueueProbe(
                    LIMIT 1000) AS first) AS keyed ON true
         LEFT JOIN LATERAL (
           SELECT min(first.run_at) FILTER (WHERE first.run_at > statement_timestamp()) AS run_at
-            FROM (SELECT a.run_at
-                    FROM holdfast.job a
-                   WHERE a.queue = name.queue AND ${alone}
-                   ORDER BY a.priority, a.run_at
-                   LIMIT 1000) AS first) AS alone ON true
+            FROM (SELECT s.run_at
+                    FROM holdfast.job s
+                   WHERE s.queue = name.queue AND ${suspect}
+                   ORDER BY s.priority, s.run_at
+                   LIMIT 1000) AS first) AS suspect ON true
         LEFT JOIN LATERAL (
           SELECT r.run_at
             FROM holdfast.job r
@@ -91,12 +91,12 @@ record IdleQueueProbe(
           ClaimableSql.isPaused("name.queue"),
           "rules",
           ClaimableSql.hasRules("name.queue"),
-          "free",
-          ClaimableSql.isFree("j"),
+          "withoutRules",
+          ClaimableSql.isWithoutRules("j"),
           "keyed",
           ClaimableSql.isKeyed("k"),
-          "alone",
-          ClaimableSql.isAlone("a"));
+          "suspect",
+          ClaimableSql.isSuspect("s"));
 
   static IdleQueueProbe of(Connection connection, String queue) throws SQLException {
     return SQL.on(connection)

@@ -41,7 +41,7 @@ public final class EnqueueIdempotent {
           SELECT s.digest, (a.value ->> 0)::uuid AS id, (a.value ->> 1)::bool AS duplicate
             FROM holdfast.idempotency_key s
            CROSS JOIN LATERAL jsonb_array_elements(s.answer) WITH ORDINALITY AS a(value, number)
-           WHERE s.tenant = :owner AND s.key = :key
+           WHERE tenant = :owner AND key = :key
            ORDER BY a.number
           """);
 
@@ -66,12 +66,7 @@ public final class EnqueueIdempotent {
       List<Job> jobs)
       throws SQLException {
     int taken =
-        TAKE_KEY
-            .on(connection)
-            .set("owner", tenant)
-            .set("key", key)
-            .set("digest", digest)
-            .update();
+        TAKE_KEY.on(connection).set("owner", tenant).set("key", key).set("digest", digest).update();
     if (taken == 0) {
       return before(connection, tenant, key, digest);
     }

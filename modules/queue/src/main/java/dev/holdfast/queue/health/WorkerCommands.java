@@ -69,7 +69,7 @@ public final class WorkerCommands {
       String requestedBy,
       String reason) {
     return database.run(
-        "order",
+        "workerCommands",
         connection ->
             ADD.on(connection)
                 .set("action", action.text())
@@ -118,18 +118,19 @@ public final class WorkerCommands {
   /** The commands that the supervisor has not carried out yet. */
   public List<WorkerCommand> open(String supervisor) {
     return database.run(
-        "orders",
+        "workerCommands",
         connection -> OPEN.on(connection).set("supervisor", supervisor).list(WorkerCommands::read));
   }
 
   public void done(WorkerCommand command) {
-    database.run("health", connection -> DONE.on(connection).set("id", command.id()).update());
+    database.run(
+        "workerCommands", connection -> DONE.on(connection).set("id", command.id()).update());
   }
 
   /** The last command of each component, for a supervisor that starts again. */
   public List<WorkerCommand> inForce(String supervisor) {
     return database.run(
-        "orders",
+        "workerCommands",
         connection ->
             IN_FORCE.on(connection).set("supervisor", supervisor).list(WorkerCommands::read));
   }

@@ -164,7 +164,7 @@ public final class QueueNotifier implements AutoCloseable {
       Set<String> queues = next;
       try {
         database.run(
-            "ring",
+            "notify",
             connection -> {
               send(connection, SQL_WITHOUT_FLUSH, queues);
               return true;

@@ -49,10 +49,11 @@ public final class Reap {
           "true",
           "true");
 
-  // Jobs that a worker ran side by side when it died are all suspects, and only one of them may be
-  // to blame. Each such crash is counted, but none of them is condemned by it: when the budget is
-  // used up, a job gets a worker for itself (alone, see ClaimByRules), and only a crash there makes
-  // it toxic. It is then the only job that all of its crashes have in common.
+  // Of the jobs that a worker ran side by side when it died only one may have caused the crash. It
+  // is counted for each, but fails none of them: a job that has used up its crashes this way
+  // becomes
+  // a suspect, which runs alone in a worker (see ClaimByRules), and only a crash there makes it
+  // toxic. It is then the only job that all of its crashes have in common.
   //
   // The rows are taken in the order of the index job_running, by queue and start. In the order of
   // their ids, and with statistics of a busier hour, the planner would walk the primary key with
@@ -114,7 +115,7 @@ public final class Reap {
             "failure", failure, "condition", condition, "doubt", doubt, "overlap", overlap));
   }
 
-  private static final Sql RUN_ALONE =
+  private static final Sql MARK_SUSPECTS =
       Sql.of(
           """
           UPDATE holdfast.job j SET alone = true
@@ -179,7 +180,7 @@ public final class Reap {
   private static List<Reaped> reaped(Connection connection, List<Reaped> reaped)
       throws SQLException {
     if (!reaped.isEmpty()) {
-      RUN_ALONE.on(connection).array("jobs", "uuid", reaped, Reaped::job).update();
+      MARK_SUSPECTS.on(connection).array("jobs", "uuid", reaped, Reaped::job).update();
     }
     return cutOff(connection, reaped);
   }

@@ -62,7 +62,7 @@ public final class Settle {
   public List<Ack> report(List<Report> reports) {
     Set<Lease> told =
         told(
-            "tell",
+            "report",
             reports.stream()
                 .filter(r -> r instanceof Report.Progress || r instanceof Report.Event)
                 .toList(),

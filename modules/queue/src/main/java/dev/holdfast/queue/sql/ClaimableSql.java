@@ -5,6 +5,9 @@ import dev.holdfast.queue.jdbc.Sql;
 /**
  * Which jobs a claim may take, and which way it has to go.
  *
+ * <p>A suspect is a job whose crashes have reached their limit while it ran beside others. It may
+ * have crashed its worker, so it runs alone in the next one: the column {@code alone}, set by Reap.
+ *
  * <p>The table job is never searched by EXISTS, which ignores the order: with statistics of a
  * busier hour the planner expects the first row that it meets to match and reads the whole table.
  * The first row in the order of an index is found by that index.
@@ -24,8 +27,8 @@ public final class ClaimableSql {
         queue);
   }
 
-  /** Of a job: PENDING, and bound by no rule but those of its queue. The index is job_claim. */
-  public static String isFree(String job) {
+  /** Of a job: PENDING, without concurrency key and no suspect. The index is job_claim. */
+  public static String isWithoutRules(String job) {
     return "%1$s.state = 'PENDING' AND %1$s.concurrency_key IS NULL AND NOT %1$s.alone"
         .formatted(job);
   }
@@ -35,14 +38,14 @@ public final class ClaimableSql {
     return "%1$s.state = 'PENDING' AND %1$s.concurrency_key IS NOT NULL".formatted(job);
   }
 
-  /** Of a job: PENDING, for a worker that has no other job. The index is job_claim_alone. */
-  public static String isAlone(String job) {
+  /** Of a job: PENDING and a suspect. The index is job_claim_alone. */
+  public static String isSuspect(String job) {
     return "%1$s.state = 'PENDING' AND %1$s.alone".formatted(job);
   }
 
   /**
    * That claims of a queue take turns, see ClaimByRules: it has a limit or a rate, or a PENDING job
-   * that is keyed or runs alone.
+   * that is keyed or a suspect.
    *
    * @param queue an expression
    */
@@ -55,23 +58,23 @@ public final class ClaimableSql {
          OR (SELECT k.queue FROM holdfast.job k
               WHERE k.queue = ${queue} AND ${keyed}
               ORDER BY k.concurrency_key LIMIT 1) IS NOT NULL
-         OR (SELECT a.queue FROM holdfast.job a
-              WHERE a.queue = ${queue} AND ${alone}
-              ORDER BY a.priority LIMIT 1) IS NOT NULL)
+         OR (SELECT s.queue FROM holdfast.job s
+              WHERE s.queue = ${queue} AND ${suspect}
+              ORDER BY s.priority LIMIT 1) IS NOT NULL)
         """,
         "queue",
         queue,
         "keyed",
         isKeyed("k"),
-        "alone",
-        isAlone("a"));
+        "suspect",
+        isSuspect("s"));
   }
 
-  /** That a worker, {@code :worker}, runs a job that runs alone. */
-  public static final String WORKER_IS_TAKEN =
+  /** That a worker, {@code :worker}, runs a suspect, and is reserved for it until it has ended. */
+  public static final String WORKER_IS_RESERVED =
       """
-      (SELECT a.worker_id FROM holdfast.job a
-        WHERE a.worker_id = :worker AND a.state = 'RUNNING' AND a.alone
-        ORDER BY a.worker_id LIMIT 1) IS NOT NULL
+      (SELECT s.worker_id FROM holdfast.job s
+        WHERE s.worker_id = :worker AND s.state = 'RUNNING' AND s.alone
+        ORDER BY s.worker_id LIMIT 1) IS NOT NULL
       """;
 }

@@ -103,7 +103,7 @@ public final class Envelopes {
         lease.toMillis(),
         lease.toSeconds(),
         timings.cancelGrace().toMillis(),
-        TaskCommands.ifAsked(known.control()),
+        TaskCommands.ifAsked(known.pendingCommand()),
         TaskEnvelope.RetryContext.of(known.failure()),
         millis(job.timeout()),
         job.failures(),

@@ -114,7 +114,7 @@ public final class TasksApi {
             now,
             fresh == null ? null : fresh.text(),
             fresh == null ? null : fresh.expiresAt(),
-            TaskCommands.ifAsked(result.control())));
+            TaskCommands.ifAsked(result.pendingCommand())));
   }
 
   private Answer log(Call call) {

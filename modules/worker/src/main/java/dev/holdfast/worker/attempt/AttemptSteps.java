@@ -138,7 +138,7 @@ final class AttemptSteps implements JobSteps {
       services
           .source()
           .ask(it -> it.heartbeat(List.of(lease), time))
-          .forEach(result -> interventions.heard(result.control()));
+          .forEach(result -> interventions.heard(result.pendingCommand()));
       keep(services.source().ask(it -> it.steps(lease)));
     }
   }

@@ -139,7 +139,7 @@ public final class LeaseKeeper {
         run.lost();
       } else {
         run.extended(sentAt);
-        run.heard(result.control());
+        run.heard(result.pendingCommand());
         stopIfCancelled(run, result);
       }
     }
@@ -161,7 +161,7 @@ public final class LeaseKeeper {
       for (HeartbeatResult result : source.signals(worker)) {
         AttemptExecutor run = byLease.remove(result.lease());
         if (run != null) {
-          run.heard(result.control());
+          run.heard(result.pendingCommand());
           stopIfCancelled(run, result);
         }
       }

@@ -43,10 +43,13 @@ class CommandsTest extends QueueFixture {
   }
 
   private PendingCommand heard(Lease lease) {
-    PendingCommand heard = queue.heartbeat(List.of(lease), LEASE).getFirst().control();
+    PendingCommand heard = queue.heartbeat(List.of(lease), LEASE).getFirst().pendingCommand();
     // Between heartbeats the same is heard; of whom nothing is asked is not spoken.
     assertThat(
-            queue.signals(WORKER).stream().map(HeartbeatResult::control).findFirst().orElse(heard))
+            queue.signals(WORKER).stream()
+                .map(HeartbeatResult::pendingCommand)
+                .findFirst()
+                .orElse(heard))
         .isEqualTo(heard);
     return heard;
   }
@@ -124,9 +127,9 @@ class CommandsTest extends QueueFixture {
     ask(lease.job(), CommandAction.PAUSE, null);
     ask(lease.job(), CommandAction.HARD_RESET_STEP, "s1");
     ask(lease.job(), CommandAction.RESUME, null);
-    PendingCommand control = heard(lease);
-    assertThat(control.holds()).isFalse();
-    assertThat(control.recovery()).isNotNull();
+    PendingCommand pending = heard(lease);
+    assertThat(pending.holds()).isFalse();
+    assertThat(pending.recovery()).isNotNull();
   }
 
   @Test

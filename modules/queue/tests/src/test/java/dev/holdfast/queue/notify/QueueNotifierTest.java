@@ -194,7 +194,7 @@ class QueueNotifierTest extends QueueFixture {
     AtomicInteger rang = new AtomicInteger();
     StatementObserver counting =
         (verb, took, trouble) -> {
-          if (verb.equals("ring")) {
+          if (verb.equals("notify")) {
             rang.incrementAndGet();
           }
         };

@@ -350,7 +350,7 @@ public class LiveTest extends ServerTest {
         new Queue.Options(
             8,
             (verb, took, trouble) -> {
-              if (verb.equals("glimpse")) {
+              if (verb.equals("changes")) {
                 looks.incrementAndGet();
               }
             });

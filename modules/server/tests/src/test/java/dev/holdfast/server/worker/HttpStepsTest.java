@@ -133,9 +133,9 @@ public class HttpStepsTest extends ServerTest {
             null);
     PendingCommand.Recovery asked =
         Objects.requireNonNull(queue.queries().pendingCommand(lease.job()).recovery());
-    assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(5)).getFirst().control())
+    assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(5)).getFirst().pendingCommand())
         .isEqualTo(new PendingCommand(false, false, asked, null));
-    assertThat(source.signals("w1").getFirst().control().recovery()).isEqualTo(asked);
+    assertThat(source.signals("w1").getFirst().pendingCommand().recovery()).isEqualTo(asked);
     Report.Step again =
         new Report.Step(
             lease,
@@ -155,7 +155,7 @@ public class HttpStepsTest extends ServerTest {
         .containsExactly(StepState.RUNNING, StepState.FAILED);
     assertThat(queue.queries().steps(lease.job()).getFirst().resets()).isEqualTo(1);
     assertThat(queue.queries().pendingCommand(lease.job())).isEqualTo(PendingCommand.NONE);
-    assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(5)).getFirst().control())
+    assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(5)).getFirst().pendingCommand())
         .isEqualTo(PendingCommand.NONE);
     assertThat(events()).endsWith(EventType.RECOVERY_ACK);
   }
