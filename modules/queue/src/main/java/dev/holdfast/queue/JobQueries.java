@@ -146,7 +146,7 @@ public final class JobQueries {
 
   /** What workers reported about the ends of this job's attempts. */
   public List<ReportedCompletion> reportedCompletions(JobId job) {
-    return database.run("reportedCompletions", connection -> Complete.told(connection, job));
+    return database.run("reportedCompletions", connection -> Complete.reported(connection, job));
   }
 
   /** The state of each of these jobs that exists. */

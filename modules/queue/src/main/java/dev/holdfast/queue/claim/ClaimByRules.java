@@ -94,9 +94,7 @@ final class ClaimByRules {
 
   // A suspect is given only to a worker that runs no other job, and that worker is reserved until
   // the suspect has ended. On a busy queue no worker would ever be empty: so while a suspect waits,
-  // the worker with the fewest jobs is next, and claims no more until it is empty. The other
-  // workers
-  // go on.
+  // the worker with the fewest jobs is next, and claims no more until it is empty.
   private static final Sql CHECK_SUSPECTS =
       Sql.of(
           """

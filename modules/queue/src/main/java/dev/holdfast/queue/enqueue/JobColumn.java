@@ -72,6 +72,8 @@ enum JobColumn {
   private final String column;
   private final String type;
   private final Use use;
+
+  @SuppressWarnings("ImmutableEnumChecker") // The functions have no state.
   private final Function<EncodedJob, @Nullable Object> value;
 
   JobColumn(String type, Use use, Function<EncodedJob, @Nullable Object> value) {

@@ -86,8 +86,8 @@ public final class WorkerProcesses {
            WHERE supervisor = :supervisor AND component = :component
           """);
 
-  // Commands are kept for thirty days to show who asked; the last one of each component is in
-  // force.
+  // Commands are kept for thirty days to show who asked; the last one of each component applies
+  // however old it is.
   private static final Sql CLEAR =
       Sql.of(
           """

@@ -50,10 +50,9 @@ public final class Reap {
           "true");
 
   // Of the jobs that a worker ran side by side when it died only one may have caused the crash. It
-  // is counted for each, but fails none of them: a job that has used up its crashes this way
-  // becomes
-  // a suspect, which runs alone in a worker (see ClaimByRules), and only a crash there makes it
-  // toxic. It is then the only job that all of its crashes have in common.
+  // is counted for each, but fails none of them: a job that has used up its crashes like this is a
+  // suspect from then on, which runs alone in a worker (see ClaimByRules), and only a crash there
+  // makes it toxic. It is then the only job that all of its crashes have in common.
   //
   // The rows are taken in the order of the index job_running, by queue and start. In the order of
   // their ids, and with statistics of a busier hour, the planner would walk the primary key with

@@ -110,7 +110,7 @@ public final class Complete {
                     JobState.valueOf(row.getString("final_state")), row.getString("digest")));
   }
 
-  public static List<ReportedCompletion> told(Connection connection, JobId job)
+  public static List<ReportedCompletion> reported(Connection connection, JobId job)
       throws SQLException {
     return TOLD.on(connection)
         .set("job", job)

@@ -60,15 +60,15 @@ public final class Settle {
    * transaction.
    */
   public List<Ack> report(List<Report> reports) {
-    Set<Lease> told =
-        told(
+    Set<Lease> appended =
+        reported(
             "report",
             reports.stream()
                 .filter(r -> r instanceof Report.Progress || r instanceof Report.Event)
                 .toList(),
             AppendEvents::all);
     Set<Lease> logged =
-        told(
+        reported(
             "log",
             reports.stream()
                 .filter(Report.Log.class::isInstance)
@@ -81,13 +81,13 @@ public final class Settle {
                 switch (report) {
                   case Report.Step step -> step(step);
                   case Report.Log log -> ack(logged.contains(log.lease()));
-                  case Report.Progress progress -> ack(told.contains(progress.lease()));
-                  case Report.Event event -> ack(told.contains(event.lease()));
+                  case Report.Progress progress -> ack(appended.contains(progress.lease()));
+                  case Report.Event event -> ack(appended.contains(event.lease()));
                 })
         .toList();
   }
 
-  private <S> Set<Lease> told(String verb, List<S> batch, Verb<S> work) {
+  private <S> Set<Lease> reported(String verb, List<S> batch, Verb<S> work) {
     return batch.isEmpty()
         ? Set.of()
         : database.run(

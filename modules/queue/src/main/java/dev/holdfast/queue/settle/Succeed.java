@@ -26,10 +26,9 @@ public final class Succeed {
               events = j.events + 1
             """;
 
-  // The rows are locked in the order of their ids, as every batch does it, each looked up by its
-  // id:
-  // joined as a whole, the planner may walk the index of running jobs instead, with all that ran
-  // since the last vacuum in it. They are then written by their place in the table.
+  // The rows are locked in the order of their ids, as every batch does it. Each is looked up by its
+  // id: joined as a whole, the planner may walk the index of running jobs instead, with all that
+  // ran since the last vacuum in it. They are then written by their place in the table.
   private static final Sql SQL =
       Sql.of(
           """

@@ -22,6 +22,7 @@ class OnePlaceTest {
         "holdfast.unique_after | Transition.java",
         "lease_expires_at IS NOT NULL | FenceSql.java",
         ".tenant = :tenant | TenantSql.java",
+        "prepareStatement( | Rows.java",
         "pg_postmaster_start_time | LeaseExpiry.java",
         "concurrency_key IS NULL AND NOT | ClaimableSql.java",
       })
