@@ -47,7 +47,8 @@ class RefusedTest {
         Refused.of(4, "fsync=off", "server").with("HOLDFAST_DATABASE_ALLOW_UNSAFE", "0"),
         Refused.of(5, "no job", "jobs", "show", "01890000-0000-7000-8000-000000000000"),
         Refused.of(6, "not JSON", "enqueue", "echo", "{not json"),
-        Refused.of(10, "MAX_CONCURRENCY) is '0'", "worker", "--examples").with("MAX_CONCURRENCY", "0"),
+        Refused.of(10, "MAX_CONCURRENCY) is '0'", "worker", "--examples")
+            .with("MAX_CONCURRENCY", "0"),
         Refused.of(10, "no API keys", "server").with("HOLDFAST_SERVER_HOST", "0.0.0.0"));
   }
 
