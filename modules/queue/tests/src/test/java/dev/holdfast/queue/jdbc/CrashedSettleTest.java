@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
@@ -108,9 +109,16 @@ class CrashedSettleTest {
 
   private static <T> List<T> ask(DataSource source, Rows.Reader<T> reader, String sql)
       throws SQLException {
-    try (Connection connection = source.getConnection()) {
-      return Sql.of(sql).on(connection).list(reader);
+    SQLException dead = null;
+    // The pool may still hand out connections to the server that was killed.
+    for (int tries = 0; tries < 20; tries++) {
+      try (Connection connection = source.getConnection()) {
+        return Sql.of(sql).on(connection).list(reader);
+      } catch (SQLException broken) {
+        dead = broken;
+      }
     }
+    throw Objects.requireNonNull(dead);
   }
 
   /** Each ending counted once: in the timeline, in the budget, among the attempts. */
