@@ -13,9 +13,17 @@ import subprocess
 import time
 from pathlib import Path
 
-from .program import Program
+from .program import REPOSITORY, Program
 
 PATIENCE = 60.0
+
+
+def _installed(home: Path) -> Path:
+    """The launcher of a checkout unpacks the server once, beside the build; a program, at home."""
+    beside = REPOSITORY / "modules/app/target/postgres"
+    for postgres in [*home.glob("bin-*/bin/postgres"), *beside.glob("**/bin/postgres")]:
+        return postgres
+    raise RuntimeError(f"no PostgreSQL was unpacked in {home} or {beside}")
 
 
 class Database:
@@ -49,7 +57,7 @@ class Database:
         )
 
     def _run(self, home: Path, port: str) -> None:
-        postgres = next(home.glob("bin-*/bin/postgres"))
+        postgres = _installed(home)
         log = self._folder / "postgres.log"
         with log.open("wb") as out:
             self._process = subprocess.Popen(
