@@ -10,9 +10,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A small process beside this one that outlives it: when this one is gone, however it went, the
- * warden's standard input ends, and it kills every program that carries a mark of ours. So kill -9
- * of a worker leaves nothing running.
+ * A small process beside this one that outlives it. When this one ends, however it does, the
+ * standard input of the other ends, and it kills every program that carries a mark of this process.
+ * So kill -9 of a worker leaves nothing running.
  */
 final class OrphanKiller {
   private static final Logger log = System.getLogger(OrphanKiller.class.getName());
@@ -47,7 +47,7 @@ final class OrphanKiller {
 
   private OrphanKiller() {}
 
-  /** Those of one more program. The warden is there before the program is. */
+  /** The marks of one more program. The killer runs before the program does. */
   static ProcessFamily.Marks marks() {
     ensure();
     return new ProcessFamily.Marks(OURS + "." + NEXT.incrementAndGet(), LimitMark.next());
@@ -78,7 +78,8 @@ final class OrphanKiller {
     } catch (IOException none) {
       log.log(
           Level.WARNING,
-          "no warden could be started; should this process be killed, its programs go on",
+          "the process that kills orphans could not be started; if this process is killed, its programs"
+              + " go on",
           none);
     }
   }

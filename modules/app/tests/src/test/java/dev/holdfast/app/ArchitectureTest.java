@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The rooms and what each may see, as docs/architecture.md draws them. */
+/** The modules and what each may depend on, as docs/architecture.md lists them. */
 class ArchitectureTest {
   private static final String ROOT = "dev.holdfast";
 
@@ -73,8 +73,8 @@ class ArchitectureTest {
               "client",
               "server"));
 
-  private static Map.Entry<String, Set<String>> entry(String room, String... seen) {
-    return Map.entry(room, Set.of(seen));
+  private static Map.Entry<String, Set<String>> entry(String module, String... seen) {
+    return Map.entry(module, Set.of(seen));
   }
 
   private static final JavaClasses CLASSES =
@@ -83,13 +83,13 @@ class ArchitectureTest {
           .importPackages(ROOT)
           .that(
               com.tngtech.archunit.base.DescribedPredicate.describe(
-                  "not the testkit", c -> !room(c).equals("testkit")));
+                  "not the testkit", c -> !module(c).equals("testkit")));
 
-  static Set<String> rooms() {
+  static Set<String> modules() {
     return MAY_SEE.keySet();
   }
 
-  private static String room(JavaClass type) {
+  private static String module(JavaClass type) {
     String name = type.getPackageName();
     return name.equals(ROOT) ? "holdfast" : name.substring(ROOT.length() + 1).split("\\.", 2)[0];
   }
@@ -99,27 +99,27 @@ class ArchitectureTest {
   }
 
   @Test
-  void every_room_of_the_build_is_known_here() {
-    assertThat(CLASSES.stream().map(ArchitectureTest::room).collect(Collectors.toSet()))
+  void every_module_of_the_build_is_known_here() {
+    assertThat(CLASSES.stream().map(ArchitectureTest::module).collect(Collectors.toSet()))
         .isEqualTo(MAY_SEE.keySet());
   }
 
   @ParameterizedTest
-  @MethodSource("rooms")
-  void a_room_sees_only_the_rooms_it_may(String room) {
-    Set<String> allowed = MAY_SEE.getOrDefault(room, Set.of());
+  @MethodSource("modules")
+  void a_module_depends_only_on_those_it_may(String module) {
+    Set<String> allowed = MAY_SEE.getOrDefault(module, Set.of());
     classes()
         .should(
             new ArchCondition<JavaClass>("see only " + allowed) {
               @Override
               public void check(JavaClass type, ConditionEvents events) {
-                if (!room(type).equals(room)) {
+                if (!module(type).equals(module)) {
                   return;
                 }
                 type.getDirectDependenciesFromSelf().stream()
                     .filter(d -> isOurs(d.getTargetClass()))
-                    .map(d -> room(d.getTargetClass()))
-                    .filter(seen -> !seen.equals(room) && !allowed.contains(seen))
+                    .map(d -> module(d.getTargetClass()))
+                    .filter(seen -> !seen.equals(module) && !allowed.contains(seen))
                     .forEach(
                         seen ->
                             events.add(
