@@ -18,8 +18,8 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.steps.Budgets;
-import dev.holdfast.steps.Interventions;
 import dev.holdfast.steps.Journal;
+import dev.holdfast.steps.ReceivedCommands;
 import dev.holdfast.steps.StepLoop;
 import dev.holdfast.steps.StepMetrics;
 import dev.holdfast.steps.TestCodec;
@@ -67,7 +67,7 @@ class WorkspaceRunTest {
   private final List<String> events = new CopyOnWriteArrayList<>();
   private final Map<String, Json> failures = new HashMap<>();
   private final List<String> logged = new CopyOnWriteArrayList<>();
-  private final Interventions interventions = new Interventions();
+  private final ReceivedCommands commands = new ReceivedCommands();
   private final List<String> counted = new CopyOnWriteArrayList<>();
   private final List<String> progress = new CopyOnWriteArrayList<>();
   private Budgets budgets = CALM;
@@ -155,7 +155,7 @@ class WorkspaceRunTest {
     Scrubber scrubber = Scrubber.knowing(secrets);
     Journal journal =
         new Journal(new Lease(JobId.next(), 1), TestCodec.CODEC, this::write, new Counted());
-    loop = new StepLoop(Duration.ofSeconds(5), 0, journal, interventions, scrubber::scrub);
+    loop = new StepLoop(Duration.ofSeconds(5), 0, journal, commands, scrubber::scrub);
     return new WorkspaceRun(
             new WorkspaceRun.Scope(
                 job,
@@ -172,7 +172,7 @@ class WorkspaceRunTest {
                     Workspace.PATCH_BYTES),
                 TestCodec.CODEC,
                 scrubber,
-                interventions,
+                commands,
                 new Host()),
             loop)
         .run(known, budgets);
@@ -368,7 +368,7 @@ class WorkspaceRunTest {
   void a_pause_stops_the_rebuild_and_costs_nothing() throws Exception {
     beforeThirdPatch =
         () -> {
-          interventions.heard(new PendingCommand(true, false, null, null));
+          commands.heard(new PendingCommand(true, false, null, null));
           Thread.ofVirtual().start(this::resumeOnceItIsHeldUp);
         };
     WorkspaceRun.Result result =
@@ -491,7 +491,7 @@ class WorkspaceRunTest {
     TakenOver(String reason) throws Exception {
       Thread.ofVirtual().start(this::run);
       await().atMost(SOON).until(() -> logged.contains("waiting"));
-      interventions.heard(
+      commands.heard(
           new PendingCommand(false, true, null, new PendingCommand.HeldBy("ada", reason)));
       Map<String, Object> acked =
           Objects.requireNonNull(acknowledged.poll(SOON.toSeconds(), TimeUnit.SECONDS));
@@ -524,7 +524,7 @@ class WorkspaceRunTest {
     String reason = "the \"proxy\" is\n{down}";
     TakenOver taken = new TakenOver(reason);
     Files.writeString(taken.work.resolve("by-hand"), "done by hand\n");
-    interventions.heard(PendingCommand.NONE);
+    commands.heard(PendingCommand.NONE);
     taken.end();
     assertThat(told("s1-1").get("operator")).isNull();
     assertThat(map(told("s1-2").get("operator")))
@@ -547,7 +547,7 @@ class WorkspaceRunTest {
 
   @Test
   void what_was_accepted_where_nobody_worked_by_hand_is_done_by_the_program() throws Exception {
-    interventions.heard(accepted());
+    commands.heard(accepted());
     assertThat(run("one", TELL + "echo $HOLDFAST_STEP_INDEX >> log").tree())
         .isEqualTo(undisturbedTree());
     assertThat(events).containsOnlyOnce(EventType.STEP_FAILED);
@@ -561,7 +561,7 @@ class WorkspaceRunTest {
     secrets = List.of("correct-horse-battery");
     TakenOver taken = new TakenOver("I log in by hand");
     Files.writeString(taken.work.resolve("by-hand"), secrets.getFirst());
-    interventions.heard(accepted());
+    commands.heard(accepted());
     assertThatThrownBy(taken::end)
         .hasRootCauseInstanceOf(FailedException.class)
         .hasMessageContaining("the changes hold a secret of this worker");
@@ -573,11 +573,11 @@ class WorkspaceRunTest {
   void what_was_accepted_and_is_gone_is_done_by_the_program_in_a_new_workspace() throws Exception {
     TakenOver taken = new TakenOver("mine");
     FileTrees.delete(taken.work);
-    interventions.heard(accepted());
+    commands.heard(accepted());
     taken.end();
     assertThat(events).containsOnlyOnce(EventType.HEAL_ESCALATED);
     assertThat(map(told("s1-3").get("failure")))
-        .containsEntry("summary", "the workspace was deleted by whoever worked in it");
+        .containsEntry("summary", "the workspace was deleted while the step ran");
     assertThat(map(told("s1-3").get("operator")).get("requests"))
         .isEqualTo(
             List.of(
@@ -589,7 +589,7 @@ class WorkspaceRunTest {
     while (events.stream().filter(EventType.STEP_FAILED::equals).count() < 3) {
       Thread.onSpinWait();
     }
-    interventions.heard(PendingCommand.NONE);
+    commands.heard(PendingCommand.NONE);
   }
 
   @Test

@@ -563,6 +563,19 @@ class SupervisorTest {
   }
 
   @Test
+  void a_pause_outlasts_a_restart_of_the_process_and_of_the_supervisor() throws Exception {
+    Supervisor supervisor = supervise(NAME, "good");
+    untilHealthy(1);
+    order(WorkerCommand.Action.PAUSE);
+    until(WorkerHealth::pausedByOperator);
+    order(WorkerCommand.Action.RESTART);
+    assertThat(untilHealthy(2).pausedByOperator()).isTrue();
+    supervisor.close();
+    supervise(NAME, "good");
+    assertThat(untilHealthy(1).pausedByOperator()).isTrue();
+  }
+
+  @Test
   void two_of_one_name_are_refused_and_two_of_different_names_leave_each_other_alone()
       throws Exception {
     supervise(NAME, "good");

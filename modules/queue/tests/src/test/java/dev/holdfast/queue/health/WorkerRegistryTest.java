@@ -278,6 +278,33 @@ class WorkerRegistryTest extends QueueFixture {
     assertThat(db.count("SELECT count(*) FROM holdfast.worker_command")).isEqualTo(1);
   }
 
+  @Test
+  void a_pause_holds_over_restarts_and_stops_until_a_resume() {
+    start(1);
+    given(WorkerCommand.Action.PAUSE, WorkerCommand.Action.RESTART);
+    assertThat(inForce()).containsExactly(WorkerCommand.Action.PAUSE);
+    given(WorkerCommand.Action.STOP);
+    db.sql("UPDATE holdfast.worker_command SET requested_at = requested_at - interval '31 days'");
+    health.processes().clear(HERE);
+    start(2);
+    assertThat(inForce()).containsExactly(WorkerCommand.Action.PAUSE, WorkerCommand.Action.STOP);
+    given(WorkerCommand.Action.RESTART);
+    assertThat(inForce()).containsExactly(WorkerCommand.Action.PAUSE);
+    given(WorkerCommand.Action.RESUME);
+    assertThat(inForce()).isEmpty();
+  }
+
+  private void given(WorkerCommand.Action... actions) {
+    for (WorkerCommand.Action action : actions) {
+      health.commands().add(TAG, null, action, "ada", "why");
+    }
+    health.commands().open(HERE).forEach(health.commands()::done);
+  }
+
+  private List<WorkerCommand.Action> inForce() {
+    return health.commands().inForce(HERE).stream().map(WorkerCommand::action).toList();
+  }
+
   private String claimAs(long pid) {
     String worker = WorkerHealth.namePrefix(TAG, "host", pid) + "a1";
     queue.claim(QUEUE, 100, worker, LEASE);
@@ -318,7 +345,7 @@ class WorkerRegistryTest extends QueueFixture {
     assertThat(state(job)).isEqualTo(JobState.FAILED);
     assertThat(Objects.requireNonNull(status(job).failure()).code()).isEqualTo("TOXIC_JOB");
     // An operator is told, and finds it by that word.
-    assertThat(queries.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 1, 0));
+    assertThat(queries.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 1, 0, List.of()));
     assertThat(queries.page(JobFilter.ALL.text("toxic_job")).jobs())
         .extracting(JobStatus::id)
         .containsExactly(job);
