@@ -22,7 +22,7 @@ export interface NewJob<P = unknown> {
   runAt?: Date | string;
   /** How many attempts may fail, the first included. */
   maxAttempts?: number;
-  /** How often the job is put back after its worker died; 2 unless given. */
+  /** How often the job is requeued after its worker died; 2 unless given. */
   maxCrashes?: number;
   /** Of one attempt. */
   timeoutMs?: number;

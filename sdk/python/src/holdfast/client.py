@@ -49,7 +49,7 @@ class Holdfast:
         if not job:
             return []
         if len(job) > MOST_AT_ONCE:
-            raise ValueError(f"{len(job):,} jobs at once: hand in {MOST_AT_ONCE:,} at most")
+            raise ValueError(f"{len(job):,} jobs at once: enqueue {MOST_AT_ONCE:,} at most")
         answer = self._call("POST", "/v1/jobs", {"jobs": [one.to_json() for one in job]})
         return [Enqueued(one["id"], one["duplicate"]) for one in answer["jobs"]]
 

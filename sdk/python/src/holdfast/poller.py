@@ -115,5 +115,5 @@ class Poller:
         lost = [lease for lease in self._source.held() if not self._engine.keeper.knows(lease)]
         if lost:
             self._source.release(lost)
-            log.info("%d leases whose answer was lost were given back", len(lost))
+            log.info("%d leases whose response was lost were released", len(lost))
         self._answer_lost = False

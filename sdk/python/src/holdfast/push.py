@@ -85,7 +85,7 @@ class PushReceiver:
         with self._lock:
             if dispatch not in self._seen:
                 if self._engine.free(0.0) == 0:
-                    return 503, {"error": "busy", "message": "all places are taken"}
+                    return 503, {"error": "busy", "message": "all slots are taken"}
                 self._seen[dispatch] = None
                 if len(self._seen) > REMEMBERED:
                     self._seen.popitem(last=False)

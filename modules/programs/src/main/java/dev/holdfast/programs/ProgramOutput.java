@@ -73,7 +73,7 @@ final class ProgramOutput {
       }
       obey(codec.decode(new Json(line.substring(PREFIX.length())), Said.class));
     } catch (CancelledException | LeaseLostException stopping) {
-      log("not told any more: " + line, 0);
+      log("not reported any more: " + line, 0);
     } catch (IllegalArgumentException wrong) {
       log(line, cut);
       log("holdfast does not understand the line above: " + wrong.getMessage(), 0);

@@ -25,6 +25,7 @@ import dev.holdfast.model.ops.Throughput;
 import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.value.Moment;
 import dev.holdfast.queue.admin.Dispatches;
+import dev.holdfast.queue.admin.HandledKinds;
 import dev.holdfast.queue.admin.Queues;
 import dev.holdfast.queue.command.Commands;
 import dev.holdfast.queue.jdbc.Database;
@@ -192,7 +193,11 @@ public final class JobQueries {
   }
 
   public Warnings warnings(@Nullable String tenant, Duration reapGrace) {
-    return database.run("warnings", connection -> CountWarnings.of(connection, tenant, reapGrace));
+    return database.run(
+        "warnings",
+        connection ->
+            CountWarnings.of(
+                connection, tenant, reapGrace, HandledKinds.unhandled(connection, tenant)));
   }
 
   /** What ended since the beginning of a second, by queue and second. */

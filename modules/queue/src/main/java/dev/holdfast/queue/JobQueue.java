@@ -259,7 +259,7 @@ public final class JobQueue {
         "cancel", connection -> Cancel.of(connection, jobs, cascade, reason, grace, tenant));
   }
 
-  /** The jobs that were put back into their queues. */
+  /** The jobs that were requeued. */
   public Set<JobId> retry(List<JobId> jobs) {
     return retry(jobs, null);
   }

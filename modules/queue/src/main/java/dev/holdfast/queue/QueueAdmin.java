@@ -42,6 +42,14 @@ public final class QueueAdmin {
     return database.run("queues", connection -> Queues.list(connection, tenant));
   }
 
+  /**
+   * Whether the queue has settings, unfinished jobs, a schedule, or a worker that has ever served
+   * it. A setting of any other queue may be a typing error.
+   */
+  public boolean isKnown(String queue) {
+    return database.run("isKnown", connection -> Queues.isKnown(connection, queue));
+  }
+
   public void pause(String queue) {
     database.run("pause", connection -> Queues.pause(connection, Limits.queue(queue)));
   }

@@ -117,7 +117,7 @@ public final class HoldfastServer implements AutoCloseable {
           ServerStartException.Reason.NO_KEYS,
           "the server would listen on %s, where others can reach it, and there are no API keys:"
                   .formatted(options.host())
-              + " make one with 'holdfast keys create --role admin' first, or listen on 127.0.0.1",
+              + " create one with 'holdfast keys create --role admin' first, or listen on 127.0.0.1",
           null);
     }
     // Known once the server listens; a push before that waits for it.

@@ -43,7 +43,7 @@ class ExpectationTest {
   @CsvSource(
       delimiter = '~',
       value = {
-        "1 job put back ~ 2 jobs put back",
+        "1 job requeued ~ 2 jobs requeued",
         "FAILED  3  4.9 s ~ FAILED  2  4.9 s",
         "ready in 2.0 s ~ ready in a moment",
         "ready in 2.0 s ~ ready in 2.0 s; more",

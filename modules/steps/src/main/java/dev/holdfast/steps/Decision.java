@@ -61,8 +61,7 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
   public static Decision after(List<FailedAttempt> failed, int resets, Budgets budgets) {
     FailedAttempt last = failed.getLast();
     if (!last.failureClass().isRetryable()) {
-      return new Decision(
-          Strategy.FAIL, last.failureClass(), "it would fail again, whoever tries it");
+      return new Decision(Strategy.FAIL, last.failureClass(), "a retry would fail the same way");
     }
     int alike = alike(failed);
     if (alike >= budgets.stepNoProgressLimit()) {

@@ -31,7 +31,7 @@ public interface Step<T extends @Nullable Object> {
   default T accept(PendingCommand.Recovery by) throws Exception {
     throw new StepException(
         FailureClass.DETERMINISTIC_CONTRACT,
-        "step '%s' has no workspace in which somebody could have done it".formatted(id()));
+        "step '%s' has no workspace, so it cannot be done by hand".formatted(id()));
   }
 
   /** Keeps what the step has made, for the steps after it. */

@@ -71,15 +71,14 @@ final class StepCourse<T extends @Nullable Object> {
 
   // ---- before an attempt
 
-  /** Waits while an operator holds the job, and acknowledges that nothing runs any more. */
+  /** Waits while an operator holds the job, and acknowledges that nothing runs now. */
   private PendingCommand released() throws InterruptedException {
     CommandAction acknowledged = null;
     Optional<String> untouched = Optional.empty();
     while (true) {
       CommandAction known = acknowledged;
       PendingCommand asked =
-          loop.interventions.await(
-              now -> opening(now) != Decision.Opening.WAIT || now.hold() != known);
+          loop.commands.await(now -> opening(now) != Decision.Opening.WAIT || now.hold() != known);
       acknowledged = asked.hold();
       if (acknowledged == null) {
         untouched.map(step::changedSince).ifPresent(files -> operators = operators.changing(files));
@@ -117,9 +116,9 @@ final class StepCourse<T extends @Nullable Object> {
         operators = operators.inNewWorkspace();
         loop.lastFailures.remove(step.id());
       }
-      loop.interventions.honour(recovery);
+      loop.commands.honour(recovery);
     }
-    operators = operators.asking(loop.interventions.said());
+    operators = operators.asking(loop.commands.said());
     attempt++;
     record.began(attempt, recovery, reset);
     if (recovery != null && opening == Decision.Opening.ACCEPT) {
@@ -133,7 +132,7 @@ final class StepCourse<T extends @Nullable Object> {
 
   private StepAttempt.End<T> await(StepAttempt<T> trial, long begun) throws InterruptedException {
     loop.running(trial);
-    Runnable forget = loop.interventions.whenUrgent(this::concerns, trial::stopForOperator);
+    Runnable forget = loop.commands.whenUrgent(this::concerns, trial::stopForOperator);
     try {
       return trial.await(loop.grace.toNanos());
     } catch (InterruptedException stopped) {

@@ -21,7 +21,7 @@ public final class StepLoop {
 
   final Duration grace;
   final Journal journal;
-  final Interventions interventions;
+  final ReceivedCommands commands;
   final UnaryOperator<String> redact;
   final Map<String, Step.Failed> lastFailures = new ConcurrentHashMap<>();
   private volatile @Nullable StepAttempt<?> running;
@@ -35,12 +35,12 @@ public final class StepLoop {
       Duration grace,
       int resets,
       Journal journal,
-      Interventions interventions,
+      ReceivedCommands commands,
       UnaryOperator<String> redact) {
     this.grace = grace;
     this.resets = resets;
     this.journal = journal;
-    this.interventions = interventions;
+    this.commands = commands;
     this.redact = redact;
   }
 

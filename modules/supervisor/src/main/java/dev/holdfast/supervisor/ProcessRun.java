@@ -163,7 +163,7 @@ final class ProcessRun {
       return ProcessEnd.stopped(pid(), exit, why == null ? "stopped" : why);
     }
     if (liveness.status() == HealthStatus.STOPPING && exit == WorkerExit.CLEAN) {
-      return ProcessEnd.stopped(pid(), exit, "it was told to end (SIGTERM), not by its supervisor");
+      return ProcessEnd.stopped(pid(), exit, "it got SIGTERM, not from its supervisor");
     }
     String reason =
         why != null ? why : "exit " + WorkerExit.shown(exit) + ": " + WorkerExit.of(exit).meaning();

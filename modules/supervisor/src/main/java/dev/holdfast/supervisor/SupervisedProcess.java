@@ -107,7 +107,7 @@ final class SupervisedProcess implements AutoCloseable {
       paused = true;
     } else if (action == WorkerCommand.Action.STOP) {
       wanted = false;
-      ended(ProcessEnd.stopped(null, null, "stopped by an operator before"));
+      ended(ProcessEnd.stopped(null, null, "stopped by an operator"));
     }
   }
 

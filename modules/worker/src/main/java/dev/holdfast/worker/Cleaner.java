@@ -26,7 +26,7 @@ final class Cleaner {
     try {
       threads.execute(() -> cleanNow(files, settlement, ack));
     } catch (RejectedExecutionException closed) {
-      log.debug("not cleared up, for the worker has stopped");
+      log.debug("not cleaned up, because the worker has stopped");
     }
   }
 

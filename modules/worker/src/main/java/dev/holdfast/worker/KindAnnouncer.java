@@ -41,7 +41,7 @@ final class KindAnnouncer {
       nextAt = System.nanoTime() + INTERVAL.toNanos();
     } catch (RuntimeException trouble) {
       // The sweep that follows tells of it, and this is tried again with the next one.
-      log.debug("{} could not say which kinds it knows", options.worker(), trouble);
+      log.debug("{} could not announce the kinds it handles", options.worker(), trouble);
     }
   }
 }

@@ -125,7 +125,7 @@ public final class Worker implements AutoCloseable {
         "{} serves {} with {}",
         options.worker(),
         options.queues(),
-        Plural.of(options.concurrency(), "place"));
+        Plural.of(options.concurrency(), "slot"));
     return this;
   }
 
@@ -255,7 +255,7 @@ public final class Worker implements AutoCloseable {
     slots.all().forEach(AttemptExecutor::abandon);
     if (!slots.awaitEmptyUninterruptibly(FLUSH)) {
       log.warn(
-          "{} could not be given back: recovery waits for the lease to run out",
+          "{} could not be released: the jobs are requeued when their leases expire",
           Plural.of(slots.used(), "job"));
     }
   }

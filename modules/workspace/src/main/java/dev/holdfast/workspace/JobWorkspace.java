@@ -155,7 +155,7 @@ final class JobWorkspace {
         scope
             .site()
             .git()
-            .cancelledBy(scope.interventions()::isHeldUp)
+            .cancelledBy(scope.commands()::isHeldUp)
             .telling(line -> progress.accept(scope.scrubber().scrub(line)));
     Path folder = scope.site().folder().resolve("workspace-" + ++workspaces);
     try {
@@ -169,7 +169,7 @@ final class JobWorkspace {
       forgetOlder(workspaces);
       return open;
     } catch (CancellationException stopped) {
-      if (scope.interventions().isHeldUp() && !Thread.currentThread().isInterrupted()) {
+      if (scope.commands().isHeldUp() && !Thread.currentThread().isInterrupted()) {
         throw new HeldUpException();
       }
       throw stopped;

@@ -46,7 +46,7 @@ final class WorkspaceHandler implements Handler<WorkspaceJob> {
             site(context),
             codec,
             scrubber,
-            context.steps().interventions(),
+            context.steps().commands(),
             new AttemptHost(context));
     try {
       WorkspaceRun.Result result =

@@ -6,7 +6,7 @@ import dev.holdfast.model.command.PendingCommand.Recovery;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.steps.Budgets;
-import dev.holdfast.steps.Interventions;
+import dev.holdfast.steps.ReceivedCommands;
 import dev.holdfast.steps.RedirectException;
 import dev.holdfast.steps.StepLoop;
 import dev.holdfast.workspace.git.Git;
@@ -54,14 +54,14 @@ public final class WorkspaceRun {
   /**
    * What the parts of a run share.
    *
-   * @param interventions what operators ask of the job
+   * @param commands what operators ask of the job
    */
   public record Scope(
       WorkspaceJob job,
       Site site,
       Codec codec,
       Scrubber scrubber,
-      Interventions interventions,
+      ReceivedCommands commands,
       Host host) {}
 
   private final Scope scope;
@@ -113,7 +113,7 @@ public final class WorkspaceRun {
 
   private boolean isAskedFor(int index) {
     return scope
-        .interventions()
+        .commands()
         .pending()
         .map(Recovery::stepId)
         .map(id -> scope.job().indexOf(id) <= index)

@@ -117,14 +117,14 @@ final class WorkspaceStep implements Step<WorkspaceStep.Outcome> {
                 () ->
                     new StepException(
                         FailureClass.TRANSIENT_RUNTIME,
-                        "the workspace was deleted by whoever worked in it"));
+                        "the workspace was deleted while the step ran"));
     try {
       Changes changes = open.changes(scope.site().patchBytes());
       if (scope.scrubber().findsIn(changes.patch())) {
         // Changes cannot be scrubbed and stay what they are.
         throw new StepException(
             FailureClass.DETERMINISTIC_POLICY,
-            "the changes hold a secret of this worker: take it out of the files");
+            "the changes contain a secret of this worker: remove it from the files");
       }
       return changes;
     } catch (PatchTooLargeException tooLarge) {

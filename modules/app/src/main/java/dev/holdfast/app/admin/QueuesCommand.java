@@ -92,12 +92,12 @@ public final class QueuesCommand {
 
   /** A queue that nobody has used yet is only changed with this option: it may be a typo. */
   static final class NewOption {
-    @Option(names = "--new", description = "also if nobody has used the queue yet")
+    @Option(names = "--new", description = "also if the queue is not known yet")
     boolean isNew;
 
     void require(String queue, Operator operator, Settings settings) {
       if (!isNew) {
-        KnownQueues.require(queue, operator, settings, " (--new if nobody has used it yet)");
+        KnownQueues.require(queue, operator, settings, " (--new if it is a new queue)");
       }
     }
   }

@@ -124,11 +124,11 @@ public final class Demo {
     say("  " + PIPELINES + " pipelines of four steps");
     say(
         video == null
-            ? "  no clips, for there is no ffmpeg here"
+            ? "  no clips: ffmpeg is not installed here"
             : "  " + CLIPS + " clips cut by ffmpeg");
     say(
         repository == null
-            ? "  no agent, for there is no git here"
+            ? "  no agent: git is not installed here"
             : "  an agent that edits a repository; it will hang once, then loop");
     say("  one job that never ends, one that kills its worker each time it runs");
     say("watch them at " + url + (stays ? "" : " while this runs"));
@@ -203,7 +203,7 @@ public final class Demo {
     if (status.state() == JobState.RUNNING
         && worker != null
         && !worker.contains("." + killed + ".")) {
-      say("!! somebody cancels the job that never ends");
+      say("!! the job that never ends is cancelled");
       queue.jobs().cancel(endless, false, "the demo is over soon", GRACE);
       return true;
     }

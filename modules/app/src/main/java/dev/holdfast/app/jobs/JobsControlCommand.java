@@ -89,7 +89,7 @@ final class JobsControlCommand implements Callable<Integer> {
     try (Operator operator = reach.open()) {
       JobCommand.Answer answer = operator.command(job, command);
       if (answer != JobCommand.Answer.ACCEPTED) {
-        throw refused(operator, job, answer);
+        throw refused(operator, job, command, answer);
       }
       PendingCommand now = operator.pending(job);
       List<String> stepsToRepeat =
@@ -107,7 +107,7 @@ final class JobsControlCommand implements Callable<Integer> {
         if (command.action() == CommandAction.TAKEOVER) {
           System.out.println(handedOver(operator, job));
         }
-        if ((now.paused() || now.takeover()) && !inSteps(operator, job)) {
+        if (now.holds() && !inSteps(operator, job)) {
           System.out.println(
               "no step of it has started: a job that does not run in steps ignores this command");
         }
@@ -116,7 +116,7 @@ final class JobsControlCommand implements Callable<Integer> {
     }
   }
 
-  /** Whether it is known to: of a handler's steps nobody knows before they begin. */
+  /** Whether it is known to: the steps of code are not known before they begin. */
   private static boolean inSteps(Operator operator, JobId job) {
     return JobsCommand.existing(operator, job).kind().equals(WorkspaceJob.KIND)
         || !operator.steps(job).isEmpty();
@@ -156,7 +156,7 @@ final class JobsControlCommand implements Callable<Integer> {
     for (int looks = 0; looks < LOOKS; looks++) {
       JsonNode answer = answer(operator.timeline(job));
       if (answer != null) {
-        return place(answer).orElse("nothing runs any more");
+        return place(answer).orElse("nothing runs now");
       }
       Thread.sleep(LOOK);
     }
@@ -192,45 +192,26 @@ final class JobsControlCommand implements Callable<Integer> {
     return null;
   }
 
-  private CommandException refused(Operator operator, JobId job, JobCommand.Answer answer) {
+  private static CommandException refused(
+      Operator operator, JobId job, JobCommand command, JobCommand.Answer answer) {
+    String message = command.refusal(answer);
     return switch (answer) {
-      case ACCEPTED -> throw new IllegalArgumentException("accepted");
+      case ACCEPTED -> throw new IllegalArgumentException(message);
       case NO_SUCH_JOB -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + job);
-      case ALREADY_TERMINAL ->
-          new CommandException(
-              ExitCode.REFUSED,
-              JobsCommand.existing(operator, job).state() == JobState.SUCCEEDED
-                  ? "the job has succeeded: resume_from_step runs it again from one of its steps"
-                  : "the job has already ended: retry it with 'holdfast jobs retry %s', or from one of its steps with resume_from_step"
-                      .formatted(job));
-      case NOT_RUNNING ->
-          new CommandException(
-              ExitCode.REFUSED,
-              "no worker runs the job, so there is nothing to take over: pause it instead");
       case NO_SUCH_STEP ->
           new CommandException(
               ExitCode.NOT_FOUND,
-              "the job has no step '%s': 'holdfast jobs steps %s' shows those that have started"
-                  .formatted(step, job));
-      case STEP_NOT_REACHED ->
+              message + ": 'holdfast jobs steps %s' shows those that have started".formatted(job));
+      case ALREADY_TERMINAL ->
           new CommandException(
               ExitCode.REFUSED,
-              "step '%s' has steps before it that are not done: name the first of those"
-                  .formatted(step));
-      case STEP_DONE ->
-          new CommandException(
-              ExitCode.REFUSED,
-              "step '%s' is done: resume_from_step runs it and all steps after it again"
-                  .formatted(step));
-      case NOT_TAKEN_OVER ->
-          new CommandException(
-              ExitCode.REFUSED,
-              "nobody has taken the job over, so its worker decides whether step '%s' is done: use takeover first"
-                  .formatted(step));
-      case NO_WORKSPACE ->
-          new CommandException(
-              ExitCode.REFUSED,
-              "step '%s' is code: only its own run can produce its result".formatted(step));
+              message
+                  + (JobsCommand.existing(operator, job).state() == JobState.SUCCEEDED
+                      ? ": resume_from_step runs it again from one of its steps"
+                      : ": retry it with 'holdfast jobs retry %s', or from one of its steps with resume_from_step"
+                          .formatted(job)));
+      case NOT_RUNNING, NO_STEPS, STEP_NOT_REACHED, STEP_DONE, NOT_TAKEN_OVER, NO_WORKSPACE ->
+          new CommandException(ExitCode.REFUSED, message);
     };
   }
 

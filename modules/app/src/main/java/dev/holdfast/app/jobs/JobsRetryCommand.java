@@ -83,7 +83,7 @@ final class JobsRetryCommand implements Callable<Integer> {
       refused.forEach(id -> answer.withArray("refused").add(id.toString()));
       Shown.print(answer);
     } else {
-      System.out.println(Plural.of(retried.size(), "job") + " put back");
+      System.out.println(Plural.of(retried.size(), "job") + " requeued");
     }
     for (JobId id : refused) {
       System.err.println(

@@ -334,9 +334,13 @@ class CommandsTest {
 
   @Test
   void a_job_is_paused_taken_over_and_resumed() throws IOException {
-    String job = running().job().toString();
+    Lease lease = running();
+    String job = lease.job().toString();
+    assertThat(run("jobs", "control", job, "pause")).isEqualTo(ExitCode.REFUSED);
+    assertThat(complained()).contains("has started no step");
+    step(lease, 1, StepState.RUNNING);
     assertThat(run("jobs", "control", job, "pause", "--reason", "a moment")).isZero();
-    assertThat(said()).contains(job).contains("paused").contains("no step of it has started");
+    assertThat(said()).contains(job).contains("paused").doesNotContain("no step");
     assertThat(run("jobs", "show", job)).isZero();
     assertThat(said()).contains("paused: no further attempt");
     assertThat(run("jobs", "control", job, "takeover", "--json")).isZero();
@@ -356,6 +360,7 @@ class CommandsTest {
   void who_takes_a_job_over_is_told_where_it_lies_once_its_worker_has_said_so() throws IOException {
     Lease lease = running();
     String job = lease.job().toString();
+    step(lease, 1, StepState.RUNNING);
     assertThat(run("jobs", "control", job, "takeover")).isZero();
     assertThat(said()).contains("taken over").contains("not answered yet").contains("jobs show");
     holdfast
@@ -418,7 +423,9 @@ class CommandsTest {
         .isEqualTo(ExitCode.NOT_FOUND);
     holdfast.jobs().settle(new Settlement.Succeed(lease, null));
     assertThat(run("jobs", "control", job, "pause")).isEqualTo(ExitCode.REFUSED);
-    assertThat(complained()).contains("has succeeded", "resume_from_step").doesNotContain("retry");
+    assertThat(complained())
+        .contains("has already ended", "resume_from_step")
+        .doesNotContain("retry");
     String cancelled = holdfast.enqueue(Job.of("build")).id().toString();
     run("jobs", "cancel", cancelled);
     assertThat(run("jobs", "control", cancelled, "pause")).isEqualTo(ExitCode.REFUSED);
@@ -428,6 +435,7 @@ class CommandsTest {
     assertThat(run("jobs", "control", waiting, "takeover")).isEqualTo(ExitCode.REFUSED);
     assertThat(complained()).contains("pause");
     assertThat(run("jobs", "control", waiting, "pause")).isZero();
+    assertThat(said()).contains("no step of it has started");
   }
 
   @Test

@@ -143,6 +143,7 @@ abstract class HttpJobOperator implements JobOperator {
               case "not_found" -> JobCommand.Answer.NO_SUCH_JOB;
               case "job_already_terminal" -> JobCommand.Answer.ALREADY_TERMINAL;
               case "job_not_running" -> JobCommand.Answer.NOT_RUNNING;
+              case "job_without_steps" -> JobCommand.Answer.NO_STEPS;
               case "no_such_step" -> JobCommand.Answer.NO_SUCH_STEP;
               case "step_not_reached" -> JobCommand.Answer.STEP_NOT_REACHED;
               case "step_done" -> JobCommand.Answer.STEP_DONE;

@@ -55,6 +55,6 @@ public interface JobOperator {
   /** Empty when there is no such job. */
   List<Cancellation> cancel(JobId job, boolean cascade, String reason);
 
-  /** The jobs that were put back into their queues: those in {@link JobState#RETRYABLE}. */
+  /** The jobs that were requeued: those in {@link JobState#RETRYABLE}. */
   Set<JobId> retry(List<JobId> jobs);
 }

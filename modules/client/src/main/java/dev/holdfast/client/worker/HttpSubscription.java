@@ -93,7 +93,7 @@ final class HttpSubscription implements Subscription {
     try {
       callback.accept(queue);
     } catch (RuntimeException thrown) {
-      log.warn("whoever listens for queue {} threw an exception", queue, thrown);
+      log.warn("a listener of queue {} threw an exception", queue, thrown);
     }
   }
 

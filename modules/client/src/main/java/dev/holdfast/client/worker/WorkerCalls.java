@@ -142,7 +142,7 @@ final class WorkerCalls implements AutoCloseable {
       case BUSY -> new SourceBusyException(message, failed);
       case KEY_REFUSED ->
           new KeyRefusedException(
-              message + "; make one with role worker and give it to this worker", failed);
+              message + "; create one with role worker and give it to this worker", failed);
       case NOT_PERMITTED ->
           new KeyRefusedException(message + "; a worker needs a key of role worker", failed);
       case NOT_FOUND ->

@@ -64,7 +64,7 @@ public record JobRequest(
 
   private static void useless(String field, @Nullable Object value, String without) {
     if (value != null) {
-      throw Fields.wrong(field, "says nothing without '" + without + "'");
+      throw Fields.wrong(field, "needs '" + without + "'");
     }
   }
 

@@ -83,9 +83,17 @@ public record QueueResource(
     }
   }
 
-  /** A queue with where its tasks are pushed to; null where they are not. */
+  /**
+   * A queue with where its tasks are pushed to; null where they are not.
+   *
+   * @param created true in the answer to a setting of a queue that was not known before; otherwise
+   *     absent
+   */
   @JsonInclude(JsonInclude.Include.ALWAYS)
-  public record Dispatched(@JsonUnwrapped QueueResource queue, @Nullable Dispatch dispatch) {}
+  public record Dispatched(
+      @JsonUnwrapped QueueResource queue,
+      @Nullable Dispatch dispatch,
+      @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Boolean created) {}
 
   /**
    * Where tasks are pushed to.

@@ -19,7 +19,7 @@ public record LogCursor(int attempt, int piece, int chars) {
     Matcher match = FORM.matcher(text);
     if (!match.matches()) {
       throw new RefusedException(
-          Refusal.BAD_LIMIT, "the cursor of a log is none that was given out here");
+          Refusal.BAD_LIMIT, "the cursor is not one that this server returned for a log");
     }
     return new LogCursor(
         Integer.parseInt(match.group(1)),

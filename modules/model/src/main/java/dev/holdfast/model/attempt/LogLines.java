@@ -25,7 +25,8 @@ public record LogLines(
   public LogLines {
     if (lines.isEmpty() || lines.size() > MOST || (first != null && first < 1)) {
       throw new RefusedException(
-          Refusal.BAD_LIMIT, "1 to %,d lines are told at once, counted from 1".formatted(MOST));
+          Refusal.BAD_LIMIT,
+          "a request must have 1 to %,d log lines, numbered from 1".formatted(MOST));
     }
     lines = List.copyOf(lines);
   }

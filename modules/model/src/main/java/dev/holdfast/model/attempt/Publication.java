@@ -15,7 +15,7 @@ public record Publication(
     if (artifacts.isEmpty() || artifacts.size() > Limits.ARTIFACTS) {
       throw new RefusedException(
           Refusal.BAD_LIMIT,
-          "%d artifacts at once: 1 to %d are possible"
+          "%d artifacts in one call: 1 to %d are allowed"
               .formatted(artifacts.size(), Limits.ARTIFACTS));
     }
     if (result != null) {

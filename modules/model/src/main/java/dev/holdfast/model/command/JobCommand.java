@@ -25,13 +25,41 @@ public record JobCommand(
     reason = reason.isBlank() ? "no reason given" : Text.excerpt(reason, Limits.REASON_CHARS);
   }
 
+  /**
+   * Why the command was refused. Clients add where to look or what to do instead, where that
+   * differs between the API and the command line.
+   */
+  public String refusal(Answer answer) {
+    String step = "step '" + stepId + "'";
+    return switch (answer) {
+      case ACCEPTED -> throw new IllegalArgumentException("the command was accepted");
+      case NO_SUCH_JOB -> "there is no such job";
+      case ALREADY_TERMINAL -> "the job has already ended";
+      case NOT_RUNNING ->
+          "no worker runs the job, so there is nothing to take over: pause it instead";
+      case NO_STEPS ->
+          "the job has run and has started no step, and only jobs that run in steps can be paused or"
+              + " taken over: cancel it, or pause its queue";
+      case NO_SUCH_STEP -> "the job has no " + step;
+      case STEP_NOT_REACHED ->
+          step + " has steps before it that are not done: name the first of those";
+      case STEP_DONE -> step + " is done: resume_from_step runs it and all steps after it again";
+      case NOT_TAKEN_OVER ->
+          "the job is not taken over, so its worker decides whether %s is done: use takeover first"
+              .formatted(step);
+      case NO_WORKSPACE -> step + " is code: only its own run can produce its result";
+    };
+  }
+
   /** What became of it. */
   public enum Answer {
     ACCEPTED,
     NO_SUCH_JOB,
     ALREADY_TERMINAL,
-    /** A takeover of a job that nobody runs. */
+    /** A takeover of a job that no worker runs. */
     NOT_RUNNING,
+    /** A pause or takeover of a job that has run and begun no step. */
+    NO_STEPS,
     NO_SUCH_STEP,
     /** There is no checkpoint to go on from. */
     STEP_NOT_REACHED,

@@ -26,7 +26,7 @@ final class DispatchRules {
                 trouble.since(),
                 trouble.cause(),
                 trouble.circuitOpen()
-                    ? "; pushing pauses, with single tries up to a minute apart"
+                    ? "; the circuit breaker is open, with single tries up to a minute apart"
                     : "");
     String show = "GET /v1/queues/%s".formatted(queue);
     String set = "PUT /v1/queues/%s/dispatch".formatted(queue);

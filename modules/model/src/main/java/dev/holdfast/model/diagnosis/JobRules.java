@@ -1,11 +1,12 @@
 package dev.holdfast.model.diagnosis;
 
 import dev.holdfast.model.ops.Finding;
+import dev.holdfast.model.ops.UnhandledKind;
 import dev.holdfast.model.ops.Warnings;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Jobs have failed within the last hour, or run under leases that nobody reaps. */
+/** Jobs that failed lately, run under leases that no reaper ends, or have no handler. */
 final class JobRules implements Rule {
   @Override
   public List<Finding> check(Situation situation) {
@@ -20,7 +21,22 @@ final class JobRules implements Rule {
     if (warnings.overdue() > 0) {
       found.add(overdue(warnings.overdue()));
     }
+    warnings.unhandled().forEach(kind -> found.add(unhandled(kind)));
     return found;
+  }
+
+  private static Finding unhandled(UnhandledKind kind) {
+    String which = " of kind '%s' in queue '%s'".formatted(kind.kind(), kind.queue());
+    return Finding.counting(
+        "kind_unhandled",
+        "",
+        kind.jobs(),
+        which + " waits and no worker handles it",
+        which + " wait and no worker handles it",
+        "start a worker of this queue with a handler for the kind, or cancel them with"
+            + " 'holdfast jobs cancel --kind %s --queue %s'".formatted(kind.kind(), kind.queue()),
+        "start a worker of this queue with a handler for the kind, or cancel them with POST"
+            + " /v1/jobs/cancel");
   }
 
   private static Finding toxic(long jobs) {

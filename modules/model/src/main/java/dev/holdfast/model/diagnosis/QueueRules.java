@@ -70,8 +70,8 @@ final class QueueRules implements Rule {
         "queue_stalled",
         "",
         queue.due(),
-        " of queue '%s' is due and no worker takes it".formatted(queue.name()),
-        " of queue '%s' are due and no worker takes them".formatted(queue.name()),
+        " of queue '%s' is due and no worker claims it".formatted(queue.name()),
+        " of queue '%s' are due and no worker claims them".formatted(queue.name()),
         doNext,
         doNext);
   }

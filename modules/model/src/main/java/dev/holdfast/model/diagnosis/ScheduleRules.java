@@ -27,7 +27,7 @@ final class ScheduleRules implements Rule {
       return Stream.of(
           Finding.of(
               "schedule_overdue",
-              "schedule '%s' was due at %s and nobody fired it"
+              "schedule '%s' was due at %s and has not fired"
                   .formatted(schedule.name(), schedule.nextFireAt()),
               "start a worker or a server: either fires schedules"));
     }

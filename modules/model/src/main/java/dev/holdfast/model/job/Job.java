@@ -118,7 +118,7 @@ public final class Job implements Cloneable {
     return within("maxAttempts", value, 1, 1_000, Refusal.BAD_BUDGET);
   }
 
-  /** How often the job is put back after its worker died under it. */
+  /** How often the job is requeued after a crash of its worker. */
   public Job maxCrashes(int value) {
     Job job = copy();
     job.maxCrashes = within("maxCrashes", value, 0, 1_000, Refusal.BAD_BUDGET);

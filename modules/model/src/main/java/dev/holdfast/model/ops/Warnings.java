@@ -1,10 +1,17 @@
 package dev.holdfast.model.ops;
 
+import java.util.List;
+
 /**
  * Counts of jobs that an operator should look at.
  *
  * @param failed jobs that ended FAILED within the last hour
  * @param toxic those among them that crashed their workers too often
  * @param overdue running jobs whose lease expired long ago and that no reaper has requeued
+ * @param unhandled kinds whose jobs wait because no live worker handles them
  */
-public record Warnings(long failed, long toxic, long overdue) {}
+public record Warnings(long failed, long toxic, long overdue, List<UnhandledKind> unhandled) {
+  public Warnings {
+    unhandled = List.copyOf(unhandled);
+  }
+}

@@ -28,13 +28,12 @@ public record WorkerExit(int code, String name, String meaning, String hint) {
 
   public static WorkerExit of(int code) {
     return switch (code) {
-      case CLEAN -> new WorkerExit(code, "clean", "it ended as it was told to", "nothing");
+      case CLEAN -> new WorkerExit(code, "clean", "it ended as requested", "nothing");
       case UNCAUGHT ->
-          new WorkerExit(
-              code, "uncaught", "an exception that nobody caught", "its log has the stack trace");
+          new WorkerExit(code, "uncaught", "an uncaught exception", "its log has the stack trace");
       case USAGE ->
           new WorkerExit(
-              code, "usage", "an option it does not know", "correct HOLDFAST_WORKER_JAVA_OPTIONS");
+              code, "usage", "an unknown option", "correct HOLDFAST_WORKER_JAVA_OPTIONS");
       case OUT_OF_MEMORY ->
           new WorkerExit(
               code,
@@ -68,7 +67,7 @@ public record WorkerExit(int code, String name, String meaning, String hint) {
               "replaced",
               "another process has replaced it, so it ended",
               "nothing, unless it happens often: then two supervisors have the same name");
-      case SIGNAL + 2 -> new WorkerExit(code, "SIGINT", "somebody pressed Ctrl-C", "nothing");
+      case SIGNAL + 2 -> new WorkerExit(code, "SIGINT", "interrupted with Ctrl-C", "nothing");
       case SIGNAL + 6 ->
           new WorkerExit(
               code, "SIGABRT", "the JVM itself failed", "look for hs_err files near its log");
@@ -76,7 +75,7 @@ public record WorkerExit(int code, String name, String meaning, String hint) {
           new WorkerExit(
               code,
               "SIGKILL",
-              "it was killed by somebody, or by the system because memory ran out",
+              "killed with SIGKILL, by a user or by the system because memory ran out",
               "'dmesg' shows whether the system did it; then lower its concurrency");
       case SIGNAL + 11 ->
           new WorkerExit(

@@ -10,6 +10,7 @@ import dev.holdfast.model.ops.Holder;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.ops.SupervisorHealth;
+import dev.holdfast.model.ops.UnhandledKind;
 import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.ops.WorkerHealth;
@@ -31,7 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class DiagnosisTest {
   private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
   private static final String TAG = "worker:tag:0";
-  private static final Warnings NONE = new Warnings(0, 0, 0);
+  private static final Warnings NONE = new Warnings(0, 0, 0, List.of());
 
   private final List<WorkerHealth> processes = new ArrayList<>();
   private final List<SupervisorHealth> supervisors = new ArrayList<>(List.of(supervisor(0)));
@@ -456,15 +457,24 @@ class DiagnosisTest {
     queues.add(queue(5, 0, 61));
     assertFound("queue_stalled");
     assertThat(found().getFirst().message())
-        .isEqualTo("5 jobs of queue 'tag' are due and no worker takes them");
+        .isEqualTo("5 jobs of queue 'tag' are due and no worker claims them");
     queues.set(0, queue(1, 0, 61));
     assertThat(found().getFirst().message())
-        .isEqualTo("1 job of queue 'tag' is due and no worker takes it");
+        .isEqualTo("1 job of queue 'tag' is due and no worker claims it");
     waitedFor = Set.of("tag");
     assertFound();
     waitedFor = Set.of();
     queues.set(0, queue(5, 1, 61));
     assertFound();
+  }
+
+  @Test
+  void a_kind_that_no_worker_handles_is_named_with_its_queue() {
+    warnings = new Warnings(0, 0, 0, List.of(new UnhandledKind("tag", "nope", 2)));
+    assertFound("kind_unhandled");
+    assertThat(found().getFirst().message())
+        .isEqualTo("2 jobs of kind 'nope' in queue 'tag' wait and no worker handles it");
+    assertThat(found().getFirst().cliHint()).contains("jobs cancel --kind nope --queue tag");
   }
 
   private static QueueStatus pushed(long due, @Nullable DispatchError trouble) {
@@ -499,7 +509,7 @@ class DiagnosisTest {
         .doesNotContain("pauses");
     assertThat(found().getFirst().cliHint()).doesNotContain("holdfast worker");
     queues.set(0, pushed(5, new DispatchError(kind, "status 503", true, NOW)));
-    assertThat(found().getFirst().message()).contains("pauses");
+    assertThat(found().getFirst().message()).contains("circuit breaker is open");
     // With nothing to push nobody is kept waiting; but what a wrong secret failed is gone.
     queues.set(0, pushed(0, trouble));
     if (kind == DispatchError.Kind.SECRET_REFUSED) {
@@ -511,7 +521,7 @@ class DiagnosisTest {
 
   @Test
   void toxic_jobs_are_told_with_how_to_find_them() {
-    warnings = new Warnings(3, 2, 0);
+    warnings = new Warnings(3, 2, 0, List.of());
     assertFound("toxic_jobs", "jobs_failed");
     assertThat(found().getFirst().message()).startsWith("2 jobs");
     assertThat(found().getFirst().cliHint()).contains("TOXIC_JOB", "holdfast jobs show");
@@ -520,7 +530,7 @@ class DiagnosisTest {
 
   @Test
   void leases_that_nobody_takes_back_are_told() {
-    warnings = new Warnings(0, 0, 4);
+    warnings = new Warnings(0, 0, 4, List.of());
     assertFound("leases_overdue");
   }
 

@@ -1,11 +1,16 @@
 package dev.holdfast.queue.admin;
 
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.UnhandledKind;
 import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.ClaimableSql;
+import dev.holdfast.queue.sql.TenantSql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which kinds live workers have handlers for. During a rolling deployment some know a new kind and
@@ -43,7 +48,52 @@ public final class HandledKinds {
        WHERE j.id = :job
       """);
 
+  // Only jobs that a worker has claimed and left for others, as attempt says: workers over HTTP do
+  // not announce their kinds. Each part has the condition of an index, and an end.
+  private static final Sql UNHANDLED =
+      Sql.of(
+          """
+          SELECT left_over.queue, left_over.kind, count(*) AS jobs
+            FROM ((SELECT j.queue, j.kind, j.attempt FROM holdfast.job j
+                    WHERE ${withoutRules} AND ${tenant} LIMIT 10000)
+                  UNION ALL
+                  (SELECT j.queue, j.kind, j.attempt FROM holdfast.job j
+                    WHERE ${keyed} AND ${tenant} LIMIT 10000)) AS left_over
+           WHERE left_over.attempt > 0
+             AND EXISTS (SELECT FROM holdfast.handled_kind k
+                          WHERE k.queue = left_over.queue AND ${live})
+             AND NOT EXISTS (SELECT FROM holdfast.handled_kind k
+                              WHERE k.queue = left_over.queue AND k.kind = left_over.kind
+                                AND ${live})
+             AND NOT EXISTS (SELECT FROM holdfast.job r
+                              WHERE r.queue = left_over.queue AND r.state = 'RUNNING'
+                                AND r.kind = left_over.kind)
+           GROUP BY left_over.queue, left_over.kind
+           ORDER BY jobs DESC, left_over.queue, left_over.kind
+           LIMIT 20
+          """,
+          "withoutRules",
+          ClaimableSql.isWithoutRules("j"),
+          "keyed",
+          ClaimableSql.isKeyed("j"),
+          "tenant",
+          TenantSql.isOf("j"),
+          "live",
+          "k.seen_at > clock_timestamp() - interval '2 minutes'");
+
   private HandledKinds() {}
+
+  /** Kinds whose jobs a worker left for others, while no live worker handles them. */
+  public static List<UnhandledKind> unhandled(Connection connection, @Nullable String tenant)
+      throws SQLException {
+    return UNHANDLED
+        .on(connection)
+        .tenant(tenant)
+        .list(
+            row ->
+                new UnhandledKind(
+                    row.getString("queue"), row.getString("kind"), row.getLong("jobs")));
+  }
 
   public static void announce(
       Connection connection, Collection<String> queues, Collection<String> kinds)

@@ -176,7 +176,32 @@ public final class Queues {
           "tenant",
           TenantSql.isOf("j"));
 
+  private static final Sql IS_KNOWN =
+      Sql.of(
+          """
+          SELECT EXISTS (SELECT FROM holdfast.queue WHERE name = :queue)
+              OR EXISTS (SELECT FROM holdfast.handled_kind WHERE queue = :queue)
+              OR EXISTS (SELECT FROM holdfast.schedule WHERE queue = :queue)
+              OR EXISTS (SELECT FROM holdfast.job j WHERE j.queue = :queue AND ${withoutRules})
+              OR EXISTS (SELECT FROM holdfast.job j WHERE j.queue = :queue AND ${keyed})
+              OR EXISTS (SELECT FROM holdfast.job j WHERE j.queue = :queue AND ${suspect})
+              OR EXISTS (SELECT FROM holdfast.job WHERE queue = :queue AND state = 'RUNNING')
+              OR EXISTS (SELECT FROM holdfast.job WHERE queue = :queue AND state = 'RETRYING')
+              OR EXISTS (SELECT FROM holdfast.job WHERE queue = :queue AND state = 'WAITING')
+              AS known
+          """,
+          "withoutRules",
+          ClaimableSql.isWithoutRules("j"),
+          "keyed",
+          ClaimableSql.isKeyed("j"),
+          "suspect",
+          ClaimableSql.isSuspect("j"));
+
   private Queues() {}
+
+  public static boolean isKnown(Connection connection, String queue) throws SQLException {
+    return IS_KNOWN.on(connection).set("queue", queue).only(row -> row.getBoolean("known"));
+  }
 
   public static boolean pause(Connection connection, String queue) throws SQLException {
     return PAUSE.on(connection).set("queue", queue).update() > 0;

@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * Claims from a queue that has a concurrency or rate limit, jobs with concurrency keys, or
  * suspects.
  *
- * <p>Counting and claiming must be one step for all workers, or two of them count the same place
+ * <p>Counting and claiming must be one step for all workers, or two of them count the same slot
  * below the limit as theirs. Claims of such a queue therefore take turns by an advisory lock, and
  * count in a statement of its own once they have it: the statement that waits for a lock has a
  * snapshot from before the wait.
@@ -61,16 +61,16 @@ final class ClaimByRules {
           "keyed",
           ClaimableSql.isKeyed("j"));
 
-  private static final String ROOM =
+  private static final String CAPACITY =
       Sql.fragment(
           """
-          WITH room AS MATERIALIZED (
+          WITH capacity AS MATERIALIZED (
             SELECT CASE WHEN ${paused} THEN 0 ELSE
                    least(:most, (SELECT CASE
                                WHEN q.max_running IS NOT NULL THEN q.max_running
                                  - (SELECT count(*) FROM holdfast.job r
                                      WHERE r.queue = q.name AND r.state = 'RUNNING') END
-                               FROM holdfast.queue q WHERE q.name = :queue)) END AS places
+                               FROM holdfast.queue q WHERE q.name = :queue)) END AS free_slots
           )
           """,
           "paused",
@@ -126,17 +126,17 @@ final class ClaimByRules {
       TakeSql.of(
           Sql.fragment(
               """
-              ${room}, picked AS MATERIALIZED (
+              ${capacity}, picked AS MATERIALIZED (
                 SELECT j.ctid FROM holdfast.job j
                  WHERE ${due}
-                   AND (SELECT places FROM room) > 0
+                   AND (SELECT free_slots FROM capacity) > 0
                  ORDER BY j.priority, j.run_at, j.id
                  LIMIT 1
                    FOR NO KEY UPDATE SKIP LOCKED
               )
               """,
-              "room",
-              ROOM,
+              "capacity",
+              CAPACITY,
               "due",
               DUE_SUSPECT));
 
@@ -144,7 +144,7 @@ final class ClaimByRules {
       TakeSql.of(
           Sql.fragment(
               """
-              ${room}, keyed AS MATERIALIZED (
+              ${capacity}, keyed AS MATERIALIZED (
                 SELECT hop.key, hop.tenant,
                        coalesce((SELECT j.concurrency_limit FROM holdfast.job j
                                   WHERE j.queue = :queue AND j.state = 'PENDING'
@@ -152,7 +152,7 @@ final class ClaimByRules {
                                   ORDER BY j.priority, j.run_at, j.id LIMIT 1), 0)
                        - (SELECT count(*) FROM holdfast.job r
                            WHERE r.queue = :queue AND r.state = 'RUNNING'
-                             AND r.concurrency_key = hop.key AND r.tenant = hop.tenant) AS places
+                             AND r.concurrency_key = hop.key AND r.tenant = hop.tenant) AS free_slots
                   FROM unnest(:keys::text[], :keyTenants::text[]) AS hop(key, tenant)
               ), without_rules AS MATERIALIZED (
                 SELECT pick.*
@@ -166,7 +166,7 @@ final class ClaimByRules {
                     ORDER BY j.run_at, j.id
                     LIMIT :most
                       FOR NO KEY UPDATE SKIP LOCKED) AS pick
-                 LIMIT greatest(0, (SELECT places FROM room))
+                 LIMIT greatest(0, (SELECT free_slots FROM capacity))
               ), within_keys AS MATERIALIZED (
                 SELECT pick.*
                   FROM keyed
@@ -178,7 +178,7 @@ final class ClaimByRules {
                       AND j.state = 'PENDING' AND NOT j.isolated AND ${tenant}
                       AND j.run_at <= statement_timestamp()
                     ORDER BY j.priority, j.run_at, j.id
-                    LIMIT greatest(0, least(keyed.places, (SELECT places FROM room)))
+                    LIMIT greatest(0, least(keyed.free_slots, (SELECT free_slots FROM capacity)))
                       FOR NO KEY UPDATE SKIP LOCKED) AS pick
               ), picked AS MATERIALIZED (
                 SELECT both_kinds.ctid
@@ -186,11 +186,11 @@ final class ClaimByRules {
                         UNION ALL
                         SELECT * FROM within_keys) AS both_kinds
                  ORDER BY both_kinds.priority, both_kinds.run_at, both_kinds.id
-                 LIMIT greatest(0, (SELECT places FROM room))
+                 LIMIT greatest(0, (SELECT free_slots FROM capacity))
               )
               """,
-              "room",
-              ROOM,
+              "capacity",
+              CAPACITY,
               "withoutRules",
               ClaimableSql.isWithoutRules("j"),
               "tenant",

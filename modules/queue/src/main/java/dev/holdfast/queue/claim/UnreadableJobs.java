@@ -103,7 +103,7 @@ final class UnreadableJobs {
       if (!mayHelp(trouble)) {
         throw trouble;
       }
-      log.warn("a claim failed, and its jobs are read one by one: {}", trouble.getMessage());
+      log.warn("a claim failed; its jobs are read one by one: {}", trouble.getMessage());
     }
     List<LeasedJob> claimed;
     List<LeasedJob> readable;

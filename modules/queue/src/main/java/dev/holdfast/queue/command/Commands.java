@@ -54,6 +54,17 @@ public final class Commands {
            WHERE j.id = :job AND coalesce(s.step_index, p.place) IS NOT NULL
           """);
 
+  // A worker ignores the pause of a job that does not run in steps. Whether code does is not known
+  // before it has run.
+  private static final Sql MAY_HAVE_STEPS =
+      Sql.of(
+          """
+          SELECT j.attempt = 0 OR EXISTS (SELECT FROM holdfast.step s WHERE s.job_id = j.id)
+              OR jsonb_typeof(j.payload -> 'steps') IS NOT DISTINCT FROM 'array' AS may_have_steps
+            FROM holdfast.job j
+           WHERE j.id = :job
+          """);
+
   // Who asked for a step, and why, must not be lost before it is honoured: where a step is asked
   // for, the row says it of that, otherwise of what holds the job up.
   private static final Sql HOLD_UP =
@@ -173,7 +184,7 @@ public final class Commands {
   /**
    * What became of a command.
    *
-   * @param queue that of a job which was put back for it
+   * @param queue that of a job which was requeued for it
    */
   public record Commanded(Answer answer, @Nullable String queue) {}
 
@@ -267,7 +278,9 @@ public final class Commands {
       return Answer.NOT_RUNNING;
     }
     if (!command.action().isRecovery()) {
-      return Answer.ACCEPTED;
+      return command.action() == CommandAction.RESUME || mayHaveSteps(connection, job)
+          ? Answer.ACCEPTED
+          : Answer.NO_STEPS;
     }
     List<Step> found = step(connection, job, command);
     if (found.isEmpty()) {
@@ -284,6 +297,13 @@ public final class Commands {
       return Answer.NO_WORKSPACE;
     }
     return accepts && !of(connection, job).takeover() ? Answer.NOT_TAKEN_OVER : Answer.ACCEPTED;
+  }
+
+  private static boolean mayHaveSteps(Connection connection, JobId job) throws SQLException {
+    return MAY_HAVE_STEPS
+        .on(connection)
+        .set("job", job)
+        .only(row -> row.getBoolean("may_have_steps"));
   }
 
   private static void carryOut(Connection connection, JobId job, JobCommand command)

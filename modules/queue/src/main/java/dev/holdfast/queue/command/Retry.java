@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An operator's second chance: a fresh budget for FAILED and CANCELLED jobs, the fence untouched.
- * One that has SUCCEEDED is put back only to do some of its steps again.
+ * One that has SUCCEEDED is requeued only to do some of its steps again.
  */
 public final class Retry {
   private static final Sql ENDED_BADLY =
@@ -82,10 +82,10 @@ public final class Retry {
 
   private Retry() {}
 
-  /** One that was put back, and where. */
+  /** One that was requeued, and where. */
   public record Retried(JobId job, String queue) {}
 
-  /** The jobs that were put back; the others had not ended in failure or cancellation. */
+  /** The jobs that were requeued; the others had not ended in failure or cancellation. */
   public static List<Retried> all(Connection connection, List<JobId> jobs, @Nullable String tenant)
       throws SQLException {
     return all(connection, ENDED_BADLY, jobs, tenant);

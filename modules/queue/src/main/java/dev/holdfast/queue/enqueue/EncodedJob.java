@@ -66,9 +66,13 @@ record EncodedJob(Job job, Json payload, @Nullable String attributes) {
     return job.unique() != null;
   }
 
-  /** Whether unique keys or dependencies make it more than one statement. */
+  boolean hasDeadline() {
+    return job.deadline() != null;
+  }
+
+  /** Whether a unique key, dependencies or a deadline make it more than one statement. */
   boolean takesSeveralStatements() {
-    return isUnique() || !job.dependsOn().isEmpty();
+    return isUnique() || !job.dependsOn().isEmpty() || hasDeadline();
   }
 
   @Nullable String uniqueKey() {

@@ -109,6 +109,7 @@ final class InsertJobs {
 
   static List<Enqueued> all(Connection connection, List<EncodedJob> jobs) throws SQLException {
     Dependencies.check(jobs.stream().map(EncodedJob::job).toList());
+    Deadlines.check(connection, jobs);
     Map<JobId, JobId> standsFor = new HashMap<>();
     List<EncodedJob> written = new ArrayList<>();
     List<EncodedJob> left = jobs.stream().sorted(EncodedJob.ORDER).toList();
@@ -203,7 +204,7 @@ final class InsertJobs {
             ? "the payload of job " + jobs.getFirst().id()
             : "a payload among these " + jobs.size() + " jobs";
     if (jobs.stream().anyMatch(each -> each.job().resources() != null)) {
-      which += ", or what is said of resources,";
+      which += ", or the resources,";
     }
     RefusedException refused =
         new RefusedException(

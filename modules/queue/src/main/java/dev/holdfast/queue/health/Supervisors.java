@@ -68,7 +68,7 @@ public final class Supervisors {
   /** The process that goes by a supervisor's name. */
   public record Supervising(String name, String host, long pid, Instant processStartedAt) {}
 
-  /** How many jobs a supervisor took from dead processes since it began: put back, and ended. */
+  /** How many jobs a supervisor took from dead processes since it began: requeued, and ended. */
   public record Recovered(Supervising by, long requeued, long ended) {}
 
   /** A supervisor, and how long ago it was last seen. */

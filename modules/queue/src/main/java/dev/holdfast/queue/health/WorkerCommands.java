@@ -39,14 +39,29 @@ public final class WorkerCommands {
   private static final Sql DONE =
       Sql.of("UPDATE holdfast.worker_command SET done_at = clock_timestamp() WHERE id = :id");
 
+  // A pause lasts until a resume, over restarts and stops; a stop lasts until a resume or restart.
+  static final String IS_IN_FORCE =
+      """
+      c.action IN ('pause', 'stop')
+        AND NOT EXISTS (
+              SELECT FROM holdfast.worker_command later
+               WHERE later.supervisor = c.supervisor AND later.component = c.component
+                 AND later.id > c.id AND later.done_at IS NOT NULL
+                 AND (later.action IN (c.action, 'resume')
+                      OR later.action = 'restart' AND c.action = 'stop'))
+      """;
+
   private static final Sql IN_FORCE =
       Sql.of(
           """
-          SELECT DISTINCT ON (component) *
-            FROM holdfast.worker_command
-           WHERE supervisor = :supervisor AND done_at IS NOT NULL
-           ORDER BY component, id DESC
-          """);
+          SELECT c.*
+            FROM holdfast.worker_command c
+           WHERE c.supervisor = :supervisor AND c.done_at IS NOT NULL
+             AND ${inForce}
+           ORDER BY c.id
+          """,
+          "inForce",
+          IS_IN_FORCE);
 
   private final Database database;
   private final WorkerReadings readings;
@@ -127,7 +142,7 @@ public final class WorkerCommands {
         "workerCommands", connection -> DONE.on(connection).set("id", command.id()).update());
   }
 
-  /** The last command of each component, for a supervisor that starts again. */
+  /** The pauses and stops that still hold, for a supervisor that starts again. */
   public List<WorkerCommand> inForce(String supervisor) {
     return database.run(
         "workerCommands",

@@ -87,20 +87,21 @@ public final class WorkerProcesses {
            WHERE supervisor = :supervisor AND component = :component
           """);
 
-  // Commands are kept for thirty days to show who asked; the last one of each component applies
+  // Commands are kept for thirty days to show who asked; a pause or stop that still holds is kept
   // however old it is.
   private static final Sql CLEAR =
       Sql.of(
           """
           WITH old AS (
-            DELETE FROM holdfast.worker_command o
-             WHERE o.supervisor = :supervisor
-               AND o.requested_at < clock_timestamp() - interval '30 days'
-               AND o.id < (SELECT max(l.id) FROM holdfast.worker_command l
-                            WHERE l.supervisor = o.supervisor AND l.component = o.component)
+            DELETE FROM holdfast.worker_command c
+             WHERE c.supervisor = :supervisor AND c.done_at IS NOT NULL
+               AND c.requested_at < clock_timestamp() - interval '30 days'
+               AND NOT (${inForce})
           )
           DELETE FROM holdfast.health WHERE supervisor = :supervisor
-          """);
+          """,
+          "inForce",
+          WorkerCommands.IS_IN_FORCE);
 
   private final Database database;
 

@@ -14,7 +14,7 @@ final class OutageLog {
     if (thrown instanceof DatabaseException trouble
         && trouble.isOutage()
         && outage.begins(callBegan)) {
-      log.warn("the database does not answer and is asked again: {}", trouble.getMessage());
+      log.warn("the database does not answer, retrying: {}", trouble.getMessage());
     }
   }
 

@@ -151,7 +151,7 @@ public final class DatabaseSubscription implements Subscription {
       try {
         callback.accept(queue);
       } catch (RuntimeException thrown) {
-        log.warn("whoever listens for queue {} threw an exception", queue, thrown);
+        log.warn("a listener of queue {} threw an exception", queue, thrown);
       }
     }
   }

@@ -1,5 +1,6 @@
 package dev.holdfast.queue.recover;
 
+import dev.holdfast.model.ops.UnhandledKind;
 import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.lease.LeaseExpiry;
@@ -7,6 +8,7 @@ import dev.holdfast.queue.sql.TenantSql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Counts what an operator should look at, up to a limit. */
@@ -35,13 +37,24 @@ public final class CountWarnings {
 
   private CountWarnings() {}
 
-  public static Warnings of(Connection connection, @Nullable String tenant, Duration reapGrace)
+  /**
+   * @param unhandled kinds that no live worker handles
+   */
+  public static Warnings of(
+      Connection connection,
+      @Nullable String tenant,
+      Duration reapGrace,
+      List<UnhandledKind> unhandled)
       throws SQLException {
     return SQL.on(connection)
         .set("grace", reapGrace)
         .tenant(tenant)
         .only(
             row ->
-                new Warnings(row.getLong("failed"), row.getLong("toxic"), row.getLong("overdue")));
+                new Warnings(
+                    row.getLong("failed"),
+                    row.getLong("toxic"),
+                    row.getLong("overdue"),
+                    unhandled));
   }
 }

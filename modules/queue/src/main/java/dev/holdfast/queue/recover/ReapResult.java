@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** What a sweep did: the jobs it put back, and those it ended. */
+/** What a sweep did: the jobs it requeued, and those it ended. */
 public record ReapResult(List<JobId> requeued, List<JobId> ended, Set<String> requeuedIn) {
   public static ReapResult of(List<Reap.Reaped> reaped) {
     return new ReapResult(

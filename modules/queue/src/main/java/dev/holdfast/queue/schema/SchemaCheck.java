@@ -175,7 +175,7 @@ public final class SchemaCheck {
     if (most == 0 || (last != null && last.getSQLState() != null)) {
       return new DatabaseException(
           Reason.UNAVAILABLE,
-          "no connection to the database within %d s: is the server running, can it be reached from here, and does nobody hold all connections of the pool?%s"
+          "no connection to the database within %d s: is the server running, can it be reached from here, and is a connection of the pool free?%s"
               .formatted(patience.toSeconds(), said),
           last);
     }

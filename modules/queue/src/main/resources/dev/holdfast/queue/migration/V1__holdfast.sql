@@ -418,7 +418,7 @@ CREATE TABLE holdfast.supervisor (
   pid                bigint      NOT NULL,
   process_started_at timestamptz NOT NULL,
   last_seen          timestamptz NOT NULL,
-  -- How many jobs it took from its dead processes since it began: put back, and ended.
+  -- How many jobs it took from its dead processes since it began: requeued, and ended.
   requeued_jobs      bigint      NOT NULL DEFAULT 0,
   ended_jobs         bigint      NOT NULL DEFAULT 0
 );

@@ -8,6 +8,7 @@ import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.JobQueries;
 import dev.holdfast.queue.JobQueue;
@@ -81,56 +82,40 @@ public final class CommandsApi {
     JobId id = call.id("id");
     JobCommand command = request.command(call.caller());
     JobCommand.Answer answer = queue.command(id, command, call.caller().tenant());
-    String step = "step '" + request.stepId() + "'";
-    switch (answer) {
-      case ACCEPTED -> {}
-      case NO_SUCH_JOB -> throw JobsApi.unknown(id);
-      case ALREADY_TERMINAL -> {
-        JobState state = JobsApi.job(queries, call).state();
-        throw new Problem(
-                409,
-                "job_already_terminal",
-                state == JobState.SUCCEEDED
-                    ? "the job has ended well; resume_from_step sends it back to one of its steps"
-                    : "the job has already ended: %s; put it back with POST /v1/jobs/%s/retry, or send it back to one of its steps with resume_from_step"
-                        .formatted(state, id))
-            .with("state", state.name());
-      }
-      case NOT_RUNNING ->
-          throw new Problem(
-              409,
-              "job_not_running",
-              "no worker runs the job, so there is nothing to take over: pause it instead");
-      case NO_SUCH_STEP ->
-          throw new Problem(
-              404,
-              "no_such_step",
-              "the job has no %s: GET /v1/jobs/%s/steps lists those that have begun"
-                  .formatted(step, id));
-      case STEP_NOT_REACHED ->
-          throw new Problem(
-              409,
-              "step_not_reached",
-              step + " has steps before it that are not done: name the first of those");
-      case STEP_DONE ->
-          throw new Problem(
-              409,
-              "step_done",
-              step + " is done: to do it and all after it again, ask for resume_from_step");
-      case NOT_TAKEN_OVER ->
-          throw new Problem(
-              409,
-              "job_not_taken_over",
-              "nobody has taken the job over, so its worker decides whether "
-                  + step
-                  + " is done: ask for takeover first");
-      case NO_WORKSPACE ->
-          throw new Problem(
-              409,
-              "step_without_workspace",
-              step + " is code: what it leaves is its result, which nobody else can make");
+    if (answer != JobCommand.Answer.ACCEPTED) {
+      throw refused(call, id, command, answer);
     }
     return Answer.ok(
         PendingCommandResource.of(queries.pendingCommand(id), queries.stepsToRepeat(id)));
+  }
+
+  private Problem refused(Call call, JobId id, JobCommand command, JobCommand.Answer answer) {
+    String message = command.refusal(answer);
+    return switch (answer) {
+      case ACCEPTED -> throw new IllegalArgumentException(message);
+      case NO_SUCH_JOB -> JobsApi.unknown(id);
+      case ALREADY_TERMINAL -> ended(JobsApi.job(queries, call), message);
+      case NO_SUCH_STEP ->
+          new Problem(
+              404,
+              "no_such_step",
+              message + ": GET /v1/jobs/%s/steps lists those that have started".formatted(id));
+      case NOT_RUNNING -> new Problem(409, "job_not_running", message);
+      case NO_STEPS -> new Problem(409, "job_without_steps", message);
+      case STEP_NOT_REACHED -> new Problem(409, "step_not_reached", message);
+      case STEP_DONE -> new Problem(409, "step_done", message);
+      case NOT_TAKEN_OVER -> new Problem(409, "job_not_taken_over", message);
+      case NO_WORKSPACE -> new Problem(409, "step_without_workspace", message);
+    };
+  }
+
+  private static Problem ended(JobStatus job, String message) {
+    String hint =
+        JobState.RETRYABLE.contains(job.state())
+            ? "POST /v1/jobs/%s/retry requeues it, resume_from_step from one of its steps"
+                .formatted(job.id())
+            : "resume_from_step requeues it from one of its steps";
+    return new Problem(409, "job_already_terminal", message + ": " + job.state() + "; " + hint)
+        .with("state", job.state().name());
   }
 }

@@ -84,7 +84,7 @@ public final class EnqueueApi {
     for (Job job : jobs) {
       if (!caller.sees(job.tenant())) {
         throw new Problem(
-            403, "forbidden", "this key hands in jobs of tenant '" + caller.tenant() + "' only");
+            403, "forbidden", "this key can enqueue only jobs of tenant '" + caller.tenant() + "'");
       }
     }
     keepApart(caller, jobs);

@@ -103,8 +103,7 @@ final class JobFilterParameters {
     try {
       return JobId.parse(text);
     } catch (RefusedException notOne) {
-      throw new Problem(
-          422, "invalid_value", "the cursor is not one that an answer of this server contained");
+      throw new Problem(422, "invalid_value", "the cursor is not one that this server returned");
     }
   }
 

@@ -79,7 +79,7 @@ public final class JobsApi {
             .limit(call.whole("limit", PAGE, 1, LARGEST_PAGE))
             .resumed(call.query("cursor").map(JobFilterParameters::cursor).orElse(null));
     JobFilter wanted = JobFilterParameters.within(call, filter);
-    boolean brief = call.query("brief").map(Boolean::parseBoolean).orElse(false);
+    boolean brief = call.flag("brief");
     JobPage page =
         wanted == null
             ? new JobPage(List.of(), null, true)

@@ -104,7 +104,7 @@ public final class KeysApi {
       throw new Problem(
           422,
           "first_key",
-          "the first key closes the server to all who have none: make one of role admin first,"
+          "once there is a key, the server refuses requests without one: create a key of role admin first,"
               + " for every tenant");
     }
     Duration lifetime = request.lifetime();

@@ -138,8 +138,7 @@ public final class OperateApi {
             "field 'ids' must have 1 to %,d ids".formatted(JobFilter.MOST));
       }
       if (ids != null && cursor != null) {
-        throw new WireException(
-            WireException.Kind.WRONG_VALUE, "field 'cursor' says nothing without 'filter'");
+        throw new WireException(WireException.Kind.WRONG_VALUE, "field 'cursor' needs 'filter'");
       }
     }
   }

@@ -4,6 +4,7 @@ import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.QueueAdmin;
 import dev.holdfast.server.auth.Caller;
@@ -17,6 +18,7 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -61,19 +63,23 @@ public final class QueuesApi {
         Map.of(
             "queues",
             admin.queues(call.caller().tenant()).stream()
-                .map(status -> resource(status, dispatches))
+                .map(status -> resource(status, dispatches, null))
                 .toList()));
   }
 
   /** Queues need no creation, so an unknown name is an empty queue. */
   private Answer show(Call call) {
+    return shown(call, null);
+  }
+
+  private Answer shown(Call call, @Nullable Boolean created) {
     String name = Limits.queue(call.value("queue"));
     QueueStatus status =
         admin.queues(call.caller().tenant()).stream()
             .filter(each -> each.name().equals(name))
             .findFirst()
             .orElseGet(() -> QueueStatus.empty(name));
-    return Answer.ok(resource(status, dispatches(call.caller())));
+    return Answer.ok(resource(status, dispatches(call.caller()), created));
   }
 
   private Map<String, Dispatch> dispatches(Caller caller) {
@@ -84,10 +90,10 @@ public final class QueuesApi {
   }
 
   private static QueueResource.Dispatched resource(
-      QueueStatus status, Map<String, Dispatch> dispatches) {
+      QueueStatus status, Map<String, Dispatch> dispatches, @Nullable Boolean created) {
     Dispatch dispatch = dispatches.get(status.name());
     return new QueueResource.Dispatched(
-        QueueResource.of(status), dispatch == null ? null : resource(dispatch));
+        QueueResource.of(status), dispatch == null ? null : resource(dispatch), created);
   }
 
   /** Without the secret, and without the query of the URL, which may contain one. */
@@ -103,9 +109,19 @@ public final class QueuesApi {
     return Limits.queue(call.value("queue"));
   }
 
+  /**
+   * A client may set up a queue before its first job. The answer says so, because a misspelled name
+   * would do the same.
+   */
+  private Answer set(Call call, Consumer<String> setting) {
+    String name = named(call);
+    boolean known = admin.isKnown(name);
+    setting.accept(name);
+    return shown(call, known ? null : Boolean.TRUE);
+  }
+
   private Answer pause(Call call) {
-    admin.pause(named(call));
-    return show(call);
+    return set(call, admin::pause);
   }
 
   private Answer resume(Call call) {
@@ -114,22 +130,20 @@ public final class QueuesApi {
   }
 
   private Answer limit(Call call) {
-    String name = named(call);
     QueueResource.Limits request = call.body(QueueResource.Limits.class);
     QueueResource.Rate rate = request.rateLimit();
-    admin.limits(name, request.maxRunning(), rate == null ? null : rate.limit());
-    return show(call);
+    RateLimit limit = rate == null ? null : rate.limit();
+    return set(call, name -> admin.limits(name, request.maxRunning(), limit));
   }
 
   private Answer push(Call call) {
-    String name = named(call);
+    String queue = named(call);
     DispatchRequest request = call.body(DispatchRequest.class);
     URI url = checked(request.url());
-    Integer most = request.maxInFlight();
-    admin.dispatch(
-        new Dispatch(
-            name, url, request.secret(), most == null ? Dispatch.DEFAULT_MAX_IN_FLIGHT : most));
-    return show(call);
+    Integer given = request.maxInFlight();
+    int maxInFlight = given == null ? Dispatch.DEFAULT_MAX_IN_FLIGHT : given;
+    Dispatch dispatch = new Dispatch(queue, url, request.secret(), maxInFlight);
+    return set(call, name -> admin.dispatch(dispatch));
   }
 
   private URI checked(String text) {

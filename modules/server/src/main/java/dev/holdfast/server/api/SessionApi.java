@@ -72,7 +72,7 @@ public final class SessionApi {
         authenticator.caller(
             new Authenticator.Shown(Optional.of("Bearer " + key), Optional.empty(), call.peer()));
     if (!caller.role().may(Permission.READ)) {
-      throw new Problem(403, "forbidden", "a key of role worker has nothing to see on the page");
+      throw new Problem(403, "forbidden", "a key of role worker cannot read, so it cannot sign in");
     }
     Sessions.Session session = sessions.begin(caller.key());
     return Answer.ok(shape(caller, session.until()))

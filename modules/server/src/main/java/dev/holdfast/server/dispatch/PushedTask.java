@@ -183,7 +183,7 @@ final class PushedTask {
             : DispatchError.Kind.UNREACHABLE;
     trouble(kind, cause(reply));
     log.warn(
-        "task {} could not be pushed to {} ({}): it goes back to queue {}",
+        "task {} could not be pushed to {} ({}): requeued in {}",
         job.id(),
         dispatch.url().getAuthority(),
         cause(reply),

@@ -128,6 +128,21 @@ public final class Call {
         "parameter '%s' must be a whole number from %d to %d".formatted(name, least, most));
   }
 
+  /** False if the parameter is absent. Only {@code true} and {@code false} are booleans. */
+  public boolean flag(String name) {
+    String given = query(name).orElse("false");
+    return switch (given) {
+      case "true" -> true;
+      case "false" -> false;
+      default ->
+          throw new Problem(
+              422,
+              "invalid_value",
+              "parameter '%s' must be true or false, not '%s'"
+                  .formatted(name, Text.excerpt(given, 60)));
+    };
+  }
+
   /** Refuses unknown parameters: a misspelt filter must not look like no filter. */
   void onlyKnownQueries() {
     for (String name : request.query().names()) {

@@ -119,7 +119,7 @@ public final class TaskRefusals {
     return switch (ended.outcome()) {
       case FAILED, SNOOZED -> failure == null ? "the attempt has ended already" : why(failure);
       case CRASHED -> "the task exceeded its heartbeat timeout";
-      case RELEASED -> "the attempt was released, and the task went back to its queue";
+      case RELEASED -> "the attempt was released and the task requeued";
       case CANCELLED -> "the task was cancelled";
       case RUNNING, SUCCEEDED -> "the attempt has ended already";
     };
@@ -132,7 +132,7 @@ public final class TaskRefusals {
       case Failure.DEADLINE_EXCEEDED -> "the task is past its deadline";
       case Failure.ATTEMPT_TIMEOUT -> "the attempt took longer than its timeout";
       case Failure.DISPATCH_FAILED ->
-          "the push was neither answered nor started in time, and the task went back to its queue";
+          "the push was neither answered nor started in time, and the task was requeued";
       default -> "the attempt has ended already";
     };
   }

@@ -19,6 +19,7 @@ function place(code) {
   if (/^(queue|schedule)_/.test(code)) return '#/queues';
   if (code === 'toxic_jobs') return '#/jobs?state=FAILED&q=TOXIC_JOB';
   if (code === 'jobs_failed') return '#/jobs?state=FAILED';
+  if (code === 'kind_unhandled') return '#/jobs?state=PENDING';
   if (code === 'leases_overdue') return '#/jobs?state=RUNNING';
   return '#/info';
 }

@@ -50,12 +50,12 @@ class StepLoopCommandsTest extends StepLoopFixture {
                   return "made";
                 }));
     begun.await();
-    interventions.heard(held(CommandAction.PAUSE, "the API is down"));
+    commands.heard(held(CommandAction.PAUSE, "the API is down"));
     goOn.countDown();
     await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("pause")));
     assertThat(journal.events()).endsWith("self_heal.triggered");
     assertThat(tries).hasValue(1);
-    interventions.heard(PendingCommand.NONE);
+    commands.heard(PendingCommand.NONE);
     assertThat(result.get()).isEqualTo("made");
     assertThat(retries.getFirst().operators()).isEqualTo(Step.Operators.NONE);
     assertThat(retries.getLast().operators().requests())
@@ -65,16 +65,16 @@ class StepLoopCommandsTest extends StepLoopFixture {
   @Test
   void what_holds_a_job_up_is_acknowledged_once_whatever_else_is_asked_meanwhile()
       throws Exception {
-    interventions.heard(held(CommandAction.PAUSE, "one thing"));
+    commands.heard(held(CommandAction.PAUSE, "one thing"));
     CompletableFuture<String> result = running(step(() -> "made"));
     await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("pause")));
-    interventions.heard(
+    commands.heard(
         new PendingCommand(true, false, asked(CommandAction.RETRY_STEP, "embed").recovery(), null));
-    interventions.heard(held(CommandAction.TAKEOVER, "another"));
+    commands.heard(held(CommandAction.TAKEOVER, "another"));
     await().atMost(SOON).until(() -> journal.acknowledged().size() > 1);
     assertThat(journal.acknowledged()).containsExactly("pause", "takeover");
     assertThat(journal.lines).isEmpty();
-    interventions.heard(asked(CommandAction.RETRY_STEP, "embed"));
+    commands.heard(asked(CommandAction.RETRY_STEP, "embed"));
     assertThat(result.get()).isEqualTo("made");
     assertThat(retries.getLast().operators().requests())
         .as("all that was said, in order, for the attempt that begins then")
@@ -87,10 +87,10 @@ class StepLoopCommandsTest extends StepLoopFixture {
   @Test
   void a_takeover_stops_the_attempt_and_costs_no_budget() throws Exception {
     CompletableFuture<String> result = hangingOnce();
-    interventions.heard(held(CommandAction.TAKEOVER, "by hand"));
+    commands.heard(held(CommandAction.TAKEOVER, "by hand"));
     await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("takeover")));
     assertThat(journal.events()).containsExactly("started", "failed");
-    interventions.heard(PendingCommand.NONE);
+    commands.heard(PendingCommand.NONE);
     assertThat(result.get()).isEqualTo("made");
     assertThat(retries.getLast().last()).isNull();
   }
@@ -98,7 +98,7 @@ class StepLoopCommandsTest extends StepLoopFixture {
   @Test
   void a_hard_reset_that_an_operator_wants_is_done_at_once_and_acknowledged() throws Exception {
     CompletableFuture<String> result = hangingOnce();
-    interventions.heard(asked(CommandAction.HARD_RESET_STEP, "embed"));
+    commands.heard(asked(CommandAction.HARD_RESET_STEP, "embed"));
     assertThat(result.get()).isEqualTo("made");
     assertThat(resets).hasValue(1);
     assertThat(journal.events())
@@ -112,21 +112,21 @@ class StepLoopCommandsTest extends StepLoopFixture {
 
   @Test
   void a_request_for_another_step_leads_there_with_all_that_was_said() {
-    interventions.heard(held(CommandAction.PAUSE, "the file was cut off"));
-    interventions.heard(asked(CommandAction.RESUME_FROM_STEP, "download"));
+    commands.heard(held(CommandAction.PAUSE, "the file was cut off"));
+    commands.heard(asked(CommandAction.RESUME_FROM_STEP, "download"));
     assertThatThrownBy(() -> loop().run(step(() -> "made"), budgets))
         .isInstanceOf(RedirectException.class)
         .hasMessage("resume_from_step download");
     assertThat(tries).hasValue(0);
-    assertThat(interventions.said())
+    assertThat(commands.said())
         .containsExactly(new Step.Request(CommandAction.PAUSE, "bob", "the file was cut off"));
   }
 
   @Test
   void a_request_for_a_later_step_waits_for_it() throws Exception {
-    interventions.heard(asked(CommandAction.RETRY_STEP, "upload"));
+    commands.heard(asked(CommandAction.RETRY_STEP, "upload"));
     assertThat(loop().run(step(() -> "made"), budgets)).isEqualTo("made");
-    assertThat(interventions.pending()).isPresent();
+    assertThat(commands.pending()).isPresent();
   }
 
   @Test

@@ -17,7 +17,7 @@ abstract class StepLoopFixture {
   static final String SECRET = "hunter2hunter2";
 
   final Memory journal = new Memory();
-  final Interventions interventions = new Interventions();
+  final ReceivedCommands commands = new ReceivedCommands();
   final AtomicInteger resets = new AtomicInteger();
   final AtomicInteger tries = new AtomicInteger();
   final List<Step.Retry> retries = new CopyOnWriteArrayList<>();
@@ -82,7 +82,7 @@ abstract class StepLoopFixture {
         Duration.ofMillis(200),
         0,
         journal.journal(),
-        interventions,
+        commands,
         text -> text.replace(SECRET, "***"));
   }
 

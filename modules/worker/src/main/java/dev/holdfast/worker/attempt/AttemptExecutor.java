@@ -94,7 +94,7 @@ public final class AttemptExecutor {
   }
 
   public void heard(PendingCommand command) {
-    context.steps().interventions().heard(command);
+    context.steps().commands().heard(command);
   }
 
   public boolean isEnded() {

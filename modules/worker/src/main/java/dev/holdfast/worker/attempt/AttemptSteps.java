@@ -8,8 +8,8 @@ import dev.holdfast.model.command.PendingCommand.Recovery;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.steps.Budgets;
 import dev.holdfast.steps.FailureClass;
-import dev.holdfast.steps.Interventions;
 import dev.holdfast.steps.Journal;
+import dev.holdfast.steps.ReceivedCommands;
 import dev.holdfast.steps.StepLoop;
 import dev.holdfast.steps.Strategy;
 import dev.holdfast.worker.handler.JobSteps;
@@ -35,10 +35,10 @@ final class AttemptSteps implements JobSteps {
   private final Lease lease;
   private final AttemptServices services;
   private final Journal journal;
-  private final Interventions interventions = new Interventions();
+  private final ReceivedCommands commands = new ReceivedCommands();
   private final Map<String, StepStatus> known = new LinkedHashMap<>();
 
-  // Not the monitor of this object, which guards what is known: interventions ask for the order of
+  // Not the monitor of this object, which guards what is known: commands ask for the order of
   // steps under their own lock, and are told of news while steps are loaded.
   private final Object loading = new Object();
 
@@ -59,8 +59,8 @@ final class AttemptSteps implements JobSteps {
   }
 
   @Override
-  public Interventions interventions() {
-    return interventions;
+  public ReceivedCommands commands() {
+    return commands;
   }
 
   @Override
@@ -116,7 +116,7 @@ final class AttemptSteps implements JobSteps {
 
   /** Whether an operator wants this step or one before it done again. */
   boolean isAskedFor(StepStatus step) {
-    return interventions
+    return commands
         .pending()
         .map(Recovery::stepId)
         .map(id -> id.equals(step.id()) || isBefore(id, step))
@@ -128,7 +128,7 @@ final class AttemptSteps implements JobSteps {
     if (lease.attempt() > 1) {
       load();
     }
-    return interventions.pending().isPresent();
+    return commands.pending().isPresent();
   }
 
   void load() {
@@ -138,7 +138,7 @@ final class AttemptSteps implements JobSteps {
       services
           .source()
           .ask(it -> it.heartbeat(List.of(lease), time))
-          .forEach(result -> interventions.heard(result.pendingCommand()));
+          .forEach(result -> commands.heard(result.pendingCommand()));
       keep(services.source().ask(it -> it.steps(lease)));
     }
   }
@@ -156,7 +156,7 @@ final class AttemptSteps implements JobSteps {
               services.options().timings().cancelGrace(),
               loaded.stream().mapToInt(StepStatus::resets).sum(),
               journal,
-              interventions,
+              commands,
               services.options().healing().redact());
     }
   }

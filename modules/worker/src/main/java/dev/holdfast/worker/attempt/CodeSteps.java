@@ -128,7 +128,7 @@ final class CodeSteps {
 
     @Override
     public void hardReset() {
-      Recovery wanted = steps.interventions().pending().orElse(null);
+      Recovery wanted = steps.commands().pending().orElse(null);
       if (wanted == null || !wanted.updatedAt().equals(begunAnewFor)) {
         throw again(wanted);
       }

@@ -3,7 +3,7 @@ package dev.holdfast.worker.handler;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.steps.Budgets;
-import dev.holdfast.steps.Interventions;
+import dev.holdfast.steps.ReceivedCommands;
 import dev.holdfast.steps.StepLoop;
 import java.util.List;
 import java.util.Optional;
@@ -17,7 +17,7 @@ public interface JobSteps {
   Opened open();
 
   /** What operators ask of the job. */
-  Interventions interventions();
+  ReceivedCommands commands();
 
   /** What a finished step has changed in its workspace. */
   Optional<Patch> patch(String step);

@@ -236,8 +236,7 @@ public final class Claimer {
       }
     }
     if (!unwanted.isEmpty()) {
-      log.info(
-          "{} claimed while the worker stopped: given back", Plural.of(unwanted.size(), "job"));
+      log.info("{} claimed while the worker stopped: released", Plural.of(unwanted.size(), "job"));
       source.settle(unwanted);
     }
     unsure = false;
@@ -268,7 +267,7 @@ public final class Claimer {
       }
     }
     if (!unknown.isEmpty()) {
-      log.info("{} claims whose answer was lost are given back", unknown.size());
+      log.info("{} claims whose response was lost are released", unknown.size());
       source.settle(unknown);
     }
   }

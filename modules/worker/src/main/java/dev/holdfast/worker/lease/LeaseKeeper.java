@@ -106,7 +106,7 @@ public final class LeaseKeeper {
     if (failures > TOLERATED && !degraded) {
       degraded = true;
       log.warn(
-          "HEARTBEAT_DEGRADED: {} in a row failed for {}; the work goes on ({})",
+          "HEARTBEAT_DEGRADED: {} in a row failed for {}; running jobs continue ({})",
           Plural.of(failures, "heartbeat"),
           Plural.of(slots.used(), "job"),
           trouble.getMessage());

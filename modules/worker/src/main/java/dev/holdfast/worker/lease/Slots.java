@@ -133,7 +133,7 @@ public final class Slots {
         .toList();
   }
 
-  /** True once nothing runs any more, false when the time is up before. */
+  /** True once nothing runs now, false when the time is up before. */
   public boolean awaitEmpty(Duration atMost) throws InterruptedException {
     lock.lock();
     try {

@@ -54,7 +54,7 @@ public final class GitException extends IOException {
 
   static GitException silent(String verb, long seconds) {
     return new GitException(
-        "git %s heard nothing from the server for %d s and was ended".formatted(verb, seconds),
+        "git %s received nothing from the server for %d s and was killed".formatted(verb, seconds),
         FailureClass.TRANSIENT_RUNTIME,
         NONE,
         null);

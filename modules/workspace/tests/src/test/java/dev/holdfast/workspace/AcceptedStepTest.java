@@ -28,7 +28,7 @@ class AcceptedStepTest extends WorkspaceRunFixture {
 
   @Test
   void what_was_accepted_where_nobody_worked_by_hand_is_done_by_the_program() throws Exception {
-    interventions.heard(accepted());
+    commands.heard(accepted());
     assertThat(run("one", TELL + "echo $HOLDFAST_STEP_INDEX >> log").tree())
         .isEqualTo(undisturbedTree());
     assertThat(events).containsOnlyOnce(EventType.STEP_FAILED);
@@ -42,7 +42,7 @@ class AcceptedStepTest extends WorkspaceRunFixture {
     secrets = List.of("correct-horse-battery");
     TakenOver taken = new TakenOver("I log in by hand");
     Files.writeString(taken.work.resolve("by-hand"), secrets.getFirst());
-    interventions.heard(accepted());
+    commands.heard(accepted());
     assertThatThrownBy(taken::end)
         .hasRootCauseInstanceOf(FailedException.class)
         .hasMessageContaining("the changes hold a secret of this worker");
@@ -54,11 +54,11 @@ class AcceptedStepTest extends WorkspaceRunFixture {
   void what_was_accepted_and_is_gone_is_done_by_the_program_in_a_new_workspace() throws Exception {
     TakenOver taken = new TakenOver("mine");
     FileTrees.delete(taken.work);
-    interventions.heard(accepted());
+    commands.heard(accepted());
     taken.end();
     assertThat(events).containsOnlyOnce(EventType.HEAL_ESCALATED);
     assertThat(map(told("s1-3").get("failure")))
-        .containsEntry("summary", "the workspace was deleted by whoever worked in it");
+        .containsEntry("summary", "the workspace was deleted while the step ran");
     assertThat(map(told("s1-3").get("operator")).get("requests"))
         .isEqualTo(
             List.of(

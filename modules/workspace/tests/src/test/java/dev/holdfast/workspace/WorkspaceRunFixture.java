@@ -16,7 +16,7 @@ import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.steps.Budgets;
-import dev.holdfast.steps.Interventions;
+import dev.holdfast.steps.ReceivedCommands;
 import dev.holdfast.steps.Journal;
 import dev.holdfast.steps.StepLoop;
 import dev.holdfast.steps.StepMetrics;
@@ -55,7 +55,7 @@ abstract class WorkspaceRunFixture {
   final List<String> events = new CopyOnWriteArrayList<>();
   final Map<String, Json> failures = new HashMap<>();
   final List<String> logged = new CopyOnWriteArrayList<>();
-  final Interventions interventions = new Interventions();
+  final ReceivedCommands commands = new ReceivedCommands();
   final List<String> counted = new CopyOnWriteArrayList<>();
   final List<String> progress = new CopyOnWriteArrayList<>();
   Budgets budgets = CALM;
@@ -142,7 +142,7 @@ abstract class WorkspaceRunFixture {
     Path place = folder.resolve(name);
     Scrubber scrubber = Scrubber.knowing(secrets);
     Journal journal = new Journal(new Lease(JobId.next(), 1), CODEC, this::write, new Counted());
-    loop = new StepLoop(Duration.ofSeconds(5), 0, journal, interventions, scrubber::scrub);
+    loop = new StepLoop(Duration.ofSeconds(5), 0, journal, commands, scrubber::scrub);
     return new WorkspaceRun(
             new WorkspaceRun.Scope(
                 job,
@@ -159,7 +159,7 @@ abstract class WorkspaceRunFixture {
                     Workspace.PATCH_BYTES),
                 CODEC,
                 scrubber,
-                interventions,
+                commands,
                 new Host()),
             loop)
         .run(known, budgets);
@@ -227,7 +227,7 @@ abstract class WorkspaceRunFixture {
     TakenOver(String reason) throws Exception {
       Thread.ofVirtual().start(this::run);
       await().atMost(SOON).until(() -> logged.contains("waiting"));
-      interventions.heard(
+      commands.heard(
           new PendingCommand(false, true, null, new PendingCommand.HeldBy("ada", reason)));
       Map<String, Object> acked =
           Objects.requireNonNull(acknowledged.poll(SOON.toSeconds(), TimeUnit.SECONDS));

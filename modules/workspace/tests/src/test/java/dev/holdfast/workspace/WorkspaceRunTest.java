@@ -170,7 +170,7 @@ class WorkspaceRunTest extends WorkspaceRunFixture {
   void a_pause_stops_the_rebuild_and_costs_nothing() throws Exception {
     beforeThirdPatch =
         () -> {
-          interventions.heard(new PendingCommand(true, false, null, null));
+          commands.heard(new PendingCommand(true, false, null, null));
           Thread.ofVirtual().start(this::resumeOnceItIsHeldUp);
         };
     WorkspaceRun.Result result =
@@ -203,7 +203,7 @@ class WorkspaceRunTest extends WorkspaceRunFixture {
     while (events.stream().filter(EventType.STEP_FAILED::equals).count() < 3) {
       Thread.onSpinWait();
     }
-    interventions.heard(PendingCommand.NONE);
+    commands.heard(PendingCommand.NONE);
   }
 
   @Test

@@ -87,7 +87,7 @@ class KnownQueuesTest {
       assertThat(answer.err())
           .containsExactly(
               "holdfast: no queue 'mial' is known: did you mean 'mail'?"
-                  + " (--new if nobody has used it yet)");
+                  + " (--new if it is a new queue)");
     }
     Terminal.Answer resumed = run(way, "queues", "resume", "mial");
     assertThat(resumed.code()).isEqualTo(ExitCode.NOT_FOUND);

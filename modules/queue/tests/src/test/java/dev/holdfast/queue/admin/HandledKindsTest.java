@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.UnhandledKind;
 import dev.holdfast.queue.QueueFixture;
 import java.time.Duration;
 import java.util.List;
@@ -50,6 +51,30 @@ class HandledKindsTest extends QueueFixture {
     queue.announce(List.of(QUEUE), List.of("test"));
     heardAgo("30 minutes");
     assertThat(queue.mayBeKnown(job, HOUR)).isTrue();
+  }
+
+  private List<UnhandledKind> unhandled() {
+    return queries.warnings(null, Duration.ZERO).unhandled();
+  }
+
+  @Test
+  void jobs_that_a_worker_left_are_counted_until_a_live_worker_handles_their_kind() {
+    queue.announce(List.of(QUEUE), List.of("other"));
+    JobId job = add(job());
+    assertThat(unhandled()).as("no worker has met it").isEmpty();
+    Lease lease = claimOne();
+    assertThat(unhandled()).as("it runs").isEmpty();
+    queue.settle(new Settlement.Snooze(lease, HOUR));
+    assertThat(unhandled()).containsExactly(new UnhandledKind(QUEUE, "test", 1));
+    assertThat(queries.warnings("another", Duration.ZERO).unhandled()).isEmpty();
+    queue.announce(List.of(QUEUE), List.of("test"));
+    assertThat(unhandled()).isEmpty();
+    heardAgo("3 minutes");
+    assertThat(unhandled()).as("no worker of the queue reports").isEmpty();
+    queue.announce(List.of(QUEUE), List.of("other"));
+    assertThat(unhandled()).hasSize(1);
+    queue.cancel(job, false, "no need", HOUR);
+    assertThat(unhandled()).isEmpty();
   }
 
   @Test

@@ -57,6 +57,7 @@ class CommandsTest extends QueueFixture {
   @Test
   void a_pause_is_heard_with_the_heartbeat_until_it_is_resumed() {
     Lease lease = running();
+    step(lease, 1, StepState.RUNNING);
     assertThat(heard(lease)).isEqualTo(PendingCommand.NONE);
     assertThat(ask(lease.job(), CommandAction.PAUSE, null)).isEqualTo(Answer.ACCEPTED);
     PendingCommand.HeldBy ada = new PendingCommand.HeldBy("ada", "it looks odd");
@@ -245,6 +246,20 @@ class CommandsTest extends QueueFixture {
     step(code, 1, StepState.FAILED);
     ask(code.job(), CommandAction.TAKEOVER, null);
     assertThat(ask(code.job(), CommandAction.ACCEPT_STEP, "s1")).isEqualTo(Answer.NO_WORKSPACE);
+  }
+
+  @Test
+  void a_job_that_has_run_without_steps_cannot_be_paused_or_taken_over() {
+    JobId unknown = add(job());
+    assertThat(ask(unknown, CommandAction.PAUSE, null)).isEqualTo(Answer.ACCEPTED);
+    ask(unknown, CommandAction.RESUME, null);
+    Lease lease = claimOne();
+    for (CommandAction action : List.of(CommandAction.PAUSE, CommandAction.TAKEOVER)) {
+      assertThat(ask(lease.job(), action, null)).isEqualTo(Answer.NO_STEPS);
+    }
+    assertThat(heard(lease)).isEqualTo(PendingCommand.NONE);
+    step(lease, 1, StepState.RUNNING);
+    assertThat(ask(lease.job(), CommandAction.PAUSE, null)).isEqualTo(Answer.ACCEPTED);
   }
 
   @Test

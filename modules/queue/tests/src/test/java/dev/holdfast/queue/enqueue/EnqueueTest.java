@@ -456,4 +456,16 @@ class EnqueueTest extends QueueFixture {
       db.sql("ALTER TABLE holdfast.job DROP CONSTRAINT no_more");
     }
   }
+
+  @Test
+  void a_deadline_that_has_passed_is_refused_unless_the_job_is_there_already() {
+    Job late = job().deadline(Instant.now().minusSeconds(60));
+    assertRefused(Refusal.BAD_TIMING, () -> queue.enqueue(late));
+    assertRefused(Refusal.BAD_TIMING, () -> queue.enqueue(List.of(job(), late)));
+    assertThat(db.count("SELECT count(*) FROM holdfast.job")).isZero();
+    Job intime = job().deadline(Instant.now().plusSeconds(3_600));
+    queue.enqueue(intime);
+    Job again = intime.deadline(Instant.now().minusSeconds(60));
+    assertThat(queue.enqueue(again).id()).isEqualTo(intime.id());
+  }
 }

@@ -68,7 +68,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
     assertThat(state(job)).isEqualTo(JobState.FAILED);
     assertThat(Objects.requireNonNull(status(job).failure()).code()).isEqualTo("TOXIC_JOB");
     // An operator is told, and finds it by that word.
-    assertThat(queries.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 1, 0));
+    assertThat(queries.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 1, 0, List.of()));
     assertThat(queries.page(JobFilter.ALL.text("toxic_job")).jobs())
         .extracting(JobStatus::id)
         .containsExactly(job);

@@ -245,6 +245,33 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
   }
 
   @Test
+  void a_pause_holds_over_restarts_and_stops_until_a_resume() {
+    start(1);
+    given(WorkerCommand.Action.PAUSE, WorkerCommand.Action.RESTART);
+    assertThat(inForce()).containsExactly(WorkerCommand.Action.PAUSE);
+    given(WorkerCommand.Action.STOP);
+    db.sql("UPDATE holdfast.worker_command SET requested_at = requested_at - interval '31 days'");
+    health.processes().clear(HERE);
+    start(2);
+    assertThat(inForce()).containsExactly(WorkerCommand.Action.PAUSE, WorkerCommand.Action.STOP);
+    given(WorkerCommand.Action.RESTART);
+    assertThat(inForce()).containsExactly(WorkerCommand.Action.PAUSE);
+    given(WorkerCommand.Action.RESUME);
+    assertThat(inForce()).isEmpty();
+  }
+
+  private void given(WorkerCommand.Action... actions) {
+    for (WorkerCommand.Action action : actions) {
+      health.commands().add(TAG, null, action, "ada", "why");
+    }
+    health.commands().open(HERE).forEach(health.commands()::done);
+  }
+
+  private List<WorkerCommand.Action> inForce() {
+    return health.commands().inForce(HERE).stream().map(WorkerCommand::action).toList();
+  }
+
+  @Test
   void all_queues_are_paused_at_once_and_resumed_at_once() {
     add(job());
     add(job().queue("other").concurrencyKey("key", 1));

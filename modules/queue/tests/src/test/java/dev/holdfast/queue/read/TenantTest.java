@@ -223,12 +223,12 @@ class TenantTest extends QueueFixture {
 
   @Test
   void warnings_count_late_failures_and_leases_nobody_took_back() {
-    assertThat(queries.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(0, 0, 0));
+    assertThat(queries.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(0, 0, 0, List.of()));
     queue.settle(fail(addAndClaim(of("acme").maxAttempts(1)), HOPELESS));
     expire(addAndClaim(of("other")));
-    assertThat(queries.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 0, 1));
-    assertThat(queries.warnings("acme", Duration.ZERO)).isEqualTo(new Warnings(1, 0, 0));
-    assertThat(queries.warnings(null, Duration.ofDays(1))).isEqualTo(new Warnings(1, 0, 0));
+    assertThat(queries.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 0, 1, List.of()));
+    assertThat(queries.warnings("acme", Duration.ZERO)).isEqualTo(new Warnings(1, 0, 0, List.of()));
+    assertThat(queries.warnings(null, Duration.ofDays(1))).isEqualTo(new Warnings(1, 0, 0, List.of()));
   }
 
   @Test

@@ -202,6 +202,16 @@ public class CommandsApiTest extends ServerTest {
   }
 
   @Test
+  void a_job_that_has_run_without_steps_refuses_a_pause_and_a_takeover() {
+    JobId job = holdfast.enqueue(Job.of("echo").queue(QUEUE)).id();
+    holdfast.jobs().claim(QUEUE, 1, "w1", Duration.ofMinutes(5));
+    for (CommandAction action : List.of(CommandAction.PAUSE, CommandAction.TAKEOVER)) {
+      assertThat(message(ask(job, action, null).is(409, "job_without_steps")))
+          .contains("cancel it");
+    }
+  }
+
+  @Test
   void a_reset_says_which_steps_it_drops_also_of_a_job_that_has_ended() {
     Lease lease = running();
     JobId job = lease.job();

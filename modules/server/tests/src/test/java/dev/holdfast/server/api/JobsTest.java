@@ -660,7 +660,7 @@ public class JobsTest extends ServerTest {
         client.post("/v1/jobs/" + job + "/cancel", Map.of("reason", "no need"), null).ok();
     assertThat(cancelled.toString())
         .isEqualTo(
-            "{\"jobs\":[{\"id\":\"%s\",\"was\":\"PENDING\",\"answer\":\"CANCELLED\"}]}"
+            "{\"jobs\":[{\"id\":\"%s\",\"previousState\":\"PENDING\",\"outcome\":\"CANCELLED\"}]}"
                 .formatted(job));
     assertThat(client.get("/v1/jobs/" + job, null).ok().get("cancelReason").asText())
         .isEqualTo("no need");

@@ -3,6 +3,7 @@ package dev.holdfast.server.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.job.Job;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.server.config.ServerOptions;
@@ -64,12 +65,26 @@ public class QueuesApiTest extends ServerTest {
     for (Map<String, Object> wrong :
         java.util.List.<Map<String, Object>>of(
             Map.of("maxRunning", 0),
-            Map.of("rate", Map.of("starts", 1)),
             Map.of("rateLimit", Map.of("starts", 0, "periodMs", 1)),
             Map.of("maxRunning", 9, "rateLimit", Map.of("starts", 1, "periodMs", -1)))) {
-      client.put("/v1/queues/work/limits", wrong, null).is(422, "invalid_value");
+      client.put("/v1/queues/work/limits", wrong, null).is(422, "bad_limit");
     }
+    client
+        .put("/v1/queues/work/limits", Map.of("rateLimit", Map.of("starts", 1)), null)
+        .is(422, "invalid_value");
     assertThat(client.get("/v1/queues/work", null).ok().get("maxRunning").asInt()).isEqualTo(3);
+  }
+
+  @Test
+  void a_setting_of_a_queue_that_was_not_known_says_that_it_created_it() {
+    holdfast.enqueue(Job.of("echo").queue("work"));
+    assertThat(client.post("/v1/queues/work/pause", null).ok().has("created")).isFalse();
+    JsonNode typo = client.post("/v1/queues/wrok/pause", null).ok();
+    assertThat(typo.get("created").asBoolean()).isTrue();
+    assertThat(client.post("/v1/queues/wrok/resume", null).ok().has("created")).isFalse();
+    JsonNode limits = client.put("/v1/queues/soon/limits", Map.of("maxRunning", 3), null).ok();
+    assertThat(limits.get("created").asBoolean()).isTrue();
+    assertThat(client.put("/v1/queues/soon/limits", Map.of(), null).ok().has("created")).isFalse();
   }
 
   @Test

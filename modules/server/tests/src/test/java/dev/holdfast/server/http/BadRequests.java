@@ -82,6 +82,9 @@ public final class BadRequests {
     get("/v1/jobs?state=DEAD", 422, "invalid_value");
     get("/v1/jobs?cursor=nonsense", 422, "invalid_value");
     get("/v1/jobs?runId=nonsense", 400, "bad_id");
+    get("/v1/jobs?brief=yes", 422, "invalid_value");
+    get("/v1/jobs?brief=TRUE", 422, "invalid_value");
+    get("/v1/jobs?brief=", 422, "invalid_value");
     get("/v1/jobs?q=%00", 422, "invalid_value");
     get("/v1/jobs?q=" + "x".repeat(201), 422, "invalid_value");
     get("/v1/jobs?stat=FAILED", 422, "unknown_parameter");
@@ -316,16 +319,16 @@ public final class BadRequests {
   }
 
   private void settings() {
-    put("/v1/queues/pending/limits", "none at once", "invalid_value", "{\"maxRunning\":0}");
+    put("/v1/queues/pending/limits", "none at once", "bad_limit", "{\"maxRunning\":0}");
     put(
         "/v1/queues/pending/limits",
         "no rate",
-        "invalid_value",
+        "bad_limit",
         "{\"rateLimit\":{\"starts\":0,\"periodMs\":1}}");
     put(
         "/v1/queues/pending/limits",
         "a rate over ages",
-        "invalid_value",
+        "bad_limit",
         "{\"rateLimit\":{\"starts\":1,\"periodMs\":9223372036854775807}}");
     put("/v1/schedules/s", "no cron", "missing_field", "{\"kind\":\"k\"}");
     put(

@@ -324,8 +324,7 @@ class AttemptContextTest extends AttemptContextFixture {
     source.before =
         verb -> {
           if (verb.equals("heartbeat")) {
-            Thread keeper =
-                Thread.ofVirtual().start(() -> context.steps().interventions().heard(later));
+            Thread keeper = Thread.ofVirtual().start(() -> context.steps().commands().heard(later));
             try {
               heard.set(keeper.join(Duration.ofSeconds(5)));
             } catch (InterruptedException e) {

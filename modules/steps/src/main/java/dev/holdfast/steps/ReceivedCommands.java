@@ -13,7 +13,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** What operators ask of one job, as heartbeats bring it to the worker. */
-public final class Interventions {
+public final class ReceivedCommands {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final List<Urgent> urgent = new ArrayList<>();
