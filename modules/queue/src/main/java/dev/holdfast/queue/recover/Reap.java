@@ -37,7 +37,7 @@ public final class Reap {
           """,
           LeaseExpiry.RAN_OUT,
           // Several processes may use one name, so only jobs that overlapped count as company.
-          "NOT l.alone",
+          "NOT l.isolated",
           "c.ended_at >= l.started_at",
           HeardSql.isUnconfirmed("j"));
 
@@ -77,7 +77,7 @@ public final class Reap {
             """
             WITH lost AS MATERIALIZED (
               SELECT j.id, j.attempt, j.worker_id, j.crashes, j.max_crashes, j.cancel_requested_at,
-                     j.alone, j.started_at,
+                     j.isolated, j.started_at,
                      ${unconfirmed}
                        AND (SELECT count(*) FROM holdfast.attempt u
                              WHERE u.job_id = j.id AND u.outcome = 'RELEASED'
@@ -150,10 +150,10 @@ public final class Reap {
   private static final Sql MARK_SUSPECTS =
       Sql.of(
           """
-          UPDATE holdfast.job j SET alone = true
+          UPDATE holdfast.job j SET isolated = true
            WHERE j.id = ANY (:jobs::uuid[])
              AND j.state = 'PENDING' AND j.crashes > 0 AND j.crashes >= j.max_crashes
-             AND NOT j.alone
+             AND NOT j.isolated
           """);
 
   private Reap() {}

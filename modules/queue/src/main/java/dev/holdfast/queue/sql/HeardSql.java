@@ -37,7 +37,7 @@ public final class HeardSql {
    * nobody got it.
    */
   public static String isUnconfirmed(String job) {
-    return "(%1$s.heartbeat_at = %2$s AND %1$s.events = %1$s.started_event)"
+    return "(%1$s.heartbeat_at = %2$s AND %1$s.event_count = %1$s.started_event_number)"
         .formatted(job, earlier(job + ".started_at"));
   }
 

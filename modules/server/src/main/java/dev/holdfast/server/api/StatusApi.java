@@ -68,7 +68,7 @@ public final class StatusApi {
   }
 
   private Answer statistics(Call call) {
-    return Answer.ok(StatisticsResource.of(queue.queries().statistics(call.caller().onlyTenant())));
+    return Answer.ok(StatisticsResource.of(queue.queries().statistics(call.caller().tenant())));
   }
 
   /** A worker's key, which may not read jobs, gets what workers need: the version and timings. */
@@ -91,7 +91,7 @@ public final class StatusApi {
 
   private void addState(ObjectNode node, Call call) {
     DatabaseVersion database = queue.version();
-    String tenant = call.caller().onlyTenant();
+    String tenant = call.caller().tenant();
     List<QueueStatus> queues = queue.admin().queues(tenant);
     node.putObject("database")
         .put("version", database.server())
@@ -103,7 +103,7 @@ public final class StatusApi {
         .put("retrying", sum(queues, QueueStatus::retrying))
         .put("waiting", sum(queues, QueueStatus::waiting))
         .put("running", sum(queues, QueueStatus::running));
-    node.put("workersPaused", queue.admin().allPausedSince().map(Object::toString).orElse(null));
+    node.put("workersPausedAt", queue.admin().allPausedSince().map(Object::toString).orElse(null));
     List<Finding> found =
         diagnostics.of(
             queues, queue.workers().readings().fleet(tenant), diagnostics.background(tenant));
@@ -130,9 +130,9 @@ public final class StatusApi {
   private static ObjectNode problem(Finding finding) {
     return Wire.object()
         .put("code", finding.code())
-        .put("what", finding.what())
-        .put("doNext", finding.doNextOverHttp())
-        .put("doNextCommand", finding.doNext());
+        .put("message", finding.message())
+        .put("httpHint", finding.httpHint())
+        .put("cliHint", finding.cliHint());
   }
 
   private static long sum(List<QueueStatus> queues, ToLongFunction<QueueStatus> count) {

@@ -107,7 +107,7 @@ public class TasksTest extends ServerTest {
     Map<String, Object> released = Map.of("attempt", 2, "workerId", "w1", "outcome", "RELEASED");
     callback(second, "completed", released).ok();
     callback(first, "completed", succeeded()).is(409, "attempt_mismatch");
-    JsonNode shown = client.get("/v1/jobs/" + job + "?with=attempts", null).ok();
+    JsonNode shown = client.get("/v1/jobs/" + job + "?include=attempts", null).ok();
     assertThat(shown.get("failures").asInt()).isZero();
     assertThat(shown.get("attempts").valueStream().map(each -> each.get("outcome").asText()))
         .containsExactly("SNOOZED", "RELEASED");
