@@ -205,7 +205,7 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
   public Health health() {
     var unused = server.get("/ready", JsonNode.class);
     // First, since a key that may not read is told so; of the server it may read a part.
-    List<WorkerStatus> workers = workers();
+    Workers workers = workers();
     InfoResource info = server.get("/v1/info", InfoResource.class);
     return new Health(
         "%s, holdfast %s on PostgreSQL %s, schema %s"

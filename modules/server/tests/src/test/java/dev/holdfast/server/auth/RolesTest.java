@@ -123,8 +123,7 @@ public class RolesTest extends ServerTest {
     assertThat(info.at("/timings/heartbeatTimeoutMs").asLong()).isPositive();
     assertThat(info.has("counts")).isFalse();
     assertThat(info.has("problems")).isFalse();
-    assertThat(client.get("/v1/info", key(Role.VIEWER, null)).ok().has("counts"))
-        .isTrue();
+    assertThat(client.get("/v1/info", key(Role.VIEWER, null)).ok().has("counts")).isTrue();
   }
 
   @ParameterizedTest
