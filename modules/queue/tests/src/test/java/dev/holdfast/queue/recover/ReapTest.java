@@ -9,6 +9,7 @@ import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.JobEvent;
@@ -141,6 +142,15 @@ class ReapTest extends QueueFixture {
     assertThat(reap().ended()).containsExactly(job);
     assertThat(status(job).crashes()).isEqualTo(1);
     assertThat(failure(job).code()).isEqualTo(Failure.TOXIC_JOB);
+  }
+
+  @Test
+  void a_worker_that_releases_what_was_taken_from_it_is_told_so() {
+    add(job());
+    Lease lease = claimedRemotely();
+    expireUnheard(lease);
+    reap();
+    assertThat(queue.settle(new Settlement.Release(lease, false))).isEqualTo(Ack.LEASE_LOST);
   }
 
   @Test

@@ -327,6 +327,6 @@ public class ReferenceTest extends ServerTest {
       files++;
       assertThat(client.get(file.group(1), null).status()).as(file.group(1)).isEqualTo(200);
     }
-    assertThat(files).isEqualTo(4);
+    assertThat(files).isEqualTo(5);
   }
 }
