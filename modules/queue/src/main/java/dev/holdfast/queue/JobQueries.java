@@ -164,6 +164,11 @@ public final class JobQueries {
         : database.run("workerNames", connection -> JobStates.workers(connection, leases));
   }
 
+  /** When the worker of a running attempt was last heard; empty if the attempt has ended. */
+  public Optional<Instant> heartbeatAt(Lease lease) {
+    return database.run("heartbeatAt", connection -> JobStates.heartbeatAt(connection, lease));
+  }
+
   /** How an attempt ended that did not succeed. */
   public Optional<Attempt> ended(Lease lease) {
     return database.run("ended", connection -> JobStates.ended(connection, lease));

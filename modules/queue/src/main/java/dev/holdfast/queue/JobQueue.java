@@ -107,12 +107,23 @@ public final class JobQueue {
   }
 
   public Claimed claim(String queue, int most, String worker, Duration lease) {
-    return claim.from(queue, most, worker, lease, null);
+    return claim.from(queue, most, worker, lease, null, false);
   }
 
   /** Jobs of one tenant only. */
   public Claimed claim(String queue, int most, String worker, Duration lease, String tenant) {
-    return claim.from(queue, most, worker, lease, tenant);
+    return claim.from(queue, most, worker, lease, tenant, false);
+  }
+
+  /**
+   * Claims for a worker that asks over HTTP. It may be gone when the answer comes: a lease of which
+   * nothing is heard again is requeued, a few times, without counting a crash.
+   *
+   * @param tenant whose jobs; null for all
+   */
+  public Claimed claimRemotely(
+      String queue, int most, String worker, Duration lease, @Nullable String tenant) {
+    return claim.from(queue, most, worker, lease, tenant, true);
   }
 
   /** The leases that lie under a worker's name, to find those whose claim it never heard of. */
@@ -124,6 +135,13 @@ public final class JobQueue {
     return leases.isEmpty()
         ? List.of()
         : heartbeats.run("heartbeat", connection -> Heartbeat.of(connection, leases, lease));
+  }
+
+  /** Extends each of these leases by the time for which it was given. */
+  public List<HeartbeatResult> heartbeat(List<Lease> leases) {
+    return leases.isEmpty()
+        ? List.of()
+        : heartbeats.run("heartbeat", connection -> Heartbeat.of(connection, leases, null));
   }
 
   /** The same for leases that clients name: one that another worker holds is answered as lost. */

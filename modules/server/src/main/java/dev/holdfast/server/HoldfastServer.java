@@ -33,6 +33,7 @@ import dev.holdfast.server.http.IdentityEncoding;
 import dev.holdfast.server.http.ProtocolErrorHandler;
 import dev.holdfast.server.http.SlowRequestTimeout;
 import dev.holdfast.server.http.TlsFiles;
+import dev.holdfast.server.http.WatchedConnectionSelector;
 import dev.holdfast.server.live.Diagnostics;
 import dev.holdfast.server.live.LiveFeeds;
 import dev.holdfast.server.metrics.ProcessMetrics;
@@ -85,12 +86,15 @@ public final class HoldfastServer implements AutoCloseable {
   private static final Duration IDLE = Duration.ofMinutes(2);
 
   private final WebServer web;
+  private final RequestHandler handler;
   private final URI url;
   private final Router router;
   private final List<AutoCloseable> parts;
 
-  private HoldfastServer(WebServer web, URI url, Router router, List<AutoCloseable> parts) {
+  private HoldfastServer(
+      WebServer web, RequestHandler handler, URI url, Router router, List<AutoCloseable> parts) {
     this.web = web;
+    this.handler = handler;
     this.url = url;
     this.router = router;
     this.parts = parts;
@@ -130,8 +134,7 @@ public final class HoldfastServer implements AutoCloseable {
     LongPollBroker longPolls = new LongPollBroker(queue.jobs(), subscription);
     WakeUps wakeUps = new WakeUps(subscription);
     Upkeep upkeep = holdfast.upkeep(options.timings(), workerMetrics);
-    HeartbeatBatcher heartbeats =
-        new HeartbeatBatcher(queue.jobs(), options.timings().lease(), System::nanoTime);
+    HeartbeatBatcher heartbeats = new HeartbeatBatcher(queue.jobs(), System::nanoTime);
     Envelopes envelopes =
         new Envelopes(
             queue.queries(),
@@ -155,7 +158,8 @@ public final class HoldfastServer implements AutoCloseable {
             options.dispatchAnswerWithin());
 
     Sessions sessions = new Sessions(keyring, clock);
-    Authenticator authenticator = new Authenticator(queue.access(), tokens, sessions, options);
+    Authenticator authenticator =
+        new Authenticator(queue.access(), tokens, sessions, options, queue.queries()::heartbeatAt);
     Diagnostics diagnostics =
         new Diagnostics(
             queue.queries(),
@@ -233,7 +237,7 @@ public final class HoldfastServer implements AutoCloseable {
     try {
       WebServer web = web(options, handler, slowRequests);
       url.complete(address(options, web.port()));
-      return new HoldfastServer(web, url.join(), router, parts);
+      return new HoldfastServer(web, handler, url.join(), router, parts);
     } catch (RuntimeException failed) {
       url.completeExceptionally(failed);
       closeAll(parts);
@@ -258,9 +262,10 @@ public final class HoldfastServer implements AutoCloseable {
             .idleConnectionTimeout(IDLE)
             .shutdownGracePeriod(Duration.ofSeconds(2))
             .connectionOptions(socket -> socket.tcpNoDelay(true))
-            .directHandlers(ProtocolErrorHandler.handlers())
+            .directHandlers(ProtocolErrorHandler.handlers(handler::isStopping))
             .addProtocol(http)
             .addConnectionSelector(new Http10ConnectionSelector(http))
+            .addConnectionSelector(new WatchedConnectionSelector(http))
             .contentEncoding(encodings -> encodings.addContentEncoding(new IdentityEncoding()))
             .routing(routing -> routing.any(handler));
     ServerOptions.Tls tls = options.tls();
@@ -311,6 +316,7 @@ public final class HoldfastServer implements AutoCloseable {
 
   @Override
   public void close() {
+    handler.stop();
     // Ends long polls and streams first, since the web server waits for open requests.
     closeAll(parts);
     web.stop();

@@ -204,12 +204,14 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
   @Override
   public Health health() {
     var unused = server.get("/ready", JsonNode.class);
+    // First, since a key that may not read is told so; of the server it may read a part.
+    Workers workers = workers();
     InfoResource info = server.get("/v1/info", InfoResource.class);
     return new Health(
         "%s, holdfast %s on PostgreSQL %s, schema %s"
             .formatted(
                 server, info.version(), info.database().version(), info.database().schemaVersion()),
-        workers(),
+        workers,
         info.problems().stream()
             .map(each -> new Health.Problem(each.code(), each.message(), each.cliHint()))
             .toList());

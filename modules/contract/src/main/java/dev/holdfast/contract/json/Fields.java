@@ -2,9 +2,12 @@ package dev.holdfast.contract.json;
 
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** What the fields of callbacks may hold. */
@@ -39,6 +42,22 @@ public final class Fields {
       throw wrong(field, "must hold 1 to %,d entries".formatted(most));
     }
     return List.copyOf(given);
+  }
+
+  /** Converts each entry of a list. The message of one that is refused begins with its place. */
+  public static <T, R> List<R> each(String field, List<T> values, Function<T, R> conversion) {
+    List<R> converted = new ArrayList<>(values.size());
+    for (T value : values) {
+      String place = field + "[" + converted.size() + "]";
+      try {
+        converted.add(conversion.apply(value));
+      } catch (WireException wrong) {
+        throw wrong.at(place);
+      } catch (RefusedException refused) {
+        throw refused.at(place);
+      }
+    }
+    return List.copyOf(converted);
   }
 
   /** For what is cut to its length later: half a character cannot be stored at all. */

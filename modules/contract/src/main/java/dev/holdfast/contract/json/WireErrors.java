@@ -4,7 +4,6 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.exc.InputCoercionException;
 import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import com.fasterxml.jackson.databind.JsonMappingException;
-import com.fasterxml.jackson.databind.exc.MismatchedInputException;
 import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
 import dev.holdfast.model.value.RefusedException;
 import java.io.IOException;
@@ -30,8 +29,7 @@ final class WireErrors {
               WireException.Kind.TOO_LARGE,
               "the JSON is nested too deep, or has a text, a name or a number that is too long",
               large);
-      case MismatchedInputException wrong when ours(wrong) != null -> own(ours(wrong));
-      case JsonMappingException wrong when ours(wrong) != null -> own(ours(wrong));
+      case JsonMappingException wrong when ours(wrong) != null -> own(wrong, ours(wrong));
       case JsonMappingException wrong
           when wrong.getCause() instanceof IOException cause
               && !(cause instanceof InputCoercionException) ->
@@ -73,14 +71,30 @@ final class WireErrors {
     return null;
   }
 
-  private static RuntimeException own(@Nullable RuntimeException thrown) {
-    return thrown == null ? new IllegalStateException() : thrown;
+  /** Says in addition where it is, if that is in a list. */
+  private static RuntimeException own(
+      JsonMappingException wrong, @Nullable RuntimeException thrown) {
+    String path = path(wrong);
+    boolean isInList = wrong.getPath().stream().anyMatch(at -> at.getFieldName() == null);
+    return switch (thrown) {
+      case WireException own when isInList -> own.at(excerpt(path));
+      case RefusedException own when isInList -> own.at(excerpt(path));
+      case null -> new IllegalStateException();
+      default -> thrown;
+    };
   }
 
+  /** As in {@code jobs[3].kind}. */
   private static String path(JsonMappingException wrong) {
-    return wrong.getPath().stream()
-        .map(at -> at.getFieldName() == null ? "[" + at.getIndex() + "]" : at.getFieldName())
-        .collect(Collectors.joining("."));
+    StringBuilder path = new StringBuilder();
+    for (JsonMappingException.Reference at : wrong.getPath()) {
+      if (at.getFieldName() == null) {
+        path.append('[').append(at.getIndex()).append(']');
+      } else {
+        path.append(path.isEmpty() ? "" : ".").append(at.getFieldName());
+      }
+    }
+    return path.toString();
   }
 
   private static String known(UnrecognizedPropertyException unknown) {

@@ -29,6 +29,11 @@ public final class WireException extends RuntimeException {
     this.kind = kind;
   }
 
+  /** The same, of an entry of a list: the message begins with {@code jobs[3]: }. */
+  WireException at(String place) {
+    return new WireException(kind, place + ": " + getMessage(), this);
+  }
+
   public Kind kind() {
     return kind;
   }

@@ -108,7 +108,7 @@ public record LeaseReport(List<Said> reports) {
    *
    * @param workerId who holds the attempt
    * @param progressPct how far the attempt is
-   * @param message of the progress
+   * @param message of the progress; alone it leaves the percentage as it is
    * @param type of the event
    * @param data of the event
    */
@@ -126,15 +126,14 @@ public record LeaseReport(List<Said> reports) {
       Wire.present("taskId", taskId);
       Fields.attempt(attempt);
       Fields.worker(workerId);
-      if (Stream.of(progressPct, type, step, log).filter(Objects::nonNull).count() != 1) {
+      Object progress = progressPct == null ? message : progressPct;
+      if (Stream.of(progress, type, step, log).filter(Objects::nonNull).count() != 1) {
         throw Fields.wrong(
-            "progressPct", "or 'type', 'step' or 'log' must be given, and only one of them");
+            "progressPct",
+            "or 'message', 'type', 'step' or 'log' must be given, and only one kind of report");
       }
       if (type == null && data != null) {
         throw Fields.wrong("data", "belongs to an event");
-      }
-      if (progressPct == null && message != null) {
-        throw Fields.wrong("message", "belongs to progress");
       }
     }
 
@@ -161,7 +160,7 @@ public record LeaseReport(List<Said> reports) {
       if (log != null) {
         return new Report.Log(lease, log.piece(), log.text());
       }
-      return progressPct != null
+      return progressPct != null || message != null
           ? new Report.Progress(lease, progressPct, message)
           : new Report.Event(lease, Wire.present("type", type), data == null ? Json.EMPTY : data);
     }

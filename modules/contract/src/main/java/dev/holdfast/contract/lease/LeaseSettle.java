@@ -72,6 +72,7 @@ public record LeaseSettle(List<Ending> settlements) {
    * @param delayMs until the next attempt, for {@link Outcome#SNOOZED}, and for {@link
    *     Outcome#FAILED} unless the queue is to decide
    * @param abortedByShutdown for {@link Outcome#RELEASED}
+   * @param metrics what the attempt used, for those that are over: not released, not snoozed
    */
   public record Ending(
       JobId taskId,
@@ -82,7 +83,8 @@ public record LeaseSettle(List<Ending> settlements) {
       @Nullable Trouble error,
       @Nullable Json partialProgress,
       @Nullable Long delayMs,
-      @Nullable Boolean abortedByShutdown) {
+      @Nullable Boolean abortedByShutdown,
+      @Nullable Json metrics) {
     public Ending {
       Wire.present("taskId", taskId);
       Fields.attempt(attempt);
@@ -93,6 +95,8 @@ public record LeaseSettle(List<Ending> settlements) {
       belongs("partialProgress", partialProgress, outcome == Outcome.CANCELLED);
       belongs("delayMs", delayMs, outcome == Outcome.FAILED || outcome == Outcome.SNOOZED);
       belongs("abortedByShutdown", abortedByShutdown, outcome == Outcome.RELEASED);
+      belongs("metrics", metrics, outcome != Outcome.SNOOZED && outcome != Outcome.RELEASED);
+      Fields.small("metrics", metrics);
       if (outcome == Outcome.FAILED) {
         Wire.present("error", error);
       }
@@ -112,7 +116,8 @@ public record LeaseSettle(List<Ending> settlements) {
       int attempt = settlement.lease().attempt();
       return switch (settlement) {
         case Settlement.Succeed(var lease, var result) ->
-            new Ending(task, attempt, worker, Outcome.SUCCEEDED, result, null, null, null, null);
+            new Ending(
+                task, attempt, worker, Outcome.SUCCEEDED, result, null, null, null, null, null);
         case Settlement.Fail(var lease, var failure, var after) ->
             new Ending(
                 task,
@@ -123,12 +128,23 @@ public record LeaseSettle(List<Ending> settlements) {
                 Trouble.of(failure),
                 null,
                 after == null ? null : Long.valueOf(after.toMillis()),
+                null,
                 null);
         case Settlement.Cancel(var lease, var partial) ->
-            new Ending(task, attempt, worker, Outcome.CANCELLED, null, null, partial, null, null);
+            new Ending(
+                task, attempt, worker, Outcome.CANCELLED, null, null, partial, null, null, null);
         case Settlement.Snooze(var lease, var delay) ->
             new Ending(
-                task, attempt, worker, Outcome.SNOOZED, null, null, null, delay.toMillis(), null);
+                task,
+                attempt,
+                worker,
+                Outcome.SNOOZED,
+                null,
+                null,
+                null,
+                delay.toMillis(),
+                null,
+                null);
         case Settlement.Release(var lease, var aborted) ->
             new Ending(
                 task,
@@ -139,7 +155,8 @@ public record LeaseSettle(List<Ending> settlements) {
                 null,
                 null,
                 null,
-                aborted ? Boolean.TRUE : null);
+                aborted ? Boolean.TRUE : null,
+                null);
       };
     }
 

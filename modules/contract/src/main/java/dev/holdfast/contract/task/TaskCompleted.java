@@ -9,7 +9,11 @@ import dev.holdfast.model.value.Limits;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** An attempt has ended, one way or another. */
+/**
+ * An attempt has ended, one way or another.
+ *
+ * @param delayMs until the next attempt, for {@link Outcome#SNOOZED}
+ */
 public record TaskCompleted(
     int attempt,
     @Nullable String attemptId,
@@ -20,12 +24,22 @@ public record TaskCompleted(
     @Nullable TaskError error,
     @Nullable Json metrics,
     @Nullable String cancelledDuringPhase,
-    @Nullable Json partialProgress) {
+    @Nullable Json partialProgress,
+    @Nullable Long delayMs) {
   /** How. */
   public enum Outcome {
     SUCCEEDED,
     FAILED,
-    CANCELLED
+    CANCELLED,
+    /** Comes back later without using budget. */
+    SNOOZED,
+    /** Given back unharmed, by a worker that stops. */
+    RELEASED;
+
+    /** Whether the job goes back to its queue, as if it had not been leased. */
+    public boolean isGivenBack() {
+      return this == SNOOZED || this == RELEASED;
+    }
   }
 
   /**
@@ -66,6 +80,14 @@ public record TaskCompleted(
     if (output != null && outcome != Outcome.SUCCEEDED) {
       throw Fields.wrong("output", "belongs to the outcome SUCCEEDED");
     }
+    if (outcome == Outcome.SNOOZED) {
+      Wire.present("delayMs", delayMs);
+    } else if (delayMs != null) {
+      throw Fields.wrong("delayMs", "belongs to the outcome SNOOZED");
+    }
+    if (outcome.isGivenBack() && metrics != null) {
+      throw Fields.wrong("metrics", "does not belong to this outcome");
+    }
     Fields.text("cancelledDuringPhase", cancelledDuringPhase, Limits.NAME_CHARS);
     Fields.small("metrics", metrics);
     Fields.small("partialProgress", partialProgress);
@@ -83,7 +105,8 @@ public record TaskCompleted(
         error,
         metrics,
         cancelledDuringPhase,
-        partialProgress);
+        partialProgress,
+        delayMs);
   }
 
   /**

@@ -54,6 +54,13 @@ public final class SignedTokens {
   }
 
   public DecodedJWT verified(String token) throws TokenException {
+    return verified(token, leeway);
+  }
+
+  /**
+   * @param expiredBy how long ago the token may have expired
+   */
+  DecodedJWT verified(String token, Duration expiredBy) throws TokenException {
     if (token.length() > MOST_CHARS) {
       throw new TokenException(Reason.INVALID, "the " + name + " is too long", null);
     }
@@ -64,7 +71,7 @@ public final class SignedTokens {
       throw new TokenException(
           Reason.INVALID, "the " + name + " was not signed by a key that is in use here", null);
     }
-    return verified(decoded, key);
+    return verified(decoded, key, expiredBy);
   }
 
   private DecodedJWT decoded(String token) throws TokenException {
@@ -75,7 +82,8 @@ public final class SignedTokens {
     }
   }
 
-  private DecodedJWT verified(DecodedJWT decoded, SigningKey key) throws TokenException {
+  private DecodedJWT verified(DecodedJWT decoded, SigningKey key, Duration expiredBy)
+      throws TokenException {
     Instant now = clock.instant();
     try {
       JWTVerifier verifier =
@@ -83,7 +91,8 @@ public final class SignedTokens {
                   JWT.require(key.algorithm())
                       .withIssuer(ISSUER)
                       .withAudience(audience)
-                      .acceptLeeway(leeway.toSeconds()))
+                      .acceptLeeway(leeway.toSeconds())
+                      .acceptExpiresAt(expiredBy.toSeconds()))
               .build(Clock.fixed(now, ZoneOffset.UTC));
       return verifier.verify(decoded);
     } catch (TokenExpiredException expired) {

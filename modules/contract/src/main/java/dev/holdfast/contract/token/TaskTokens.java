@@ -18,6 +18,8 @@ public final class TaskTokens {
   /** Clocks of two servers may differ a little. */
   private static final Duration LEEWAY = Duration.ofSeconds(30);
 
+  private static final Duration RENEWABLE = Duration.ofDays(1);
+
   private final SignedTokens tokens;
   private final TokenLifetime lifetime;
   private final InstantSource clock;
@@ -59,6 +61,14 @@ public final class TaskTokens {
 
   public Read read(String token) throws TokenException {
     return scope(tokens.verified(token));
+  }
+
+  /**
+   * The same for a token that has expired, by a day at most. It is good for its attempt only if
+   * that could not have got a fresh one in the meantime.
+   */
+  public Read readExpired(String token) throws TokenException {
+    return scope(tokens.verified(token, RENEWABLE));
   }
 
   /** Refuses a token that lacks a claim, or has one of another type. */

@@ -17,6 +17,13 @@ public final class RefusedException extends IllegalArgumentException {
         "a job depends on one that is not there: enqueue it first, or in the same call");
   }
 
+  /** The same, of an entry of a list: the message begins with {@code jobs[3]: }. */
+  public RefusedException at(String place) {
+    RefusedException placed = new RefusedException(refusal, place + ": " + getMessage());
+    placed.initCause(this);
+    return placed;
+  }
+
   public Refusal refusal() {
     return refusal;
   }

@@ -112,10 +112,16 @@ public final class Claim {
 
   /**
    * @param tenant whose jobs; null for all
+   * @param remote whether the answer goes on over HTTP, and may be lost on that way
    */
   public Claimed from(
-      String queue, int most, String worker, Duration lease, @Nullable String tenant) {
-    ClaimRequest request = new ClaimRequest(queue, most, worker, lease, tenant);
+      String queue,
+      int most,
+      String worker,
+      Duration lease,
+      @Nullable String tenant,
+      boolean remote) {
+    ClaimRequest request = new ClaimRequest(queue, most, worker, lease, tenant).remote(remote);
     String key = tenant == null ? queue : queue + "\0" + tenant;
     ClaimCursor cursor = cursors.computeIfAbsent(key, name -> new ClaimCursor(System::nanoTime));
     double[] from = cursor.next();

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param most how many jobs at most
  * @param tenant whose jobs; null for all
+ * @param remote whether the answer goes on over HTTP, and may be lost on that way
  * @param payloads whether the claim reads them, see {@link UnreadableJobs}
  */
 record ClaimRequest(
@@ -17,17 +18,26 @@ record ClaimRequest(
     String worker,
     Duration lease,
     @Nullable String tenant,
+    boolean remote,
     boolean payloads) {
   ClaimRequest(String queue, int most, String worker, Duration lease, @Nullable String tenant) {
-    this(queue, most, worker, lease, tenant, true);
+    this(queue, most, worker, lease, tenant, false, true);
+  }
+
+  ClaimRequest remote(boolean value) {
+    return new ClaimRequest(queue, most, worker, lease, tenant, value, payloads);
   }
 
   ClaimRequest withoutPayloads(int most) {
-    return new ClaimRequest(queue, most, worker, lease, tenant, false);
+    return new ClaimRequest(queue, most, worker, lease, tenant, remote, false);
   }
 
   /** Binds what every claim statement has. */
   Sql.Call bind(Sql.Call call) {
-    return call.set("queue", queue).set("worker", worker).set("lease", lease).tenant(tenant);
+    return call.set("queue", queue)
+        .set("worker", worker)
+        .set("lease", lease)
+        .set("remote", remote)
+        .tenant(tenant);
   }
 }

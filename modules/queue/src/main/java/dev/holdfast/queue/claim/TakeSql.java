@@ -2,6 +2,7 @@ package dev.holdfast.queue.claim;
 
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.HeardSql;
 import dev.holdfast.queue.sql.Transition;
 
 /**
@@ -18,7 +19,7 @@ record TakeSql(Sql withPayloads, Sql withoutPayloads) {
           ${picked}
           UPDATE holdfast.job j
              SET ${set}, attempt = j.attempt + 1, worker_id = :worker,
-                 started_at = statement_timestamp(), heartbeat_at = statement_timestamp(),
+                 started_at = statement_timestamp(), heartbeat_at = ${heard},
                  lease_expires_at = statement_timestamp() + :lease * interval '1 millisecond',
                  event_count = j.event_count + 1, started_event_number = j.event_count + 1,
                  progress = NULL, progress_message = NULL
@@ -34,9 +35,20 @@ record TakeSql(Sql withPayloads, Sql withoutPayloads) {
           """;
 
   static TakeSql of(String picked) {
-    return new TakeSql(
-        Sql.of(TAKE, "picked", picked, "set", CLAIMED.set(), "payload", "j.payload"),
-        Sql.of(TAKE, "picked", picked, "set", CLAIMED.set(), "payload", "'null'"));
+    return new TakeSql(sql(picked, "j.payload"), sql(picked, "'null'"));
+  }
+
+  private static Sql sql(String picked, String payload) {
+    return Sql.of(
+        TAKE,
+        "picked",
+        picked,
+        "set",
+        CLAIMED.set(),
+        "payload",
+        payload,
+        "heard",
+        HeardSql.atClaim(":remote"));
   }
 
   Sql reading(boolean payloads) {

@@ -172,9 +172,10 @@ public final class Commands {
   private static final Sql BACKGROUNDS =
       Sql.of(
           """
-          SELECT j.id, j.failure - 'stackTrace' AS failure, ${columns}
+          SELECT j.id, j.failure - 'stackTrace' AS failure, j.deadline, ${columns}
             FROM holdfast.job j LEFT JOIN holdfast.job_command c ON c.job_id = j.id
-           WHERE j.id = ANY (:jobs::uuid[]) AND (j.failure IS NOT NULL OR c.job_id IS NOT NULL)
+           WHERE j.id = ANY (:jobs::uuid[])
+             AND (j.failure IS NOT NULL OR j.deadline IS NOT NULL OR c.job_id IS NOT NULL)
           """,
           "columns",
           COLUMNS);
@@ -372,7 +373,10 @@ public final class Commands {
             row ->
                 found.put(
                     Rows.id(row, "id"),
-                    new Background(read(row), FailureJson.read(row.getString("failure")))));
+                    new Background(
+                        read(row),
+                        FailureJson.read(row.getString("failure")),
+                        Rows.instantOrNull(row, "deadline"))));
     return found;
   }
 

@@ -14,6 +14,7 @@ import dev.holdfast.queue.notify.QueueNotifier;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -89,8 +90,15 @@ public final class Enqueue {
           "%,d jobs at once are over the limit of %,d: enqueue them in several calls"
               .formatted(asked.size(), Limits.BULK_JOBS));
     }
-    return EncodedJob.checkTogether(
-        asked.stream().map(job -> EncodedJob.of(job, codec, defaults)).toList());
+    List<EncodedJob> jobs = new ArrayList<>(asked.size());
+    for (Job job : asked) {
+      try {
+        jobs.add(EncodedJob.of(job, codec, defaults));
+      } catch (RefusedException refused) {
+        throw asked.size() == 1 ? refused : refused.at("jobs[" + jobs.size() + "]");
+      }
+    }
+    return EncodedJob.checkTogether(jobs);
   }
 
   private List<Enqueued> write(List<EncodedJob> jobs) {

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Extends all leases of a worker in one statement, and returns which were cancelled or lost. */
 public final class Heartbeat {
@@ -43,7 +44,9 @@ public final class Heartbeat {
       ), extended AS (
         UPDATE holdfast.job j
            SET heartbeat_at = statement_timestamp(),
-               lease_expires_at = statement_timestamp() + :lease * interval '1 millisecond'
+               lease_expires_at = statement_timestamp()
+                 + coalesce(:lease::float8 * interval '1 millisecond',
+                            j.lease_expires_at - j.heartbeat_at)
           FROM held h
          WHERE j.id = h.id AND ${running}
       )
@@ -108,8 +111,11 @@ public final class Heartbeat {
 
   private Heartbeat() {}
 
-  public static List<HeartbeatResult> of(Connection connection, List<Lease> leases, Duration lease)
-      throws SQLException {
+  /**
+   * @param lease how long the leases last from now on; null for as long as each was given for
+   */
+  public static List<HeartbeatResult> of(
+      Connection connection, List<Lease> leases, @Nullable Duration lease) throws SQLException {
     return of(connection, leases, lease, PATIENCE);
   }
 
@@ -117,7 +123,7 @@ public final class Heartbeat {
    * @param patience how long to wait for a row that a reaper may hold
    */
   public static List<HeartbeatResult> of(
-      Connection connection, List<Lease> leases, Duration lease, Duration patience)
+      Connection connection, List<Lease> leases, @Nullable Duration lease, Duration patience)
       throws SQLException {
     List<Beat> heartbeats = beat(connection, leases, lease);
     List<Lease> ranOut =
@@ -135,7 +141,7 @@ public final class Heartbeat {
    * held longer: a handler may, in a transaction of its own, and then no reaper has them.
    */
   private static Map<Lease, HeartbeatResult> askedAgain(
-      Connection connection, List<Lease> ranOut, Duration lease, Duration patience)
+      Connection connection, List<Lease> ranOut, @Nullable Duration lease, Duration patience)
       throws SQLException {
     try {
       return Database.inTransaction(
@@ -155,8 +161,8 @@ public final class Heartbeat {
     }
   }
 
-  private static List<Beat> beat(Connection connection, List<Lease> leases, Duration lease)
-      throws SQLException {
+  private static List<Beat> beat(
+      Connection connection, List<Lease> leases, @Nullable Duration lease) throws SQLException {
     return SQL.on(connection).leases(leases).set("lease", lease).listByKey(Beat::read);
   }
 

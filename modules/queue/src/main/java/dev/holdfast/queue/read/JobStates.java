@@ -7,8 +7,10 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStateSnapshot;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.FenceSql;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,7 +45,17 @@ public final class JobStates {
            WHERE a.job_id = :job AND a.attempt = :attempt
           """);
 
+  private static final Sql HEARTBEAT =
+      Sql.of(
+          "SELECT j.heartbeat_at FROM holdfast.job j WHERE ${held}", "held", FenceSql.isHeld("j"));
+
   private JobStates() {}
+
+  /** When the worker of a running attempt was last heard; empty if the attempt has ended. */
+  public static Optional<Instant> heartbeatAt(Connection connection, Lease lease)
+      throws SQLException {
+    return HEARTBEAT.on(connection).lease(lease).first(row -> Rows.instant(row, "heartbeat_at"));
+  }
 
   public static Map<Lease, String> workers(Connection connection, List<Lease> leases)
       throws SQLException {

@@ -7,6 +7,7 @@ import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.lease.LeaseExpiry;
 import dev.holdfast.queue.report.Steps;
 import dev.holdfast.queue.settle.EndAttemptSql;
+import dev.holdfast.queue.sql.HeardSql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -19,6 +20,9 @@ import org.slf4j.LoggerFactory;
 /** Takes back jobs whose lease ran out. Any number of reapers may run at once. */
 public final class Reap {
   private static final Logger log = LoggerFactory.getLogger(Reap.class);
+
+  /** How often the lease of a job may end unconfirmed before that counts as a crash. */
+  public static final int PARDONS = 3;
 
   // The condition stands inside the locking select, so PostgreSQL checks it again on the newest
   // version of each row: a heartbeat that was first keeps its job.
@@ -34,7 +38,8 @@ public final class Reap {
           LeaseExpiry.RAN_OUT,
           // Several processes may use one name, so only jobs that overlapped count as company.
           "NOT l.isolated",
-          "c.ended_at >= l.started_at");
+          "c.ended_at >= l.started_at",
+          HeardSql.isUnconfirmed("j"));
 
   private static final Sql CRASHED =
       sql(
@@ -47,7 +52,9 @@ public final class Reap {
           "starts_with(j.worker_id, :prefix)",
           // A claim may be carried out after its process was found dead: that job never ran.
           "true",
-          "true");
+          "true",
+          // The process is known to have died.
+          "false");
 
   // Of the jobs that a worker ran side by side when it died only one may have caused the crash. It
   // is counted for each, but fails none of them: a job that has used up its crashes like this is a
@@ -57,13 +64,24 @@ public final class Reap {
   // The rows are taken in the order of the index job_running, by queue and start. In the order of
   // their ids, and with statistics of a busier hour, the planner would walk the primary key with
   // all jobs there ever were.
-  private static Sql sql(String failure, String condition, String doubt, String overlap) {
+  //
+  // A job that was claimed over HTTP, and of whose worker nothing was heard since, may have reached
+  // nobody: its client had gone, or the answer was lost. It is requeued at no cost, since otherwise
+  // three lost answers would fail a job that never ran. But a job that kills its worker before the
+  // first heartbeat looks the same, so a job is given such a pardon three times at most; from then
+  // on each of these ends is a crash, and a toxic job is found three workers later.
+  private static Sql sql(
+      String failure, String condition, String doubt, String overlap, String unconfirmed) {
     return EndAttemptSql.ofSome(
         Sql.fragment(
             """
             WITH lost AS MATERIALIZED (
               SELECT j.id, j.attempt, j.worker_id, j.crashes, j.max_crashes, j.cancel_requested_at,
                      j.isolated, j.started_at,
+                     ${unconfirmed}
+                       AND (SELECT count(*) FROM holdfast.attempt u
+                             WHERE u.job_id = j.id AND u.outcome = 'RELEASED'
+                               AND u.failure IS NOT NULL) < ${pardons} AS unconfirmed,
                      ${failure} AS failure
                 FROM holdfast.job j
                WHERE j.state = 'RUNNING' AND ${condition}
@@ -86,12 +104,16 @@ public final class Reap {
                             LIMIT 1) IS NOT NULL) AS in_company
                 FROM lost l
             ), ending AS MATERIALIZED (
-              SELECT l.id, l.attempt, l.worker_id, 'CRASHED' AS outcome, l.failure,
+              SELECT l.id, l.attempt, l.worker_id,
+                     CASE WHEN l.unconfirmed THEN 'RELEASED' ELSE 'CRASHED' END AS outcome,
+                     l.failure,
                      CASE WHEN l.cancel_requested_at IS NOT NULL THEN 'CANCELLED'
+                          WHEN l.unconfirmed THEN 'PENDING'
                           WHEN l.spent AND (l.max_crashes = 0 OR NOT l.in_company) THEN 'FAILED'
                           ELSE 'PENDING' END AS next,
-                     0 AS failed, 1 AS crashed,
-                     CASE WHEN l.cancel_requested_at IS NOT NULL OR NOT l.spent THEN l.failure
+                     0 AS failed, CASE WHEN l.unconfirmed THEN 0 ELSE 1 END AS crashed,
+                     CASE WHEN l.unconfirmed THEN NULL
+                          WHEN l.cancel_requested_at IS NOT NULL OR NOT l.spent THEN l.failure
                           WHEN NOT l.in_company
                           THEN l.failure || jsonb_build_object(
                             'code', 'TOXIC_JOB',
@@ -111,7 +133,18 @@ public final class Reap {
                 FROM judged l
             )
             """,
-            "failure", failure, "condition", condition, "doubt", doubt, "overlap", overlap));
+            "failure",
+            failure,
+            "condition",
+            condition,
+            "doubt",
+            doubt,
+            "overlap",
+            overlap,
+            "unconfirmed",
+            unconfirmed,
+            "pardons",
+            String.valueOf(PARDONS)));
   }
 
   private static final Sql MARK_SUSPECTS =
@@ -119,7 +152,8 @@ public final class Reap {
           """
           UPDATE holdfast.job j SET isolated = true
            WHERE j.id = ANY (:jobs::uuid[])
-             AND j.state = 'PENDING' AND j.crashes >= j.max_crashes AND NOT j.isolated
+             AND j.state = 'PENDING' AND j.crashes > 0 AND j.crashes >= j.max_crashes
+             AND NOT j.isolated
           """);
 
   private Reap() {}

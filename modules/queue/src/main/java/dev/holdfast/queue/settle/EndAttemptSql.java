@@ -83,7 +83,7 @@ public final class EndAttemptSql {
           SELECT a.job_id AS id, a.attempt
             FROM unnest(:jobs::uuid[], :attempts::int4[]) AS l(id, attempt)
             JOIN holdfast.attempt a ON a.job_id = l.id AND a.attempt = l.attempt
-           WHERE a.outcome = :outcome
+           WHERE a.outcome = :outcome AND a.failure IS NULL
           """);
 
   private EndAttemptSql() {}
@@ -115,8 +115,8 @@ public final class EndAttemptSql {
 
   /**
    * The leases whose attempts had ended this way already. A settle is tried again when its answer
-   * was lost; it then finds no running row, but its own ending, and that is no lost lease. Only for
-   * outcomes that only the worker itself can bring about.
+   * was lost; it then finds no running row, but its own ending, and that is no lost lease. An
+   * ending with a failure is not the worker's own: Reap and Undelivered release and snooze, too.
    */
   static Set<Lease> before(Connection connection, List<Lease> leases, AttemptOutcome outcome)
       throws SQLException {

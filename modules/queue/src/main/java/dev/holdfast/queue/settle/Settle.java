@@ -37,7 +37,11 @@ public final class Settle {
     this.backoff = backoff;
   }
 
-  public List<Ack> all(List<Settlement> settlements) {
+  /** An attempt ends once: of several endings in one batch the first one counts. */
+  public List<Ack> all(List<Settlement> given) {
+    Map<Lease, Settlement> firsts = new LinkedHashMap<>();
+    given.forEach(settlement -> firsts.putIfAbsent(settlement.lease(), settlement));
+    List<Settlement> settlements = List.copyOf(firsts.values());
     Set<Settlement> accepted = new HashSet<>();
     accepted.addAll(settle("succeed", Settlement.Succeed.class, settlements, Succeed::all));
     accepted.addAll(
@@ -52,7 +56,7 @@ public final class Settle {
         settle("snooze", Settlement.Snooze.class, settlements, ReleaseAttempts::snoozed));
     accepted.addAll(
         settle("release", Settlement.Release.class, settlements, ReleaseAttempts::released));
-    return settlements.stream().map(s -> ack(accepted.contains(s))).toList();
+    return given.stream().map(s -> ack(accepted.contains(s))).toList();
   }
 
   /**
@@ -109,19 +113,13 @@ public final class Settle {
             .contains(settlement.lease()));
   }
 
-  /** The settlements of one kind that took effect. An attempt ends once: the first one counts. */
+  /** The settlements of one kind that took effect. */
   private <S extends Settlement> List<S> settle(
       String verb, Class<S> type, List<Settlement> mixed, Verb<S> work) {
-    Map<Lease, S> batch = new LinkedHashMap<>();
-    for (Settlement settlement : mixed) {
-      if (type.isInstance(settlement)) {
-        batch.putIfAbsent(settlement.lease(), type.cast(settlement));
-      }
-    }
-    if (batch.isEmpty()) {
+    List<S> settlements = mixed.stream().filter(type::isInstance).map(type::cast).toList();
+    if (settlements.isEmpty()) {
       return List.of();
     }
-    List<S> settlements = List.copyOf(batch.values());
     Set<Lease> settled =
         database.run(
             verb,

@@ -78,6 +78,17 @@ public final class Succeed {
            WHERE j.state = 'SUCCEEDED'
           """);
 
+  // With another result it is not the same settlement, and the first one stands.
+  private static final Sql SUCCEEDED_THE_SAME =
+      Sql.of(
+          """
+          SELECT j.id, j.attempt
+            FROM unnest(:jobs::uuid[], :attempts::int4[], :results::text[])
+                   AS l(id, attempt, result)
+            JOIN holdfast.job j ON j.id = l.id AND j.attempt = l.attempt
+           WHERE j.state = 'SUCCEEDED' AND j.result IS NOT DISTINCT FROM l.result::jsonb
+          """);
+
   // Of two attempts at one job the later one counts, and it is the one the bucket leads to.
   private static final Comparator<Settlement> ORDER =
       Comparator.comparing((Settlement settlement) -> settlement.lease().job())
@@ -85,7 +96,10 @@ public final class Succeed {
 
   private Succeed() {}
 
-  /** The leases that are settled now: by this call, or by an earlier one whose answer was lost. */
+  /**
+   * The leases that are settled like this now: by this call, or by an earlier one with the same
+   * result, whose answer was lost.
+   */
   public static Set<Lease> all(Connection connection, List<Settlement.Succeed> settlements)
       throws SQLException {
     List<Settlement.Succeed> sorted = settlements.stream().sorted(ORDER).toList();
@@ -97,7 +111,12 @@ public final class Succeed {
                 .array("results", "text", sorted, Settlement.Succeed::result)
                 .listByKey(Rows::lease));
     if (settled.size() < leases.size()) {
-      settled.addAll(before(connection, leases));
+      settled.addAll(
+          SUCCEEDED_THE_SAME
+              .on(connection)
+              .leases(leases)
+              .array("results", "text", sorted, Settlement.Succeed::result)
+              .list(Rows::lease));
     }
     for (Settlement.Succeed left : sorted) {
       Lease lease = left.lease();
@@ -109,6 +128,7 @@ public final class Succeed {
     return settled;
   }
 
+  /** The leases that have succeeded, with whatever result. */
   public static Set<Lease> before(Connection connection, List<Lease> leases) throws SQLException {
     return new HashSet<>(SUCCEEDED_BEFORE.on(connection).leases(leases).list(Rows::lease));
   }

@@ -6,15 +6,12 @@ import dev.holdfast.model.job.Failure;
 import dev.holdfast.queue.jdbc.FailureJson;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.FenceSql;
+import dev.holdfast.queue.sql.HeardSql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 
-/**
- * Ends attempts that were pushed to a worker of which nothing was heard since. A claim writes one
- * time into {@code started_at} and {@code heartbeat_at}, and every callback a later one into the
- * latter: while both are equal, the worker was not heard of.
- */
+/** Ends attempts that were pushed to a worker of which nothing was heard since. */
 public final class Undelivered {
   // The condition names the locked row itself, so that PostgreSQL checks it again when a callback
   // came between the snapshot and the lock: whichever commits first wins.
@@ -25,7 +22,7 @@ public final class Undelivered {
               WITH held AS MATERIALIZED (
                 SELECT j.id, j.attempt, j.worker_id, j.cancel_requested_at
                   FROM holdfast.job j
-                 WHERE ${held} AND j.heartbeat_at = j.started_at
+                 WHERE ${held} AND ${unheard}
                    FOR NO KEY UPDATE
               ), cause AS (
                 SELECT :failure::jsonb AS failure, :again::boolean AS again,
@@ -46,17 +43,21 @@ public final class Undelivered {
               )
               """,
               "held",
-              FenceSql.isHeld("j")));
+              FenceSql.isHeld("j"),
+              "unheard",
+              HeardSql.isUnheard("j")));
 
   private static final Sql DELIVERY =
       Sql.of(
           """
           SELECT CASE WHEN j.lease_expires_at IS NULL THEN 'ENDED'
-                      WHEN j.heartbeat_at = j.started_at THEN 'UNHEARD'
+                      WHEN ${unheard} THEN 'UNHEARD'
                       ELSE 'HEARD' END AS delivery
             FROM holdfast.job j
            WHERE j.id = :job AND j.attempt = :attempt
-          """);
+          """,
+          "unheard",
+          HeardSql.isUnheard("j"));
 
   private Undelivered() {}
 

@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.contract.json.Fields;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.json.WireException;
 import dev.holdfast.contract.resource.EnqueuedResource;
@@ -80,7 +81,9 @@ public final class EnqueueApi {
     Caller caller = call.caller();
     String ownTenant = caller.tenant() == null ? Job.DEFAULT_OWNER : caller.tenant();
     List<Job> jobs =
-        requests.stream().map(request -> traced(call, request.job(ownTenant))).toList();
+        many
+            ? Fields.each("jobs", requests, request -> traced(call, request.job(ownTenant)))
+            : List.of(traced(call, requests.getFirst().job(ownTenant)));
     for (Job job : jobs) {
       if (!caller.sees(job.tenant())) {
         throw new Problem(

@@ -7,6 +7,7 @@ import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.ops.Role;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.config.ShownSetting;
@@ -48,7 +49,7 @@ public final class StatusApi {
     return List.of(
         Route.get("/health", Guard.OPEN, this::health),
         Route.get("/ready", Guard.OPEN, this::ready),
-        Route.get("/v1/info", Guard.READ, this::info),
+        Route.get("/v1/info", Guard.ANY_KEY, this::info),
         Route.get("/v1/settings", Guard.OPERATE, this::settings),
         Route.get("/v1/statistics", Guard.READ, this::statistics));
   }
@@ -70,15 +71,28 @@ public final class StatusApi {
     return Answer.ok(StatisticsResource.of(queue.queries().statistics(call.caller().tenant())));
   }
 
+  /** A worker's key, which may not read jobs, gets what workers need: the version and timings. */
   private Answer info(Call call) {
-    DatabaseVersion database = queue.version();
-    String tenant = call.caller().tenant();
-    List<QueueStatus> queues = queue.admin().queues(tenant);
     ObjectNode node =
         Wire.object()
             .put("version", version())
             .put("serverTime", clock.instant().toString())
             .put("uptimeMs", Duration.ofNanos(System.nanoTime() - startedAt).toMillis());
+    node.putObject("timings")
+        .put("heartbeatIntervalMs", timings.heartbeat().toMillis())
+        .put("heartbeatTimeoutMs", timings.lease().toMillis())
+        .put("reapGraceMs", timings.reapGrace().toMillis())
+        .put("cancelGracePeriodMs", timings.cancelGrace().toMillis());
+    if (call.caller().role().may(Role.Permission.READ)) {
+      addState(node, call);
+    }
+    return Answer.ok(node);
+  }
+
+  private void addState(ObjectNode node, Call call) {
+    DatabaseVersion database = queue.version();
+    String tenant = call.caller().tenant();
+    List<QueueStatus> queues = queue.admin().queues(tenant);
     node.putObject("database")
         .put("version", database.server())
         .put("schemaVersion", database.schema());
@@ -89,17 +103,11 @@ public final class StatusApi {
         .put("retrying", sum(queues, QueueStatus::retrying))
         .put("waiting", sum(queues, QueueStatus::waiting))
         .put("running", sum(queues, QueueStatus::running));
-    node.putObject("timings")
-        .put("heartbeatIntervalMs", timings.heartbeat().toMillis())
-        .put("heartbeatTimeoutMs", timings.lease().toMillis())
-        .put("reapGraceMs", timings.reapGrace().toMillis())
-        .put("cancelGracePeriodMs", timings.cancelGrace().toMillis());
     node.put("workersPausedAt", queue.admin().allPausedSince().map(Object::toString).orElse(null));
     List<Finding> found =
         diagnostics.of(
             queues, queue.workers().readings().fleet(tenant), diagnostics.background(tenant));
     node.putArray("problems").addAll(found.stream().map(StatusApi::problem).toList());
-    return Answer.ok(node);
   }
 
   /** Settings name hosts, folders and programs, which one tenant must not see. */

@@ -6,6 +6,7 @@ import com.github.benmanes.caffeine.cache.LoadingCache;
 import dev.holdfast.contract.token.Secrets;
 import dev.holdfast.contract.token.TaskTokens;
 import dev.holdfast.contract.token.TokenException;
+import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.queue.Access;
 import dev.holdfast.queue.admin.KnownKey;
@@ -14,6 +15,7 @@ import dev.holdfast.server.http.Problem;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +34,7 @@ public final class Authenticator {
   private final Access access;
   private final TaskTokens tokens;
   private final Sessions sessions;
+  private final Function<Lease, Optional<Instant>> lastHeartbeat;
   private final boolean loopback;
   private final RateLimiter requests;
   private final RateLimiter guesses = new RateLimiter(20, System::nanoTime);
@@ -41,10 +44,19 @@ public final class Authenticator {
   /** Has one entry, {@link #ANY}. */
   private final LoadingCache<String, Boolean> hasKeys;
 
-  public Authenticator(Access access, TaskTokens tokens, Sessions sessions, ServerOptions options) {
+  /**
+   * @param lastHeartbeat of an attempt that runs
+   */
+  public Authenticator(
+      Access access,
+      TaskTokens tokens,
+      Sessions sessions,
+      ServerOptions options,
+      Function<Lease, Optional<Instant>> lastHeartbeat) {
     this.access = access;
     this.tokens = tokens;
     this.sessions = sessions;
+    this.lastHeartbeat = lastHeartbeat;
     this.loopback = options.isLoopback();
     this.requests = new RateLimiter(options.requestsPerSecond(), System::nanoTime);
     this.hasKeys =
@@ -134,6 +146,12 @@ public final class Authenticator {
     try {
       return tokens.read(token);
     } catch (TokenException refused) {
+      if (refused.reason() == TokenException.Reason.EXPIRED) {
+        TaskTokens.Read outlived = outlived(token);
+        if (outlived != null) {
+          return outlived;
+        }
+      }
       String error =
           switch (refused.reason()) {
             case INVALID -> "token_invalid";
@@ -141,6 +159,24 @@ public final class Authenticator {
             case NOT_YET_VALID -> "token_not_yet_valid";
           };
       throw unauthorized(error, String.valueOf(refused.getMessage()));
+    }
+  }
+
+  /**
+   * An expired token whose attempt still runs and was not heard since the token expired: the server
+   * could not be reached for so long, and no heartbeat could bring a fresh one. As soon as one has,
+   * the old token is good for nothing. Null for others.
+   */
+  private TaskTokens.@Nullable Read outlived(String token) {
+    try {
+      TaskTokens.Read read = tokens.readExpired(token);
+      return lastHeartbeat
+          .apply(read.scope().lease())
+          .filter(heard -> !heard.isAfter(read.expiresAt()))
+          .map(heard -> read)
+          .orElse(null);
+    } catch (TokenException longAgo) {
+      return null;
     }
   }
 

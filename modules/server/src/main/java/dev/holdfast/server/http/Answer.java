@@ -10,6 +10,10 @@ import org.jspecify.annotations.Nullable;
 /** The answer to a request: a body, or a stream. */
 public final class Answer {
   public static final String JSON = "application/json";
+
+  /** An error, by RFC 9457. */
+  public static final String PROBLEM_JSON = "application/problem+json";
+
   public static final String BYTES = "application/octet-stream";
 
   /** Writes a body of unknown length. */
@@ -33,6 +37,10 @@ public final class Answer {
 
   public static Answer json(int status, Object value) {
     return new Answer(status, JSON, Wire.write(value), null);
+  }
+
+  static Answer problem(int status, Object value) {
+    return new Answer(status, PROBLEM_JSON, Wire.write(value), null);
   }
 
   public static Answer ok(Object value) {

@@ -2,20 +2,13 @@ package dev.holdfast.server.http;
 
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.buffers.DataReader;
-import io.helidon.common.buffers.DataWriter;
-import io.helidon.common.socket.HelidonSocket;
-import io.helidon.common.socket.PeerInfo;
 import io.helidon.webserver.ConnectionContext;
-import io.helidon.webserver.ListenerContext;
-import io.helidon.webserver.ProxyProtocolData;
 import io.helidon.webserver.http1.Http1Config;
 import io.helidon.webserver.http1.Http1ConnectionSelector;
 import io.helidon.webserver.spi.ServerConnection;
 import io.helidon.webserver.spi.ServerConnectionSelector;
 import java.nio.charset.StandardCharsets;
-import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ExecutorService;
 import java.util.function.Supplier;
 
 /**
@@ -52,7 +45,8 @@ public final class Http10ConnectionSelector implements ServerConnectionSelector 
 
   @Override
   public ServerConnection connection(ConnectionContext context) {
-    return http11.connection(new RewrittenConnection(context));
+    DataReader reader = DataReader.create(new RewrittenFirstLine(context.dataReader()));
+    return http11.connection(new ConnectionWithReader(context, reader));
   }
 
   /** Reads the connection with the first line rewritten. */
@@ -74,77 +68,6 @@ public final class Http10ConnectionSelector implements ServerConnectionSelector 
       }
       reader.ensureAvailable();
       return reader.readBytes(reader.available());
-    }
-  }
-
-  /** The connection with another reader. */
-  private static final class RewrittenConnection implements ConnectionContext {
-    private final ConnectionContext context;
-    private final DataReader reader;
-
-    RewrittenConnection(ConnectionContext context) {
-      this.context = context;
-      this.reader = DataReader.create(new RewrittenFirstLine(context.dataReader()));
-    }
-
-    @Override
-    public DataReader dataReader() {
-      return reader;
-    }
-
-    @Override
-    public ListenerContext listenerContext() {
-      return context.listenerContext();
-    }
-
-    @Override
-    public ExecutorService executor() {
-      return context.executor();
-    }
-
-    @Override
-    public DataWriter dataWriter() {
-      return context.dataWriter();
-    }
-
-    @Override
-    public io.helidon.webserver.Router router() {
-      return context.router();
-    }
-
-    @Override
-    public Optional<ProxyProtocolData> proxyProtocolData() {
-      return context.proxyProtocolData();
-    }
-
-    @Override
-    public HelidonSocket serverSocket() {
-      return context.serverSocket();
-    }
-
-    @Override
-    public PeerInfo remotePeer() {
-      return context.remotePeer();
-    }
-
-    @Override
-    public PeerInfo localPeer() {
-      return context.localPeer();
-    }
-
-    @Override
-    public boolean isSecure() {
-      return context.isSecure();
-    }
-
-    @Override
-    public String socketId() {
-      return context.socketId();
-    }
-
-    @Override
-    public String childSocketId() {
-      return context.childSocketId();
     }
   }
 }

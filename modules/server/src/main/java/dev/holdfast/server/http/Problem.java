@@ -5,7 +5,10 @@ import dev.holdfast.contract.json.Wire;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** A refused request, with its answer: a status, an error code and a message. */
+/**
+ * A refused request, with its answer: problem details by RFC 9457, and beside them an error code
+ * and a message, which clients read that are older than that format.
+ */
 public final class Problem extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -23,6 +26,13 @@ public final class Problem extends RuntimeException {
 
   public static Problem badRequest(String message) {
     return new Problem(400, "bad_request", message);
+  }
+
+  /** The server is about to end: the same request may be sent to another one, or a little later. */
+  public static Problem stopping() {
+    return new Problem(503, "stopping", "the server is stopping: send the request again")
+        .header("Retry-After", "1")
+        .header("Connection", "close");
   }
 
   public static Problem notFound(String what) {
@@ -47,11 +57,25 @@ public final class Problem extends RuntimeException {
     return error;
   }
 
+  /**
+   * The type is a URN, since it names the error and leads to no page; the title is the same for all
+   * problems of a type.
+   */
+  static ObjectNode body(int status, String error, String message) {
+    String words = error.replace('_', ' ');
+    return Wire.object()
+        .put("type", "urn:holdfast:error:" + error)
+        .put("title", Character.toUpperCase(words.charAt(0)) + words.substring(1))
+        .put("status", status)
+        .put("detail", message)
+        .put("error", error)
+        .put("message", message);
+  }
+
   public Answer answer() {
-    ObjectNode body = Wire.object().put("error", error);
+    ObjectNode body = body(status, error, String.valueOf(getMessage()));
     details.forEach((field, value) -> body.putPOJO(field, value));
-    body.put("message", getMessage());
-    Answer answer = Answer.json(status, body);
+    Answer answer = Answer.problem(status, body);
     headers.forEach(answer::header);
     return answer;
   }

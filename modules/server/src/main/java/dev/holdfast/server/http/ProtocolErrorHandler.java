@@ -1,22 +1,28 @@
 package dev.holdfast.server.http;
 
-import dev.holdfast.contract.json.Wire;
 import io.helidon.http.DirectHandler;
 import io.helidon.http.DirectHandler.EventType;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.ServerResponseHeaders;
 import io.helidon.http.Status;
 import io.helidon.webserver.http.DirectHandlers;
-import java.nio.charset.StandardCharsets;
+import java.util.function.BooleanSupplier;
 
 /** Answers what the web server cannot read as a request, in the form of all other errors. */
 public final class ProtocolErrorHandler implements DirectHandler {
-  private ProtocolErrorHandler() {}
+  private final BooleanSupplier stopping;
 
-  public static DirectHandlers handlers() {
+  private ProtocolErrorHandler(BooleanSupplier stopping) {
+    this.stopping = stopping;
+  }
+
+  /**
+   * @param stopping whether the server is about to end, which interrupts requests half read
+   */
+  public static DirectHandlers handlers(BooleanSupplier stopping) {
     DirectHandlers.Builder builder = DirectHandlers.builder();
     for (EventType type : EventType.values()) {
-      builder.addHandler(type, new ProtocolErrorHandler());
+      builder.addHandler(type, new ProtocolErrorHandler(stopping));
     }
     return builder.build();
   }
@@ -28,19 +34,19 @@ public final class ProtocolErrorHandler implements DirectHandler {
       Status status,
       ServerResponseHeaders headers,
       String message) {
-    Status answered = type == EventType.INTERNAL_ERROR ? Status.BAD_REQUEST_400 : status;
-    headers.set(HeaderNames.CONTENT_TYPE, Answer.JSON);
+    Answer answer = (stopping.getAsBoolean() ? Problem.stopping() : problem(type, status)).answer();
+    answer.headers().forEach((name, value) -> headers.set(HeaderNames.create(name), value));
     return TransportResponse.builder()
-        .status(answered)
+        .status(Status.create(answer.status()))
         .headers(headers)
-        .entity(
-            Wire.text(
-                    Wire.object()
-                        .put("error", error(answered))
-                        .put("message", "the request could not be read as HTTP"))
-                .getBytes(StandardCharsets.UTF_8))
+        .entity(answer.body())
         .keepAlive(false)
         .build();
+  }
+
+  private static Problem problem(EventType type, Status status) {
+    Status answered = type == EventType.INTERNAL_ERROR ? Status.BAD_REQUEST_400 : status;
+    return new Problem(answered.code(), error(answered), "the request could not be read as HTTP");
   }
 
   private static String error(Status status) {

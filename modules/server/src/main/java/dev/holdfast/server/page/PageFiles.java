@@ -34,6 +34,7 @@ final class PageFiles {
           "overview.js",
           "parts.js",
           "queues.js",
+          "reference.css",
           "reference.js",
           "server.js",
           "style.css",

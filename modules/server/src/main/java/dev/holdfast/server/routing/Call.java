@@ -7,8 +7,10 @@ import dev.holdfast.model.value.Text;
 import dev.holdfast.server.auth.Authenticator;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.http.Answer;
+import dev.holdfast.server.http.ClientWatch;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.http.SlowRequestTimeout;
+import dev.holdfast.server.http.WatchedConnectionSelector;
 import io.helidon.webserver.http.ServerRequest;
 import java.io.IOException;
 import java.io.InputStream;
@@ -52,6 +54,11 @@ public final class Call {
 
   public String peer() {
     return shown.peer();
+  }
+
+  /** Tells whether the client waits for the answer. For the thread of the request only. */
+  public ClientWatch client() {
+    return WatchedConnectionSelector.ofRequest();
   }
 
   public Caller caller() {

@@ -21,6 +21,8 @@ public final class ExceptionProblems {
       case WireException wrong -> malformed(wrong);
       case RefusedException refused -> refused(refused);
       case DatabaseException away -> database(away);
+      // Only the end of the web server interrupts the thread of a request.
+      case InterruptedException stopping -> Problem.stopping();
       default -> {
         log.error("{} {} failed", route.method(), route.template(), thrown);
         yield new Problem(500, "internal", "an internal error, which is in the log of the server");

@@ -41,6 +41,7 @@ public final class RequestHandler implements Handler {
   private final SlowRequestTimeout slowRequests;
   private final AnswerCache cache;
   private final RequestObserver observer;
+  private volatile boolean stopping;
 
   public RequestHandler(
       Router router,
@@ -57,12 +58,24 @@ public final class RequestHandler implements Handler {
     this.observer = observer;
   }
 
+  /** Refuses every request from now on: what would answer them is about to be closed. */
+  public void stop() {
+    stopping = true;
+  }
+
+  public boolean isStopping() {
+    return stopping;
+  }
+
   @Override
   public void handle(ServerRequest request, ServerResponse response) {
     long start = System.nanoTime();
     String template = "unmatched";
     Answer answer;
     try {
+      if (stopping) {
+        throw Problem.stopping();
+      }
       limitHeaders(request);
       originPolicy.check(
           header(request, "Host"), header(request, "Origin"), request.localPeer().host());
@@ -100,7 +113,7 @@ public final class RequestHandler implements Handler {
     try {
       Call call = admitted(request, found);
       call.onlyKnownQueries();
-      if (route.method().equals("GET") && route.guard().equals(Guard.READ)) {
+      if (route.method().equals("GET") && isRead(route.guard())) {
         return cache.answer(call, route.action());
       }
       Answer answer = route.action().on(call);
@@ -111,6 +124,10 @@ public final class RequestHandler implements Handler {
     } catch (Throwable thrown) {
       return ExceptionProblems.of(route, thrown).answer();
     }
+  }
+
+  private static boolean isRead(Guard guard) {
+    return guard.equals(Guard.READ) || guard.equals(Guard.ANY_KEY);
   }
 
   private Call admitted(ServerRequest request, Router.Found found) {
@@ -129,6 +146,7 @@ public final class RequestHandler implements Handler {
     Caller caller = Caller.OWNER;
     switch (found.route().guard()) {
       case Guard.Open open -> {}
+      case Guard.AnyKey any -> caller = authenticator.caller(shown);
       case Guard.Needs(var permission) -> {
         caller = authenticator.caller(shown);
         if (!caller.role().may(permission)) {

@@ -8,6 +8,7 @@ import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.JobQueries;
 import dev.holdfast.server.http.Answer;
+import dev.holdfast.server.http.ClientWatch;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
@@ -53,7 +54,7 @@ public final class ClaimsApi {
     LongPollBroker.Line line =
         new LongPollBroker.Line(Limits.queue(call.value("queue")), call.caller().tenant());
     Duration lease = request.leaseMs() == null ? usual : Duration.ofMillis(request.leaseMs());
-    Claimed claimed = claimed(line, request, lease);
+    Claimed claimed = claimed(line, request, lease, call.client());
     List<TaskEnvelope> tasks = envelopes.of(claimed.jobs(), lease);
     @Nullable Duration nextDue = claimed.nextDue();
     return Answer.ok(new LeaseRequest.Answer(tasks, nextDue == null ? null : nextDue.toMillis()))
@@ -61,12 +62,13 @@ public final class ClaimsApi {
   }
 
   /** A worker that sets the length of its leases waits by {@code /v1/queues/wait} instead. */
-  private Claimed claimed(LongPollBroker.Line line, LeaseRequest request, Duration lease)
+  private Claimed claimed(
+      LongPollBroker.Line line, LeaseRequest request, Duration lease, ClientWatch client)
       throws InterruptedException {
     if (request.leaseMs() == null || request.patienceMs() > 0) {
       Duration patience = Duration.ofMillis(request.patienceMs());
       return new Claimed(
-          longPolls.lease(line, request.workerId(), request.most(), lease, patience), null);
+          longPolls.lease(line, request.workerId(), request.most(), lease, patience, client), null);
     }
     long since = System.nanoTime();
     Claimed claimed = longPolls.claim(line, request.workerId(), request.most(), lease);

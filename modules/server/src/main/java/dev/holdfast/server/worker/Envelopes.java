@@ -73,10 +73,7 @@ public final class Envelopes {
   private TaskEnvelope of(LeasedJob job, Duration lease, Background known) {
     TaskScope scope =
         new TaskScope(job.tenant(), job.workspace(), job.run(), job.id(), job.lease().attempt());
-    Instant deadline =
-        job.untilDeadline() == null
-            ? null
-            : clock.instant().plus(job.untilDeadline()).truncatedTo(ChronoUnit.MILLIS);
+    Instant deadline = deadline(job, known);
     TaskTokens.Signed token = tokens.sign(scope, deadline);
     return new TaskEnvelope(
         job.id(),
@@ -99,7 +96,7 @@ public final class Envelopes {
         callbackBaseUrl.get().toString(),
         token.text(),
         token.expiresAt(),
-        Math.min(timings.heartbeat().toMillis(), lease.toMillis() / 2),
+        heartbeatMillis(lease),
         lease.toMillis(),
         lease.toSeconds(),
         timings.cancelGrace().toMillis(),
@@ -110,6 +107,22 @@ public final class Envelopes {
         job.maxAttempts(),
         job.queueWait().toMillis(),
         millis(job.untilDeadline()));
+  }
+
+  private @Nullable Instant deadline(LeasedJob job, Background known) {
+    if (known.deadline() != null || job.untilDeadline() == null) {
+      return known.deadline();
+    }
+    // The background could not be read; this is right to the millisecond or so.
+    return clock.instant().plus(job.untilDeadline()).truncatedTo(ChronoUnit.MILLIS);
+  }
+
+  /** As many heartbeats in a lease of this length as in the usual one. */
+  private long heartbeatMillis(Duration lease) {
+    long inProportion =
+        Math.multiplyExact(timings.heartbeat().toMillis(), lease.toMillis())
+            / timings.lease().toMillis();
+    return Math.max(1, inProportion);
   }
 
   private static @Nullable Long millis(@Nullable Duration span) {

@@ -12,6 +12,8 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStateSnapshot;
 import dev.holdfast.queue.JobQueries;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.server.auth.Caller;
@@ -141,6 +143,15 @@ public final class FencedOperations {
   List<Ack> settle(List<Held<Settlement>> settlements) {
     return ofHolders(
         settlements, theirs -> queue.settle(theirs.stream().map(Scrubbed::settlement).toList()));
+  }
+
+  /** The state of a job after one of its attempts was given back; a later one may run by now. */
+  JobState stateAfter(Lease lease) {
+    return queries.states(List.of(lease.job())).stream()
+        .filter(snapshot -> snapshot.attempt() == lease.attempt())
+        .map(JobStateSnapshot::state)
+        .findFirst()
+        .orElse(JobState.PENDING);
   }
 
   /** Ends an attempt once: the same completion sent again is accepted again, another is not. */

@@ -32,14 +32,12 @@ public final class HeartbeatBatcher {
   private record Shown(int percent, long at) {}
 
   private final JobQueue queue;
-  private final Duration lease;
   private final LongSupplier nanos;
   private final GroupCommit<Beat, HeartbeatResult> batches = new GroupCommit<>(1, this::all);
   private final Cache<Lease, Shown> shown = Caffeine.newBuilder().maximumSize(MOST_CACHED).build();
 
-  public HeartbeatBatcher(JobQueue queue, Duration lease, LongSupplier nanos) {
+  public HeartbeatBatcher(JobQueue queue, LongSupplier nanos) {
     this.queue = queue;
-    this.lease = lease;
     this.nanos = nanos;
   }
 
@@ -70,7 +68,7 @@ public final class HeartbeatBatcher {
   private List<HeartbeatResult> all(List<Beat> heartbeats) {
     Map<Lease, HeartbeatResult> results = new HashMap<>();
     for (HeartbeatResult result :
-        queue.heartbeat(heartbeats.stream().map(Beat::lease).distinct().toList(), lease)) {
+        queue.heartbeat(heartbeats.stream().map(Beat::lease).distinct().toList())) {
       results.put(result.lease(), result);
     }
     List<Report> worthWriting = new ArrayList<>();

@@ -1,5 +1,6 @@
 package dev.holdfast.server.worker;
 
+import dev.holdfast.contract.json.Fields;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.lease.HeldLease;
 import dev.holdfast.contract.lease.LeaseHeartbeat;
@@ -7,6 +8,9 @@ import dev.holdfast.contract.lease.LeasePublish;
 import dev.holdfast.contract.lease.LeaseReport;
 import dev.holdfast.contract.lease.LeaseSettle;
 import dev.holdfast.contract.task.TaskSteps;
+import dev.holdfast.contract.token.Secrets;
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Completion;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Patch;
@@ -22,6 +26,7 @@ import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
 import dev.holdfast.server.worker.FencedOperations.Held;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -79,9 +84,10 @@ public final class LeasesApi {
 
   private Answer report(Call call) {
     List<Held<Report>> reports =
-        call.body(LeaseReport.class).reports().stream()
-            .map(said -> held(call, said.workerId(), said.report()))
-            .toList();
+        Fields.each(
+            "reports",
+            call.body(LeaseReport.class).reports(),
+            said -> held(call, said.workerId(), said.report()));
     return Answer.ok(new LeaseReport.Answer(operations.report(reports)));
   }
 
@@ -120,18 +126,45 @@ public final class LeasesApi {
   }
 
   private Answer settle(Call call) {
+    List<LeaseSettle.Ending> endings = call.body(LeaseSettle.class).settlements();
     List<Held<Settlement>> settlements =
-        call.body(LeaseSettle.class).settlements().stream()
-            .map(
-                ending -> {
-                  Settlement settlement = ending.settlement();
-                  return new Held<>(
-                      new LeaseHolder.Worker(call.caller(), ending.workerId()),
-                      settlement.lease(),
-                      settlement);
-                })
-            .toList();
-    return Answer.ok(new LeaseSettle.Answer(operations.settle(settlements)));
+        Fields.each("settlements", endings, ending -> settlement(call, ending));
+    if (endings.stream().allMatch(ending -> ending.metrics() == null)) {
+      return Answer.ok(new LeaseSettle.Answer(operations.settle(settlements)));
+    }
+    List<Ack> acks = new ArrayList<>();
+    for (int i = 0; i < endings.size(); i++) {
+      acks.add(settled(endings.get(i), settlements.get(i)));
+    }
+    return Answer.ok(new LeaseSettle.Answer(acks));
+  }
+
+  private static Held<Settlement> settlement(Call call, LeaseSettle.Ending ending) {
+    Settlement settlement = ending.settlement();
+    return new Held<>(
+        new LeaseHolder.Worker(call.caller(), ending.workerId()), settlement.lease(), settlement);
+  }
+
+  /** Metrics are stored with their attempt in a transaction of its own, as for single tasks. */
+  private Ack settled(LeaseSettle.Ending ending, Held<Settlement> held) {
+    if (ending.metrics() == null) {
+      return operations.settle(List.of(held)).getFirst();
+    }
+    Completion completion =
+        new Completion(
+            held.content(),
+            ending.outcome().name(),
+            Secrets.digest(Wire.text(ending)),
+            ending.workerId(),
+            null,
+            ending.metrics(),
+            ending.partialProgress(),
+            null);
+    return switch (operations.complete(new Held<>(held.holder(), held.lease(), completion))) {
+      case Completion.Verdict.Accepted accepted -> Ack.ACCEPTED;
+      case Completion.Verdict.Different different -> Ack.LEASE_LOST;
+      case Completion.Verdict.Late late -> Ack.LEASE_LOST;
+    };
   }
 
   private Answer publish(Call call) {

@@ -6,6 +6,7 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.notify.DatabaseSubscription;
+import dev.holdfast.server.http.ClientWatch;
 import dev.holdfast.server.worker.WaitingLines.Waiter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,8 +45,12 @@ public final class LongPollBroker implements AutoCloseable {
     this.thread = Thread.ofPlatform().daemon().name("holdfast-long-polls").start(this::run);
   }
 
-  /** Up to {@code most} jobs; none when the patience is over, or the broker closes. */
-  List<LeasedJob> lease(Line line, String worker, int most, Duration lease, Duration patience)
+  /**
+   * Up to {@code most} jobs; none when the patience is over, the client has gone, or the broker
+   * closes.
+   */
+  List<LeasedJob> lease(
+      Line line, String worker, int most, Duration lease, Duration patience, ClientWatch client)
       throws InterruptedException {
     if (lines.mayClaim(line)) {
       Claimed found = claim(line, worker, most, lease);
@@ -61,6 +66,17 @@ public final class LongPollBroker implements AutoCloseable {
       return List.of();
     }
     subscription.add(line.queue());
+    client.whenGone(() -> lines.abandon(line, waiter));
+    List<LeasedJob> jobs = awaited(line, waiter, patience);
+    if (client.isGone()) {
+      giveBack(jobs);
+      return List.of();
+    }
+    return jobs;
+  }
+
+  private List<LeasedJob> awaited(Line line, Waiter waiter, Duration patience)
+      throws InterruptedException {
     try {
       return waiter.jobs.get(patience.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException inVain) {
@@ -118,9 +134,7 @@ public final class LongPollBroker implements AutoCloseable {
 
   /** Claims at once, before those that wait. */
   Claimed claim(Line line, String worker, int most, Duration lease) {
-    return line.tenant() == null
-        ? queue.claim(line.queue(), most, worker, lease)
-        : queue.claim(line.queue(), most, worker, lease, line.tenant());
+    return queue.claimRemotely(line.queue(), most, worker, lease, line.tenant());
   }
 
   /** Releases jobs whose answer could not be sent. */

@@ -33,6 +33,8 @@ public final class TaskRefusals {
           Failure.DEADLINE_EXCEEDED,
           Failure.ATTEMPT_TIMEOUT);
 
+  private static final String TIMED_OUT = "the task exceeded its heartbeat timeout";
+
   private final JobQueries queries;
   private final Late late;
 
@@ -118,8 +120,11 @@ public final class TaskRefusals {
     }
     return switch (ended.outcome()) {
       case FAILED, SNOOZED -> failure == null ? "the attempt has ended already" : why(failure);
-      case CRASHED -> "the task exceeded its heartbeat timeout";
-      case RELEASED -> "the attempt was released and the task requeued";
+      case CRASHED -> TIMED_OUT;
+      case RELEASED ->
+          failure == null
+              ? "the attempt was released and the task requeued"
+              : TIMED_OUT;
       case CANCELLED -> "the task was cancelled";
       case RUNNING, SUCCEEDED -> "the attempt has ended already";
     };

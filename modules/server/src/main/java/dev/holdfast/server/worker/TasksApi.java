@@ -133,6 +133,9 @@ public final class TasksApi {
     LeaseHolder.Token holder =
         TaskRefusals.holder(call.token(), completed.attempt(), completed.attemptId());
     Lease lease = holder.scope().lease();
+    if (completed.outcome().isGivenBack()) {
+      return givenBack(holder, settlement(lease, completed));
+    }
     Completion completion = completion(lease, completed);
     return switch (operations.complete(new Held<>(holder, lease, completion))) {
       case Completion.Verdict.Accepted(var finalState) -> {
@@ -142,6 +145,17 @@ public final class TasksApi {
       case Completion.Verdict.Different different -> throw refusals.lost("completed", lease);
       case Completion.Verdict.Late late -> throw refusals.lost("completed", lease);
     };
+  }
+
+  /** Needs no memory of what was said: given back twice is the same as once. */
+  private Answer givenBack(LeaseHolder.Token holder, Settlement settlement) {
+    Lease lease = settlement.lease();
+    Held<Settlement> held = new Held<>(holder, lease, settlement);
+    if (operations.settle(List.of(held)).getFirst() == Ack.LEASE_LOST) {
+      throw refusals.lost("completed", lease);
+    }
+    ended.run();
+    return Answer.ok(new TaskCompleted.Answer(true, operations.stateAfter(lease), now()));
   }
 
   private Completion completion(Lease lease, TaskCompleted completed) {
@@ -163,6 +177,10 @@ public final class TasksApi {
       case SUCCEEDED -> new Settlement.Succeed(lease, completed.output());
       case CANCELLED -> new Settlement.Cancel(lease, completed.partialProgress());
       case FAILED -> failed(lease, Wire.present("error", completed.error()));
+      case SNOOZED ->
+          new Settlement.Snooze(
+              lease, Duration.ofMillis(Wire.present("delayMs", completed.delayMs())));
+      case RELEASED -> new Settlement.Release(lease, true);
     };
   }
 

@@ -144,6 +144,21 @@ final class WaitingLines {
     return waiter.jobs.join();
   }
 
+  /** The waiter's client has gone: it gets nothing, except what is being claimed for it now. */
+  void abandon(Line line, Waiter waiter) {
+    lock.lock();
+    try {
+      Waiters waiters = lines.get(line);
+      if (!waiter.served && waiters != null && waiters.inOrder.remove(waiter)) {
+        waiter.jobs.complete(List.of());
+      } else {
+        waiter.leaving = true;
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** There may be jobs in the queue. */
   void notified(String name) {
     lock.lock();

@@ -79,8 +79,7 @@ public final class WakeUps implements AutoCloseable {
   private void enter(Waiter waiter) {
     synchronized (lock) {
       if (closed) {
-        throw new Problem(503, "stopping", "the server is about to stop: try again")
-            .header("Retry-After", "1");
+        throw Problem.stopping();
       }
       if (known.size() > MOST_LINES) {
         known.clear();

@@ -42,6 +42,9 @@ public final class Client {
       assertThat(status).as(() -> body.toString()).isEqualTo(expected);
       assertThat(body.path("error").asText()).as(() -> body.toString()).isEqualTo(error);
       assertThat(body.path("message").asText()).isNotBlank();
+      assertThat(body.path("detail")).isEqualTo(body.path("message"));
+      assertThat(body.path("status").asInt()).isEqualTo(expected);
+      assertThat(body.path("type").asText()).isEqualTo("urn:holdfast:error:" + error);
       return this;
     }
   }
@@ -103,7 +106,7 @@ public final class Client {
       HttpResponse<String> response = http.send(request.build(), BodyHandlers.ofString());
       String type = response.headers().firstValue("Content-Type").orElse("");
       JsonNode body =
-          type.startsWith(Answer.JSON)
+          type.startsWith(Answer.JSON) || type.startsWith(Answer.PROBLEM_JSON)
               ? Wire.tree(response.body().getBytes(StandardCharsets.UTF_8))
               : Wire.object().put("text", response.body());
       Document.checkAnswer(

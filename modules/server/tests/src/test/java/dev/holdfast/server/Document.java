@@ -109,7 +109,7 @@ public final class Document {
 
   public static void checkRequest(String method, String path, JsonNode body) {
     Route route = ROUTER.find(method, path).route();
-    check(content(operation(route) + "/requestBody"), body, method + " " + path);
+    check(content(operation(route) + "/requestBody", Answer.JSON), body, method + " " + path);
   }
 
   public static void checkAnswer(
@@ -125,8 +125,11 @@ public final class Document {
     JsonNode contents = TREE.at(response).path("content");
     String plain = type.split(";", 2)[0].strip();
     assertThat(contents.has(plain)).as(() -> what + " is not to be of type " + plain).isTrue();
-    if (plain.equals(Answer.JSON)) {
-      check(content(response), body, what);
+    assertThat(plain.equals(Answer.PROBLEM_JSON))
+        .as(() -> what + " is of type " + plain)
+        .isEqualTo(status >= 400);
+    if (plain.equals(Answer.JSON) || plain.equals(Answer.PROBLEM_JSON)) {
+      check(content(response, plain), body, what);
     }
   }
 
@@ -156,8 +159,8 @@ public final class Document {
         + route.method().toLowerCase(Locale.ROOT);
   }
 
-  private static String content(String within) {
-    return within + "/content/application~1json/schema";
+  private static String content(String within, String type) {
+    return within + "/content/" + type.replace("/", "~1") + "/schema";
   }
 
   public static void check(String schema, JsonNode value, String what) {

@@ -8,6 +8,8 @@ import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.JobEvent;
@@ -108,6 +110,62 @@ class ReapTest extends QueueFixture {
         .contains("\"cause\"")
         .contains("HEARTBEAT_TIMEOUT");
     assertThat(claim(1)).isEmpty();
+  }
+
+  private Lease claimedRemotely() {
+    return queue.claimRemotely(QUEUE, 1, WORKER, LEASE, null).jobs().getFirst().lease();
+  }
+
+  /** As if all of it had happened an hour ago. */
+  private void expireUnheard(Lease lease) {
+    db.sql(
+        "UPDATE holdfast.job SET started_at = started_at - interval '1 hour',"
+            + " heartbeat_at = heartbeat_at - interval '1 hour',"
+            + " lease_expires_at = heartbeat_at - interval '1 hour' WHERE id = ?",
+        lease.job().value());
+  }
+
+  @Test
+  void a_job_that_may_have_reached_nobody_is_requeued_at_no_cost_three_times() {
+    JobId job = add(job().maxCrashes(0));
+    for (int lost = 1; lost <= Reap.PARDONS; lost++) {
+      Lease lease = claimedRemotely();
+      assertThat(lease.attempt()).isEqualTo(lost);
+      expireUnheard(lease);
+      assertThat(reap().requeued()).containsExactly(job);
+      assertThat(status(job).crashes()).isZero();
+      assertThat(queries.attempts(job).getLast().outcome()).isEqualTo(AttemptOutcome.RELEASED);
+      assertThat(queries.timeline(job).getLast().type()).isEqualTo("requeued:stale");
+    }
+    assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE isolated")).isZero();
+    expireUnheard(claimedRemotely());
+    assertThat(reap().ended()).containsExactly(job);
+    assertThat(status(job).crashes()).isEqualTo(1);
+    assertThat(failure(job).code()).isEqualTo(Failure.TOXIC_JOB);
+  }
+
+  @Test
+  void a_worker_that_releases_what_was_taken_from_it_is_told_so() {
+    add(job());
+    Lease lease = claimedRemotely();
+    expireUnheard(lease);
+    reap();
+    assertThat(queue.settle(new Settlement.Release(lease, false))).isEqualTo(Ack.LEASE_LOST);
+  }
+
+  @Test
+  void a_worker_that_was_heard_and_then_lost_has_crashed() {
+    JobId beating = add(job());
+    Lease heard = claimedRemotely();
+    queue.heartbeat(List.of(heard), LEASE);
+    JobId reporting = add(job());
+    Lease reported = claimedRemotely();
+    queue.report(List.of(new Report.Progress(reported, 10, null)));
+    expireUnheard(heard);
+    expireUnheard(reported);
+    reap();
+    assertThat(status(beating).crashes()).isEqualTo(1);
+    assertThat(status(reporting).crashes()).isEqualTo(1);
   }
 
   @Test

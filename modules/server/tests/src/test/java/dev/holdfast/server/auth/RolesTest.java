@@ -2,6 +2,7 @@ package dev.holdfast.server.auth;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.Client;
@@ -11,6 +12,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -54,7 +56,7 @@ public class RolesTest extends ServerTest {
         new Rule("GET", "/v1/statistics", READERS),
         new Rule("GET", "/v1/history", READERS),
         new Rule("GET", "/v1/jobs/count", READERS),
-        new Rule("GET", "/v1/info", READERS),
+        new Rule("GET", "/v1/info", ALL),
         new Rule("GET", "/v1/settings", OPERATORS),
         new Rule("POST", "/v1/jobs", SUBMITTERS),
         new Rule("POST", "/v1/queues/work/lease", WORKERS),
@@ -113,6 +115,15 @@ public class RolesTest extends ServerTest {
         reply.is(403, "forbidden");
       }
     }
+  }
+
+  @Test
+  void a_worker_reads_the_timings_of_the_server_and_nothing_about_jobs() {
+    JsonNode info = client.get("/v1/info", key(Role.WORKER, null)).ok();
+    assertThat(info.at("/timings/heartbeatTimeoutMs").asLong()).isPositive();
+    assertThat(info.has("counts")).isFalse();
+    assertThat(info.has("problems")).isFalse();
+    assertThat(client.get("/v1/info", key(Role.VIEWER, null)).ok().has("counts")).isTrue();
   }
 
   @ParameterizedTest

@@ -18,6 +18,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -98,6 +99,11 @@ public class RawHttpTest extends ServerTest {
             answer
                 .substring(answer.indexOf('{'), answer.lastIndexOf('}') + 1)
                 .getBytes(StandardCharsets.UTF_8));
+    assertThat(answer.toLowerCase(Locale.ROOT)).contains("content-type: application/problem+json");
+    assertThat(body.get("status").asInt()).isEqualTo(status);
+    assertThat(body.get("type").asText()).isEqualTo("urn:holdfast:error:" + error);
+    assertThat(body.get("title").asText()).isNotBlank();
+    assertThat(body.get("detail")).isEqualTo(body.get("message"));
     assertThat(body.get("error").asText()).isEqualTo(error);
     assertThat(body.get("message").asText()).isNotBlank().doesNotContain("Exception", "helidon");
   }

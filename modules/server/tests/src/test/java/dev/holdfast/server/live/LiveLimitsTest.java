@@ -68,7 +68,11 @@ class LiveLimitsTest {
     SlowRequestTimeout patience = new SlowRequestTimeout(Duration.ofSeconds(15));
     Authenticator gate =
         new Authenticator(
-            queue.access(), tokens, new Sessions(keyring, Clock.systemUTC()), options);
+            queue.access(),
+            tokens,
+            new Sessions(keyring, Clock.systemUTC()),
+            options,
+            queue.queries()::heartbeatAt);
     RequestHandler door =
         new RequestHandler(
             new Router(new EventsApi(feeds, gate, SIGN_OF_LIFE).routes()),

@@ -63,6 +63,32 @@ public class ReferencePageTest extends InBrowser {
                     .containsAll(schemas));
   }
 
+  @Test
+  void a_list_of_its_sections_leads_to_each_of_them() {
+    browser.open(server.url(), "docs");
+    browser.awaitElement("nav a");
+    List<String> sections = new ArrayList<>();
+    Document.TREE.get("tags").forEach(tag -> sections.add(tag.get("name").asText()));
+    sections.add("schemas");
+    assertThat(
+            (List<?>)
+                browser.script(
+                    "return [...document.querySelectorAll('nav a')].map((a) => a.textContent)"))
+        .map(String::valueOf)
+        .containsExactlyElementsOf(sections);
+    browser.script(
+        "[...document.querySelectorAll('nav a')].find((a) => a.textContent === 'keys').click()");
+    Awaitility.await()
+        .atMost(PATIENCE)
+        .until(
+            () ->
+                Boolean.TRUE.equals(
+                    browser.script(
+                        "const top = document.querySelector('[data-tag=keys]')"
+                            + ".getBoundingClientRect().top;"
+                            + " return top > -50 && top < innerHeight && scrollY > 1000")));
+  }
+
   private void openOperation() {
     String tag = Document.TREE.at("/paths/~1v1~1jobs/post/tags/0").asText();
     String id = Document.TREE.at("/paths/~1v1~1jobs/post/operationId").asText();

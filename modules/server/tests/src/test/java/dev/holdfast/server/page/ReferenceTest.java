@@ -24,6 +24,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -127,6 +128,7 @@ public class ReferenceTest extends ServerTest {
     String shown =
         switch (route.guard()) {
           case Guard.Open open -> "nothing";
+          case Guard.AnyKey key -> "a key";
           case Guard.Needs key -> "a key";
           case Guard.TaskToken token -> "a token";
         };
@@ -169,7 +171,7 @@ public class ReferenceTest extends ServerTest {
     for (JsonNode path : Document.TREE.get("paths")) {
       for (JsonNode operation : path) {
         for (Map.Entry<String, JsonNode> response : operation.path("responses").properties()) {
-          names(resolved(response.getValue()).at("/content/application~1json/schema"))
+          names(resolved(response.getValue()).at("/content/application~1problem+json/schema"))
               .forEach(name -> errors.add(status(response.getKey(), name) + " " + name));
         }
       }
@@ -242,6 +244,60 @@ public class ReferenceTest extends ServerTest {
   }
 
   @Test
+  void the_document_is_served_as_json_too() {
+    Client.Reply reply = client.get("/openapi.json", null);
+    assertThat(reply.status()).isEqualTo(200);
+    assertThat(reply.response().headers().firstValue("Content-Type")).contains("application/json");
+    assertThat(reply.body()).isEqualTo(Document.TREE);
+  }
+
+  @Test
+  void everything_in_the_document_is_described() {
+    List<String> without = new ArrayList<>();
+    for (Map.Entry<String, JsonNode> path : Document.TREE.get("paths").properties()) {
+      path.getValue().path("parameters").forEach(each -> mustSay(path.getKey(), each, without));
+      for (JsonNode operation : path.getValue()) {
+        operation.path("parameters").forEach(each -> mustSay(path.getKey(), each, without));
+        if (operation.has("operationId")) {
+          mustSay(path.getKey(), operation, without);
+        }
+      }
+    }
+    for (String kind : List.of("parameters", "responses", "securitySchemes")) {
+      Document.TREE
+          .at("/components/" + kind)
+          .properties()
+          .forEach(each -> mustSay(each.getKey(), each.getValue(), without));
+    }
+    Document.TREE
+        .at("/components/schemas")
+        .properties()
+        .forEach(
+            each -> {
+              mustSay(each.getKey(), each.getValue(), without);
+              propertiesMustSay(each.getKey(), each.getValue(), without);
+            });
+    assertThat(without).isEmpty();
+  }
+
+  /** A reference is described by what it refers to. */
+  private static void mustSay(String name, JsonNode node, List<String> without) {
+    if (!node.has("$ref") && node.path("description").asText().isBlank()) {
+      without.add(name + ": " + node.path("name").asText());
+    }
+  }
+
+  private static void propertiesMustSay(String name, JsonNode schema, List<String> without) {
+    for (Map.Entry<String, JsonNode> each : schema.path("properties").properties()) {
+      mustSay(name + "." + each.getKey(), each.getValue(), without);
+      propertiesMustSay(name + "." + each.getKey(), each.getValue(), without);
+    }
+    if (schema.path("items").isObject()) {
+      propertiesMustSay(name + "[]", schema.get("items"), without);
+    }
+  }
+
+  @Test
   void the_page_of_the_reference_allows_scripts_and_styles_of_this_server_only() {
     HttpResponse<String> response = client.get("/docs", null).response();
     assertThat(response.statusCode()).isEqualTo(200);
@@ -271,6 +327,6 @@ public class ReferenceTest extends ServerTest {
       files++;
       assertThat(client.get(file.group(1), null).status()).as(file.group(1)).isEqualTo(200);
     }
-    assertThat(files).isEqualTo(4);
+    assertThat(files).isEqualTo(5);
   }
 }

@@ -45,7 +45,7 @@ class FencedOperationsTest {
         new FencedOperations(
             holdfast.jobs(),
             holdfast.queries(),
-            new HeartbeatBatcher(holdfast.jobs(), LEASE, System::nanoTime));
+            new HeartbeatBatcher(holdfast.jobs(), System::nanoTime));
     this.mine = claimed("w1");
     this.second = claimed("w2");
   }

@@ -125,6 +125,128 @@ public class LeasesTest extends ServerTest {
         .contains("any words");
   }
 
+  @Test
+  void another_end_of_an_attempt_is_refused_and_the_first_one_stands() {
+    JobId job = enqueued();
+    leased(QUEUE, null);
+    Map<String, Object> first = ending(job, "SUCCEEDED", Map.of("output", Map.of("n", 1)));
+    Map<String, Object> other = ending(job, "SUCCEEDED", Map.of("output", Map.of("n", 2)));
+    assertThat(settled(List.of(first, first, other)))
+        .containsExactly("ACCEPTED", "ACCEPTED", "LEASE_LOST");
+    assertThat(settled(List.of(first))).containsExactly("ACCEPTED");
+    assertThat(settled(List.of(other))).containsExactly("LEASE_LOST");
+    assertThat(settled(List.of(ending(job, "SUCCEEDED", Map.of())))).containsExactly("LEASE_LOST");
+    assertThat(settled(List.of(ending(job, "RELEASED", Map.of())))).containsExactly("LEASE_LOST");
+    assertThat(client.get("/v1/jobs/" + job + "/result", null).ok().at("/result/n").asInt())
+        .isEqualTo(1);
+  }
+
+  @Test
+  void of_two_ends_in_one_request_the_first_one_counts() {
+    JobId job = enqueued();
+    leased(QUEUE, null);
+    assertThat(
+            settled(
+                List.of(
+                    ending(job, "RELEASED", Map.of()),
+                    ending(job, "SUCCEEDED", Map.of("output", 1)))))
+        .containsExactly("ACCEPTED", "LEASE_LOST");
+    assertThat(state(job)).isEqualTo("PENDING");
+  }
+
+  private List<String> settled(List<Map<String, Object>> endings) {
+    return acks(client.post("/v1/leases/settle", Map.of("settlements", endings), null).ok());
+  }
+
+  @Test
+  void metrics_of_an_attempt_are_kept_with_it() {
+    JobId job = enqueued();
+    JobId plain = enqueued();
+    leased(QUEUE, null);
+    Map<String, Object> measured =
+        ending(job, "SUCCEEDED", Map.of("output", 1, "metrics", Map.of("cpuTimeMs", 450)));
+    for (int i = 0; i < 2; i++) {
+      assertThat(settled(List.of(measured, ending(plain, "SUCCEEDED", Map.of()))))
+          .containsExactly("ACCEPTED", "ACCEPTED");
+    }
+    assertThat(settled(List.of(ending(job, "SUCCEEDED", Map.of("output", 1, "metrics", Map.of())))))
+        .containsExactly("LEASE_LOST");
+    assertThat(
+            client
+                .get("/v1/jobs/" + job + "/attempts", null)
+                .ok()
+                .at("/attempts/0/metrics/cpuTimeMs")
+                .asInt())
+        .isEqualTo(450);
+    client
+        .post(
+            "/v1/leases/settle",
+            Map.of(
+                "settlements", List.of(ending(job, "RELEASED", Map.of("metrics", Map.of("n", 1))))),
+            null)
+        .is(422, "invalid_value");
+  }
+
+  @Test
+  void a_message_alone_leaves_the_percentage_as_it_is() {
+    JobId job = enqueued();
+    leased(QUEUE, null);
+    for (Map<String, Object> said :
+        List.<Map<String, Object>>of(Map.of("progressPct", 30), Map.of("message", "half way"))) {
+      Map<String, Object> report = new java.util.HashMap<>(held(job, 1));
+      report.putAll(said);
+      assertThat(
+              acks(client.post("/v1/leases/report", Map.of("reports", List.of(report)), null).ok()))
+          .containsExactly("ACCEPTED");
+    }
+    JsonNode shown = client.get("/v1/jobs/" + job, null).ok();
+    assertThat(shown.get("progress").asInt()).isEqualTo(30);
+    assertThat(shown.get("progressMessage").asText()).isEqualTo("half way");
+  }
+
+  @Test
+  void the_message_about_a_bad_entry_names_its_place() {
+    JobId job = JobId.next();
+    Map<String, Object> good = ending(job, "RELEASED", Map.of());
+    Map<String, Object> bad = ending(job, "RELEASED", Map.of("delayMs", 1));
+    assertThat(
+            client
+                .post("/v1/leases/settle", Map.of("settlements", List.of(good, good, bad)), null)
+                .is(422, "invalid_value")
+                .body()
+                .get("message")
+                .asText())
+        .isEqualTo("settlements[2]: field 'delayMs' does not belong to this outcome");
+    Map<String, Object> report = new java.util.HashMap<>(held(job, 1));
+    report.put("progressPct", 200);
+    assertThat(
+            client
+                .post("/v1/leases/report", Map.of("reports", List.of(report)), null)
+                .is(422, "bad_progress")
+                .body()
+                .get("message")
+                .asText())
+        .startsWith("reports[0]: progress 200");
+  }
+
+  @Test
+  void heartbeats_come_as_often_in_a_lease_of_another_length_and_keep_it() {
+    JobId job = enqueued();
+    JsonNode task =
+        client
+            .post(
+                "/v1/queues/" + QUEUE + "/lease",
+                Map.of("workerId", "w1", "leaseMs", 3_600_000),
+                null)
+            .ok()
+            .get("tasks")
+            .get(0);
+    assertThat(task.get("heartbeatIntervalMs").asLong()).isEqualTo(1_200_000);
+    assertThat(task.get("heartbeatTimeoutMs").asLong()).isEqualTo(3_600_000);
+    callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).ok();
+    assertThat(left(job)).isBetween(3_000.0, 3_600.1);
+  }
+
   private static Map<String, Object> ending(JobId job, String outcome, Map<String, ?> more) {
     Map<String, Object> ending = new java.util.HashMap<>(held(job, 1));
     ending.put("outcome", outcome);

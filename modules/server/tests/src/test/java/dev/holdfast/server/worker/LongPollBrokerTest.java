@@ -9,6 +9,7 @@ import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.queue.notify.DatabaseSubscription;
+import dev.holdfast.server.http.ClientWatch;
 import dev.holdfast.server.worker.LongPollBroker.Line;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
@@ -56,7 +57,7 @@ class LongPollBrokerTest {
   private Future<List<LeasedJob>> waiting(Line line, String worker) {
     int before = broker.waiting();
     Future<List<LeasedJob>> lease =
-        workers.submit(() -> broker.lease(line, worker, 1, LEASE, LONG));
+        workers.submit(() -> broker.lease(line, worker, 1, LEASE, LONG, ClientWatch.NONE));
     await().atMost(SOON).until(() -> broker.waiting() > before || lease.isDone());
     return lease;
   }
@@ -70,16 +71,17 @@ class LongPollBrokerTest {
 
   @Test
   void a_worker_that_does_not_wait_gets_what_there_is_or_nothing() throws Exception {
-    assertThat(broker.lease(LINE, "w", 1, LEASE, Duration.ZERO)).isEmpty();
+    assertThat(broker.lease(LINE, "w", 1, LEASE, Duration.ZERO, ClientWatch.NONE)).isEmpty();
     JobId job = enqueued("default");
-    assertThat(broker.lease(LINE, "w", 5, LEASE, Duration.ZERO))
+    assertThat(broker.lease(LINE, "w", 5, LEASE, Duration.ZERO, ClientWatch.NONE))
         .extracting(LeasedJob::id)
         .containsExactly(job);
   }
 
   @Test
   void a_wait_in_vain_ends() throws Exception {
-    assertThat(broker.lease(LINE, "w", 1, LEASE, Duration.ofMillis(200))).isEmpty();
+    assertThat(broker.lease(LINE, "w", 1, LEASE, Duration.ofMillis(200), ClientWatch.NONE))
+        .isEmpty();
     assertThat(broker.waiting()).isZero();
   }
 
@@ -134,13 +136,14 @@ class LongPollBrokerTest {
     Future<List<LeasedJob>> lease = waiting(LINE, "w");
     broker.close();
     assertThat(lease.get()).isEmpty();
-    assertThat(broker.lease(LINE, "w", 1, LEASE, LONG)).isEmpty();
+    assertThat(broker.lease(LINE, "w", 1, LEASE, LONG, ClientWatch.NONE)).isEmpty();
   }
 
   @Test
   void a_task_nobody_came_to_fetch_goes_to_the_next_in_line() throws Exception {
     JobId job = enqueued("default");
-    List<LeasedJob> unfetched = broker.lease(LINE, "gone", 1, LEASE, Duration.ZERO);
+    List<LeasedJob> unfetched =
+        broker.lease(LINE, "gone", 1, LEASE, Duration.ZERO, ClientWatch.NONE);
     Future<List<LeasedJob>> next = waiting(LINE, "w");
     broker.giveBack(unfetched);
     assertThat(next.get().getFirst().id()).isEqualTo(job);

@@ -14,6 +14,7 @@ import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -89,6 +90,38 @@ public class TasksTest extends ServerTest {
     }
     assertThat(db.count("SELECT count(*) FROM holdfast.attempt t WHERE t::text LIKE '%token ***%'"))
         .isEqualTo(1);
+  }
+
+  @Test
+  void a_snoozed_or_released_task_comes_back_and_uses_no_budget() {
+    JobId job = enqueued();
+    JsonNode first = leased();
+    Map<String, Object> snoozed =
+        Map.of("attempt", 1, "workerId", "w1", "outcome", "SNOOZED", "delayMs", 0);
+    for (int i = 0; i < 2; i++) {
+      assertThat(callback(first, "completed", snoozed).ok().get("finalState").asText())
+          .isEqualTo("PENDING");
+    }
+    JsonNode second = leased();
+    assertThat(second.get("attempt").asInt()).isEqualTo(2);
+    Map<String, Object> released = Map.of("attempt", 2, "workerId", "w1", "outcome", "RELEASED");
+    callback(second, "completed", released).ok();
+    callback(first, "completed", succeeded()).is(409, "attempt_mismatch");
+    JsonNode shown = client.get("/v1/jobs/" + job + "?include=attempts", null).ok();
+    assertThat(shown.get("failures").asInt()).isZero();
+    assertThat(shown.get("attempts").valueStream().map(each -> each.get("outcome").asText()))
+        .containsExactly("SNOOZED", "RELEASED");
+    callback(leased(), "completed", Map.of("attempt", 3, "workerId", "w1", "outcome", "SNOOZED"))
+        .is(422, "missing_field");
+  }
+
+  @Test
+  void the_deadline_of_a_task_is_the_one_that_was_given() {
+    Instant deadline = Instant.now().plusSeconds(3_600).truncatedTo(ChronoUnit.MICROS);
+    holdfast.enqueue(Job.of("echo").queue(QUEUE).deadline(deadline));
+    JsonNode task = leased();
+    assertThat(Instant.parse(task.get("deadline").asText())).isEqualTo(deadline);
+    assertThat(task.get("deadlineMs").asLong()).isBetween(1L, 3_600_000L);
   }
 
   @Test

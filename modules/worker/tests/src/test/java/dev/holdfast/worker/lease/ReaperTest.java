@@ -80,6 +80,16 @@ class ReaperTest {
   }
 
   @Test
+  void that_of_a_server_waits_a_whole_lease_from_its_start_before_it_judges() {
+    reaper.waitingFirst();
+    assertThat(judges()).isFalse();
+    nanos.advance(Samples.TIMINGS.lease().minusNanos(1));
+    assertThat(judges()).isFalse();
+    nanos.advance(Duration.ofNanos(1));
+    assertThat(judges()).isTrue();
+  }
+
+  @Test
   void a_busy_source_is_told_and_one_that_is_away_tells_itself() {
     try (CapturedLog log = CapturedLog.of(Reaper.class)) {
       source.away = true;
