@@ -1,6 +1,10 @@
 package dev.holdfast.model.ops;
 
 import dev.holdfast.model.value.Plural;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One problem.
@@ -10,8 +14,32 @@ import dev.holdfast.model.value.Plural;
  * @param what the problem with its numbers
  * @param doNext what to do, with the command line
  * @param doNextOverHttp what to do, with the API
+ * @param parameters what the problem is about, for clients that word it themselves: texts, numbers
+ *     and times
  */
-public record Finding(String code, String gist, String what, String doNext, String doNextOverHttp) {
+public record Finding(
+    String code,
+    String gist,
+    String what,
+    String doNext,
+    String doNextOverHttp,
+    Map<String, Object> parameters) {
+  public static final String QUEUE = "queue";
+  public static final String WORKER = "worker";
+  public static final String SUPERVISOR = "supervisor";
+  public static final String SCHEDULE = "schedule";
+  public static final String JOBS = "jobs";
+  public static final String SINCE = "since";
+  public static final String REASON = "reason";
+
+  public Finding {
+    parameters = Collections.unmodifiableMap(new LinkedHashMap<>(parameters));
+  }
+
+  public Finding(String code, String gist, String what, String doNext, String doNextOverHttp) {
+    this(code, gist, what, doNext, doNextOverHttp, Map.of());
+  }
+
   public static Finding of(String code, String what, String doNext) {
     return new Finding(code, what, what, doNext, doNext);
   }
@@ -35,10 +63,23 @@ public record Finding(String code, String gist, String what, String doNext, Stri
       String doNext,
       String doNextOverHttp) {
     return new Finding(
-        code,
-        before + "jobs" + several,
-        before + Plural.of(jobs, "job") + (jobs == 1 ? one : several),
-        doNext,
-        doNextOverHttp);
+            code,
+            before + "jobs" + several,
+            before + Plural.of(jobs, "job") + (jobs == 1 ? one : several),
+            doNext,
+            doNextOverHttp)
+        .with(JOBS, jobs);
+  }
+
+  /**
+   * @param value a text, a number or an instant; null leaves the parameter out
+   */
+  public Finding with(String name, @Nullable Object value) {
+    if (value == null) {
+      return this;
+    }
+    Map<String, Object> all = new LinkedHashMap<>(parameters);
+    all.put(name, value);
+    return new Finding(code, gist, what, doNext, doNextOverHttp, all);
   }
 }
