@@ -35,13 +35,13 @@ import dev.holdfast.queue.read.Artifacts;
 import dev.holdfast.queue.read.ChangedJobs;
 import dev.holdfast.queue.read.Count;
 import dev.holdfast.queue.read.CountsOfJobs;
-import dev.holdfast.queue.read.Dependencies;
 import dev.holdfast.queue.read.FailuresBySignature;
 import dev.holdfast.queue.read.FinishedJobs;
 import dev.holdfast.queue.read.Holders;
 import dev.holdfast.queue.read.JobReader;
 import dev.holdfast.queue.read.JobStates;
 import dev.holdfast.queue.read.RecentThroughput;
+import dev.holdfast.queue.read.RelatedJobs;
 import dev.holdfast.queue.read.Search;
 import dev.holdfast.queue.recover.CountWarnings;
 import dev.holdfast.queue.report.Log;
@@ -98,7 +98,7 @@ public final class JobQueries {
 
   /** The jobs that a job depends on, and those that depend on it. */
   public JobDependencies dependencies(JobId job) {
-    return database.run("dependencies", connection -> Dependencies.of(connection, job));
+    return database.run("dependencies", connection -> RelatedJobs.of(connection, job));
   }
 
   /** What FAILED jobs failed of, grouped by signature, the latest first. */

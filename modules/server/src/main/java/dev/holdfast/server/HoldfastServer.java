@@ -187,7 +187,7 @@ public final class HoldfastServer implements AutoCloseable {
     routes.addAll(new FailuresApi(queue.queries()).routes());
     routes.addAll(new ArtifactsApi(queue.queries(), options.artifacts()).routes());
     routes.addAll(new QueuesApi(queue.admin(), allowList).routes());
-    routes.addAll(new SchedulesApi(queue.admin()).routes());
+    routes.addAll(new SchedulesApi(queue.admin(), queue.jobs()).routes());
     routes.addAll(new KeysApi(queue.access(), authenticator, keyring, clock).routes());
     routes.addAll(new SessionApi(authenticator, sessions, isByTls(options)).routes());
     routes.addAll(new PageApi().routes());

@@ -21,8 +21,9 @@ import picocli.CommandLine.Option;
 @Command(
     name = "failures",
     description = {
-      "Group the FAILED jobs by what they failed of: jobs of one kind with one code",
-      "whose messages differ only in numbers and ids."
+      "Group FAILED jobs by what they failed of.",
+      "A group has one kind, one code, and messages that differ only in numbers",
+      "and ids."
     },
     footer = {
       "",

@@ -210,6 +210,11 @@ public final class DatabaseOperator implements Operator {
   }
 
   @Override
+  public Optional<Enqueued> runSchedule(String name) {
+    return jobs.runSchedule(name);
+  }
+
+  @Override
   public boolean pauseSchedule(String name) {
     return admin.pauseSchedule(name);
   }

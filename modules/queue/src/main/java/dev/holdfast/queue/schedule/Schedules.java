@@ -137,6 +137,11 @@ public final class Schedules {
             row -> new Due(schedule(row), Rows.instant(row, "next_at"), Rows.instant(row, "now")));
   }
 
+  /** Throws a {@link RefusedException} if nothing can be made of the row. */
+  static Optional<Schedule> find(Connection connection, String name) throws SQLException {
+    return BY_NAME.on(connection).set("name", name).first(Schedules::schedule);
+  }
+
   public static boolean pause(Connection connection, String name) throws SQLException {
     return PAUSE.on(connection).set("name", name).update() > 0;
   }
@@ -212,6 +217,9 @@ public final class Schedules {
         row.getString("kind"),
         row.getString("queue"),
         row.getInt("priority"),
+        Rows.intOrNull(row, "max_attempts"),
+        row.getInt("max_crashes"),
+        Rows.millisOrNull(row, "timeout_ms"),
         WhenMissed.valueOf(row.getString("missed")),
         row.getBoolean("overlap"),
         Rows.jsonOrNull(row, "payload"),

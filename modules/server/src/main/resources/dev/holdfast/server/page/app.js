@@ -5,7 +5,9 @@ import './info.js';
 import './job.js';
 import './jobs.js';
 import './overview.js';
+import './queue.js';
 import './queues.js';
+import './schedules.js';
 import './timeline.js';
 import './workers.js';
 import { attempt } from './dialogs.js';
@@ -19,6 +21,7 @@ const PAGES = [
   ['queues', 'Queues', 'q'],
   ['jobs', 'Jobs', 'j'],
   ['failures', 'Failures', 'f'],
+  ['schedules', 'Schedules', 's'],
   ['workers', 'Workers', 'w'],
   ['info', 'Info', 'i'],
 ];
@@ -208,6 +211,7 @@ class App extends LitElement {
     if (!this.session.signedIn) return this.#form();
     const { page, job, filter } = this.route;
     if (page === 'jobs' && job) return html`<hf-job .session=${this.session} .jobId=${job} .tab=${filter.tab}></hf-job>`;
+    if (page === 'queues' && job) return html`<hf-queue .session=${this.session} .queue=${job}></hf-queue>`;
     switch (page) {
       case 'queues':
         return html`<hf-queues .session=${this.session}></hf-queues>`;
@@ -215,6 +219,8 @@ class App extends LitElement {
         return this.#jobs(filter);
       case 'failures':
         return html`<hf-failures .session=${this.session}></hf-failures>`;
+      case 'schedules':
+        return html`<hf-schedules .session=${this.session}></hf-schedules>`;
       case 'workers':
         return html`<hf-workers .session=${this.session}></hf-workers>`;
       case 'info':

@@ -27,7 +27,7 @@ export function failure(view) {
 export function facts({ job }) {
   const end = millis(job.finishedAt) ?? (job.state === 'RUNNING' ? now() : null);
   const all = [
-    ['Queue', html`<a class="cut" href="#/jobs?queue=${encodeURIComponent(job.queue)}">${job.queue}</a>`],
+    ['Queue', html`<a class="cut" href="#/queues/${encodeURIComponent(job.queue)}">${job.queue}</a>`],
     ['Priority', job.priority],
     ['Attempt', html`${count(job.attempt)} <span class="dim">(${job.failures} of ${job.maxAttempts} failures, ${job.crashes} of ${job.maxCrashes} crashes)</span>`],
     ['Worker', job.worker && cut(job.worker)],

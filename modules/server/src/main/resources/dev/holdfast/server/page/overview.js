@@ -162,7 +162,7 @@ class Overview extends View {
     const most = Math.max(1, ...queues.map((queue) => queue.pending + queue.running));
     return html`<div class="scroll"><table><thead><tr><th>Queue</th><th class="r">Due</th><th class="r">Running</th><th class="wide">Depth</th><th class="r">A second</th></tr></thead>
       <tbody>${queues.length === 0 ? empty(5, live.totals ? 'There is no queue yet' : 'Reading …') : repeat(queues.slice(0, MOST_QUEUES), (queue) => queue.queue, (queue) => html`<tr>
-        <td><a class="cut" href="#/jobs?queue=${encodeURIComponent(queue.queue)}">${queue.queue}</a> ${queue.paused ? badge('paused') : nothing}</td>
+        <td><a class="cut" href="#/queues/${encodeURIComponent(queue.queue)}">${queue.queue}</a> ${queue.paused ? badge('paused') : nothing}</td>
         <td class="r num">${count(queue.pending)}</td><td class="r num">${count(queue.running)}</td>
         <td>${this.#bar(queue.pending + queue.running, most, `due and running jobs of ${queue.queue}`)}</td>
         <td class="r num">${rate(queue.ratePerSecond)}</td></tr>`)}</tbody></table></div>

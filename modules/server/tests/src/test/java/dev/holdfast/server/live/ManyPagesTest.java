@@ -41,11 +41,12 @@ public class ManyPagesTest extends ApiTest {
               "/v1/info",
               "/v1/jobs/count?state=FAILED",
               "/v1/jobs?state=RUNNING&brief=true&limit=12"),
-          List.of("/v1/queues", "/v1/schedules"),
+          List.of("/v1/queues"),
           List.of("/v1/jobs?brief=true&limit=50", "/v1/jobs/counts"),
           List.of("/v1/workers"),
           List.of("/v1/info"),
           List.of("/v1/failures"),
+          List.of("/v1/schedules"),
           List.of(
               "/v1/jobs/JOB?with=events,attempts,steps,artifacts,dependencies",
               "/v1/jobs/JOB/log"));

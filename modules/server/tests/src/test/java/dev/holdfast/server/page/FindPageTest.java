@@ -3,6 +3,7 @@ package dev.holdfast.server.page;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.HealthStatus;
@@ -239,6 +240,70 @@ class FindPageTest extends InBrowser {
     browser.awaitNoText("101–105");
     browser.go("#/jobs/" + id);
     browser.awaitText("order 1 broke", "as attempt 1");
+  }
+
+  // ---- queues and schedules
+
+  @Test
+  void a_schedule_is_made_changed_run_paused_and_deleted() {
+    open("#/schedules");
+    browser.awaitText("There is no schedule");
+    browser.press("New schedule …");
+    browser.type("dialog input[name=name]", "nightly");
+    browser.awaitElement("dialog input[name=zone]").clear();
+    browser.type("dialog input[name=zone]", "UTC");
+    browser.type("dialog input[name=kind]", "report");
+    browser.press("//dialog", "Create");
+    browser.awaitText("nightly fires next", "0 3 * * *");
+    JsonNode made = client.get("/v1/schedules/nightly", null).ok();
+    assertThat(made.get("upcoming")).hasSize(5);
+    assertThat(made.at("/upcoming/0")).isEqualTo(made.get("nextAt"));
+    browser.press("Run now nightly");
+    browser.answer("", "Run now");
+    browser.awaitText("Enqueued …");
+    assertThat(db.queryOne(String.class, "SELECT kind FROM holdfast.job")).isEqualTo("report");
+    client
+        .put(
+            "/v1/schedules/nightly",
+            Map.of("cron", "0 3 * * *", "kind", "report", "maxAttempts", 7),
+            null)
+        .ok();
+    open("#/schedules");
+    browser.press("Change nightly");
+    browser.awaitElement("dialog input[name=cron]").clear();
+    browser.type("dialog input[name=cron]", "@hourly");
+    browser.press("//dialog", "Change");
+    Awaitility.await().atMost(PATIENCE).until(() -> !browser.has("dialog[open]"));
+    JsonNode changed = client.get("/v1/schedules/nightly", null).ok();
+    assertThat(changed.at("/cron").asText()).isNotEqualTo("0 3 * * *");
+    assertThat(changed.at("/maxAttempts").asInt()).as("what the form does not have").isEqualTo(7);
+    browser.press("Pause nightly");
+    browser.awaitText("Schedule nightly is paused");
+    browser.press("Delete nightly");
+    browser.answer("", "Delete");
+    browser.awaitText("There is no schedule");
+  }
+
+  @Test
+  void a_queue_shows_its_kinds_and_workers_and_its_limits_are_set() {
+    supervised(HealthStatus.HEALTHY);
+    enqueued();
+    open("#/queues");
+    browser.awaitElement("td a[href='#/queues/work']").click();
+    browser.awaitText("echo", "worker:work:0", "Rate limit");
+    browser.press("Limits …");
+    browser.type("dialog input[name=maxRunning]", "7");
+    browser.type("dialog input[name=starts]", "100");
+    browser.press("//dialog", "Set limits");
+    browser.awaitText("A rate needs both");
+    browser.type("dialog input[name=seconds]", "60");
+    browser.answer("", "Set limits");
+    browser.awaitText("0 of 7", "100 in 1 min");
+    JsonNode queue = client.get("/v1/queues/work", null).ok();
+    assertThat(queue.get("maxRunning").asInt()).isEqualTo(7);
+    assertThat(queue.get("rateSpanMs").asLong()).isEqualTo(60_000);
+    browser.press("Pause");
+    browser.awaitText("Queue work is paused");
   }
 
   // ---- keys and times

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.BeforeEach;
  */
 public abstract class InBrowser extends ApiTest {
   protected static final String[] PAGES = {
-    "#/", "#/queues", "#/jobs", "#/workers", "#/info", "#/failures"
+    "#/", "#/queues", "#/jobs", "#/workers", "#/info", "#/failures", "#/schedules"
   };
   protected static final Duration PATIENCE = SOON;
   private static @Nullable Browser started;

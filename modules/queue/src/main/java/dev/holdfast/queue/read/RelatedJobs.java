@@ -10,7 +10,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /** Reads the jobs that a job depends on, and those that depend on it. */
-public final class Dependencies {
+public final class RelatedJobs {
   // Those that have not ended come first: they are why a job waits.
   private static final String RELATED =
       """
@@ -24,7 +24,7 @@ public final class Dependencies {
   private static final Sql DEPENDS_ON = Sql.of(RELATED, "other", "on_job_id", "own", "job_id");
   private static final Sql DEPENDENTS = Sql.of(RELATED, "other", "job_id", "own", "on_job_id");
 
-  private Dependencies() {}
+  private RelatedJobs() {}
 
   public static JobDependencies of(Connection connection, JobId job) throws SQLException {
     return new JobDependencies(
@@ -32,12 +32,12 @@ public final class Dependencies {
             .on(connection)
             .set("job", job)
             .set("most", JobDependencies.MOST)
-            .list(Dependencies::related),
+            .list(RelatedJobs::related),
         DEPENDENTS
             .on(connection)
             .set("job", job)
             .set("most", JobDependencies.MOST)
-            .list(Dependencies::related));
+            .list(RelatedJobs::related));
   }
 
   private static JobDependencies.Related related(ResultSet row) throws SQLException {
