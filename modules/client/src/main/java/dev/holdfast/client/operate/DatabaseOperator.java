@@ -152,15 +152,15 @@ public final class DatabaseOperator implements Operator {
 
   @Override
   public CancelledCounts cancelAll(List<JobId> jobs, boolean cascade, String reason) {
-    Map<Cancellation.Answer, Long> answers =
+    Map<Cancellation.Outcome, Long> answers =
         this.jobs.cancel(jobs, cascade, reason, cancelGrace, null).stream()
-            .collect(Collectors.groupingBy(Cancellation::answer, Collectors.counting()));
+            .collect(Collectors.groupingBy(Cancellation::outcome, Collectors.counting()));
     long known = answers.values().stream().mapToLong(Long::longValue).sum();
     return new CancelledCounts(
-        answers.getOrDefault(Cancellation.Answer.CANCELLED, 0L),
-        answers.getOrDefault(Cancellation.Answer.REQUESTED, 0L),
-        answers.getOrDefault(Cancellation.Answer.ALREADY_REQUESTED, 0L),
-        answers.getOrDefault(Cancellation.Answer.ALREADY_TERMINAL, 0L),
+        answers.getOrDefault(Cancellation.Outcome.CANCELLED, 0L),
+        answers.getOrDefault(Cancellation.Outcome.REQUESTED, 0L),
+        answers.getOrDefault(Cancellation.Outcome.ALREADY_REQUESTED, 0L),
+        answers.getOrDefault(Cancellation.Outcome.ALREADY_TERMINAL, 0L),
         Math.max(0, jobs.size() - known));
   }
 
@@ -240,7 +240,8 @@ public final class DatabaseOperator implements Operator {
   }
 
   @Override
-  public NewKey createKey(String name, Role role, String tenant, @Nullable Duration lifetime) {
+  public NewKey createKey(
+      String name, Role role, @Nullable String tenant, @Nullable Duration lifetime) {
     Secrets.Parts parts = Secrets.next();
     keys.createKey(
         new ApiKey(parts.id(), name, role, tenant, Instant.EPOCH, null, null),

@@ -3,8 +3,8 @@ package dev.holdfast.contract.resource;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.ScheduleStatus;
-import dev.holdfast.model.schedule.WhenMissed;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param maxAttempts null leaves it to the server
  * @param upcoming the next times, none while it is paused or cannot be fired
- * @param broken why it cannot be fired; null while it can
+ * @param fireError why it cannot be fired; null while it can
  * @param payload null where it cannot be read
  */
 @JsonInclude(JsonInclude.Include.ALWAYS)
@@ -29,13 +29,13 @@ public record ScheduleResource(
     @Nullable Integer maxAttempts,
     int maxCrashes,
     @Nullable Long timeoutMs,
-    WhenMissed missed,
-    boolean overlap,
-    Instant nextAt,
+    MissedFires missedFires,
+    boolean allowOverlap,
+    Instant nextFireAt,
     List<Instant> upcoming,
-    @Nullable Instant lastAt,
+    @Nullable Instant lastFiredAt,
     @Nullable Instant pausedAt,
-    @Nullable String broken,
+    @Nullable String fireError,
     @Nullable JsonNode payload) {
   private static final int UPCOMING = 5;
 
@@ -45,8 +45,8 @@ public record ScheduleResource(
     Wire.present("zone", zone);
     Wire.present("kind", kind);
     Wire.present("queue", queue);
-    Wire.present("missed", missed);
-    Wire.present("nextAt", nextAt);
+    Wire.present("missedFires", missedFires);
+    Wire.present("nextFireAt", nextFireAt);
     upcoming = upcoming == null ? List.of() : List.copyOf(upcoming);
   }
 
@@ -61,13 +61,13 @@ public record ScheduleResource(
         status.maxAttempts(),
         status.maxCrashes(),
         status.timeout() == null ? null : Long.valueOf(status.timeout().toMillis()),
-        status.missed(),
-        status.overlap(),
-        status.nextAt(),
+        status.missedFires(),
+        status.allowOverlap(),
+        status.nextFireAt(),
         status.upcoming(UPCOMING),
-        status.lastAt(),
+        status.lastFiredAt(),
         status.pausedAt(),
-        status.broken(),
+        status.fireError(),
         Wire.tree(status.payload()));
   }
 
@@ -82,13 +82,13 @@ public record ScheduleResource(
         maxAttempts,
         maxCrashes,
         timeoutMs == null ? null : Duration.ofMillis(timeoutMs),
-        missed,
-        overlap,
+        missedFires,
+        allowOverlap,
         Wire.json(payload),
-        nextAt,
-        lastAt,
+        nextFireAt,
+        lastFiredAt,
         pausedAt,
-        broken);
+        fireError);
   }
 
   /** All schedules. */

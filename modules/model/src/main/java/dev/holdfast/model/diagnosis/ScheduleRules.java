@@ -16,24 +16,24 @@ final class ScheduleRules implements Rule {
   }
 
   private static Stream<Finding> check(Situation situation, ScheduleStatus schedule) {
-    if (schedule.broken() != null) {
+    if (schedule.fireError() != null) {
       return Stream.of(
           Finding.of(
                   "schedule_broken",
-                  "schedule '%s' cannot be fired: %s".formatted(schedule.name(), schedule.broken()),
+                  "schedule '%s' cannot be fired: %s".formatted(schedule.name(), schedule.fireError()),
                   "set it again, or remove it; until then it is tried every minute")
               .with(Finding.SCHEDULE, schedule.name())
-              .with(Finding.REASON, schedule.broken()));
+              .with(Finding.REASON, schedule.fireError()));
     }
-    if (schedule.nextAt().plus(Situation.CLAIMED_WITHIN).isBefore(situation.workers().now())) {
+    if (schedule.nextFireAt().plus(Situation.CLAIMED_WITHIN).isBefore(situation.workers().now())) {
       return Stream.of(
           Finding.of(
                   "schedule_overdue",
                   "schedule '%s' was due at %s and nobody fired it"
-                      .formatted(schedule.name(), Moments.text(schedule.nextAt())),
+                      .formatted(schedule.name(), Moments.text(schedule.nextFireAt())),
                   "start a worker or a server: either fires schedules")
               .with(Finding.SCHEDULE, schedule.name())
-              .with(Finding.SINCE, schedule.nextAt()));
+              .with(Finding.SINCE, schedule.nextFireAt()));
     }
     return Stream.empty();
   }

@@ -11,18 +11,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param code for programs; it never changes
  * @param gist the problem without numbers, which stays the same while the problem lasts
- * @param what the problem with its numbers
- * @param doNext what to do, with the command line
- * @param doNextOverHttp what to do, with the API
+ * @param message the problem with its numbers
+ * @param cliHint what to do, with the command line
+ * @param httpHint what to do, with the API
  * @param parameters what the problem is about, for clients that word it themselves: texts, numbers
  *     and times
  */
 public record Finding(
     String code,
     String gist,
-    String what,
-    String doNext,
-    String doNextOverHttp,
+    String message,
+    String cliHint,
+    String httpHint,
     Map<String, Object> parameters) {
   public static final String QUEUE = "queue";
   public static final String WORKER = "worker";
@@ -36,16 +36,16 @@ public record Finding(
     parameters = Collections.unmodifiableMap(new LinkedHashMap<>(parameters));
   }
 
-  public Finding(String code, String gist, String what, String doNext, String doNextOverHttp) {
-    this(code, gist, what, doNext, doNextOverHttp, Map.of());
+  public Finding(String code, String gist, String message, String cliHint, String httpHint) {
+    this(code, gist, message, cliHint, httpHint, Map.of());
   }
 
-  public static Finding of(String code, String what, String doNext) {
-    return new Finding(code, what, what, doNext, doNext);
+  public static Finding of(String code, String message, String cliHint) {
+    return new Finding(code, message, message, cliHint, cliHint);
   }
 
-  public static Finding of(String code, String what, String doNext, String doNextOverHttp) {
-    return new Finding(code, what, what, doNext, doNextOverHttp);
+  public static Finding of(String code, String message, String cliHint, String httpHint) {
+    return new Finding(code, message, message, cliHint, httpHint);
   }
 
   /**
@@ -60,14 +60,14 @@ public record Finding(
       long jobs,
       String one,
       String several,
-      String doNext,
-      String doNextOverHttp) {
+      String cliHint,
+      String httpHint) {
     return new Finding(
             code,
             before + "jobs" + several,
             before + Plural.of(jobs, "job") + (jobs == 1 ? one : several),
-            doNext,
-            doNextOverHttp)
+            cliHint,
+            httpHint)
         .with(JOBS, jobs);
   }
 
@@ -80,6 +80,6 @@ public record Finding(
     }
     Map<String, Object> all = new LinkedHashMap<>(parameters);
     all.put(name, value);
-    return new Finding(code, gist, what, doNext, doNextOverHttp, all);
+    return new Finding(code, gist, message, cliHint, httpHint, all);
   }
 }

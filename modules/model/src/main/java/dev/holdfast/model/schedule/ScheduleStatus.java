@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * {@link Schedule}.
  *
  * @param payload null where it cannot be read
- * @param nextAt for a broken schedule, the time at which it could not be fired
+ * @param nextFireAt for a broken schedule, the time at which it could not be fired
  * @param maxAttempts of its jobs; null leaves it to whoever enqueues them
- * @param broken why it cannot be fired; null while it can
+ * @param fireError why it cannot be fired; null while it can
  */
 public record ScheduleStatus(
     String name,
@@ -30,23 +30,23 @@ public record ScheduleStatus(
     @Nullable Integer maxAttempts,
     int maxCrashes,
     @Nullable Duration timeout,
-    WhenMissed missed,
-    boolean overlap,
+    MissedFires missedFires,
+    boolean allowOverlap,
     @Nullable Json payload,
-    Instant nextAt,
-    @Nullable Instant lastAt,
+    Instant nextFireAt,
+    @Nullable Instant lastFiredAt,
     @Nullable Instant pausedAt,
-    @Nullable String broken) {
+    @Nullable String fireError) {
   /** The times at which it fires next; none while it is paused or broken. */
   public List<Instant> upcoming(int most) {
     List<Instant> times = new ArrayList<>();
-    if (pausedAt != null || broken != null) {
+    if (pausedAt != null || fireError != null) {
       return times;
     }
     try {
       Cron parsed = Cron.parse(cron);
       ZoneId zoneId = ZoneId.of(zone);
-      Optional<Instant> at = Optional.of(nextAt);
+      Optional<Instant> at = Optional.of(nextFireAt);
       while (at.isPresent() && times.size() < most) {
         times.add(at.get());
         at = parsed.next(at.get(), zoneId);

@@ -43,9 +43,9 @@ final class ContentSearch {
 
   /**
    * @param next the last job that was read, if there are more
-   * @param allSearched whether nothing was left out: neither older jobs, nor payloads too large
+   * @param searchComplete whether nothing was left out: neither older jobs, nor payloads too large
    */
-  record Found(List<JobId> jobs, @Nullable JobId next, boolean allSearched) {}
+  record Found(List<JobId> jobs, @Nullable JobId next, boolean searchComplete) {}
 
   private final Connection connection;
   private final Duration patience;

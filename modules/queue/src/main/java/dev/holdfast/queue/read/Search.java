@@ -76,7 +76,7 @@ public final class Search {
     ContentSearch.Found found = new ContentSearch(connection, patience).find(failedOnly(filter));
     List<JobStatus> all =
         found.jobs().isEmpty() ? List.of() : JobReader.all(connection, found.jobs(), detail);
-    return new JobPage(all, found.next(), found.allSearched());
+    return new JobPage(all, found.next(), found.searchComplete());
   }
 
   /** Only jobs that failed have a signature, and an index leads to those. */

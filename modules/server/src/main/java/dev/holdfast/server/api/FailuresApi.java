@@ -24,6 +24,6 @@ public final class FailuresApi {
 
   private Answer list(Call call) {
     return Answer.ok(
-        queries.failures(call.caller().onlyTenant(), call.whole("limit", GROUPS, 1, MOST_GROUPS)));
+        queries.failures(call.caller().tenant(), call.whole("limit", GROUPS, 1, MOST_GROUPS)));
   }
 }

@@ -29,8 +29,8 @@ final class JobFilterParameters {
           "state",
           "queue",
           "kind",
-          "run",
-          "parent",
+          "runId",
+          "parentId",
           "tenant",
           "search",
           "q",
@@ -44,7 +44,7 @@ final class JobFilterParameters {
     if (tenant != null && !caller.sees(tenant)) {
       return null;
     }
-    return filter.tenant(tenant == null ? caller.onlyTenant() : tenant);
+    return filter.tenant(tenant == null ? caller.tenant() : tenant);
   }
 
   /** The names of the parameters of a filter, and others. */
@@ -64,8 +64,8 @@ final class JobFilterParameters {
         .states(call.query("state").map(JobFilterParameters::states).orElse(filter.states()))
         .queue(call.query("queue").map(Limits::queue).orElse(filter.queue()))
         .kind(call.query("kind").map(Limits::kind).orElse(filter.kind()))
-        .run(call.query("run").map(JobId::parse).orElse(filter.run()))
-        .parent(call.query("parent").map(JobId::parse).orElse(filter.parent()))
+        .run(call.query("runId").map(JobId::parse).orElse(filter.run()))
+        .parent(call.query("parentId").map(JobId::parse).orElse(filter.parent()))
         .text(call.query("q").map(JobFilterParameters::text).orElse(filter.content().text()))
         .from(call.query("createdAfter").map(JobFilterParameters::firstId).orElse(filter.from()))
         .before(

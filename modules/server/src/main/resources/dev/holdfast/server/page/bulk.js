@@ -36,7 +36,7 @@ async function byKind(filter) {
 export async function bulk(verb, { ids = [], search = '' }) {
   const states = among(verb, search);
   const filter = { search, state: states.join(',') };
-  let found = { jobs: ids.length, more: false };
+  let found = { count: ids.length, more: false };
   let kinds = '';
   try {
     if (ids.length === 0) [found, kinds] = await Promise.all([get(`/v1/jobs/count${query(filter)}`), byKind(filter)]);
@@ -44,11 +44,11 @@ export async function bulk(verb, { ids = [], search = '' }) {
     toast(failed.message, 'bad');
     return;
   }
-  if (found.jobs === 0 && !found.more) {
+  if (found.count === 0 && !found.more) {
     toast(`None of these can be ${verb === 'cancel' ? 'cancelled' : 'retried'}`, 'bad');
     return;
   }
-  const what = jobs(found.jobs, found.more);
+  const what = jobs(found.count, found.more);
   const word = verb === 'cancel' ? 'Cancel' : 'Retry';
   await ask({
     title: `${word} ${what}?`,
@@ -56,7 +56,7 @@ export async function bulk(verb, { ids = [], search = '' }) {
     reason: verb === 'cancel',
     confirm: `${word} ${what}`,
     danger: verb === 'cancel',
-    act: ({ reason }, progress) => act(verb, ids.length ? { ids } : { filter }, found.jobs, reason, progress),
+    act: ({ reason }, progress) => act(verb, ids.length ? { ids } : { filter }, found.count, reason, progress),
   });
 }
 
@@ -73,5 +73,5 @@ async function act(verb, chosen, total, reason, progress) {
     cursor = answer.next;
     if (!progress(done, Math.max(total, done))) break;
   } while (cursor);
-  return `${count(done)} ${verb === 'cancel' ? 'cancelled, or asked to stop' : 'put back'}${others ? `; ${count(others)} could not be` : ''}${cursor ? '; stopped before the rest' : ''}`;
+  return `${count(done)} ${verb === 'cancel' ? 'cancelled, or asked to stop' : 'requeued'}${others ? `; ${count(others)} could not be ${verb === 'cancel' ? 'cancelled' : 'retried'}` : ''}${cursor ? '; stopped before the rest was done' : ''}`;
 }

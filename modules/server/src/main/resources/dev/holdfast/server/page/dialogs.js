@@ -55,7 +55,7 @@ export function ask({ title, text, reason = false, fields = [], confirm, danger 
         <p class="wrap">${text}</p>
         ${fields.map((each) => html`<label>${each.label} ${control(each, state.busy)}</label>`)}
         ${reason
-          ? html`<label>Reason <span class="dim">(optional, kept)</span>
+          ? html`<label>Reason <span class="dim">(optional, stored in the timeline)</span>
               <input name="reason" maxlength="500" autocomplete="off" ?disabled=${state.busy}></label>`
           : nothing}
         ${state.error ? html`<p class="notice bad wrap" role="alert">${state.error}</p>` : nothing}
@@ -64,7 +64,7 @@ export function ask({ title, text, reason = false, fields = [], confirm, danger 
               ${state.done.toLocaleString('en')} of ${state.total.toLocaleString('en')}</p>`
           : nothing}
         <div class="actions">
-          <button type="button" @click=${cancel}>${state.busy && state.done !== null ? 'Stop' : 'Not now'}</button>
+          <button type="button" @click=${cancel}>${state.busy && state.done !== null ? 'Stop' : 'Close'}</button>
           <button type="submit" class=${danger ? 'danger' : 'primary'} ?disabled=${state.busy}>${confirm}</button>
         </div>
       </form>`,

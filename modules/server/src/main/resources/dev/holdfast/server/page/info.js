@@ -35,7 +35,7 @@ class Info extends View {
     return html`<h1 tabindex="-1">Info ${status ? badge(status) : nothing}</h1>
       ${this.trouble()}
       ${live.health?.status === 'error' ? live.health.reasons.map((each) => html`<p class="notice bad">${each.message}</p>`) : nothing}
-      ${info ? this.#shown(info) : html`<p class="dim">Reading …</p>`}
+      ${info ? this.#shown(info) : html`<p class="dim">Loading …</p>`}
       <p class="dim">Press <kbd>?</kbd> for the keyboard shortcuts.</p>
       <p><a href="/docs">The API</a> · <a href="/openapi.yaml">openapi.yaml</a></p>`;
   }
@@ -50,9 +50,9 @@ class Info extends View {
         ${facts([
           ['Version', info.version],
           ['Up for', span(info.uptimeMs)],
-          ['Its time', time(info.serverTime)],
-          ['Signed in as', `${this.session.name}, ${this.session.role}${this.session.tenant === '*' ? '' : `, tenant ${this.session.tenant}`}`],
-          ['Until', this.session.until ? time(this.session.until) : 'no key is needed'],
+          ['Server time', time(info.serverTime)],
+          ['Signed in as', `${this.session.name}, ${this.session.role}${this.session.tenant === null ? '' : `, tenant ${this.session.tenant}`}`],
+          ['Session expires', this.session.expiresAt ? time(this.session.expiresAt) : 'never: this server has no API keys'],
         ])}</section>
       <section aria-labelledby="database"><h2 id="database">Database</h2>
         ${facts([['PostgreSQL', info.database.version], ['Schema', info.database.schemaVersion], ['Queues', count(info.counts.queues)], ['Unfinished jobs', count(['due', 'delayed', 'retrying', 'waiting', 'running'].reduce((sum, field) => sum + info.counts[field], 0))]])}</section>
@@ -73,8 +73,8 @@ class Info extends View {
       <tbody>${rows.map((each) => html`<tr><td class="mono">${each.key}</td><td class="mono wrap">${each.value || html`<span class="dim">–</span>`}</td>
         <td>${cut(each.origin)}</td><td class="mono">${each.variable ?? ''}</td><td class="dim">${each.meaning}</td></tr>`)}</tbody></table></div>`;
     return html`<section aria-labelledby="settings"><h2 id="settings">Settings of this server</h2>
-      ${given.length ? table(given) : html`<p class="dim">Nothing was set: everything is as it is by default.</p>`}
-      ${left.length ? html`<details><summary>${count(left.length)} left at their defaults</summary>${table(left)}</details>` : nothing}</section>`;
+      ${given.length ? table(given) : html`<p class="dim">All settings have their default values.</p>`}
+      ${left.length ? html`<details><summary>${count(left.length)} with default values</summary>${table(left)}</details>` : nothing}</section>`;
   }
 }
 

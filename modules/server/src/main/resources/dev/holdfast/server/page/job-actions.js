@@ -7,13 +7,13 @@ import { ACTIVE, DEAD } from './states.js';
 
 /** Of each command its title, and what it does. */
 const CONTROLS = {
-  pause: ['Pause', 'The attempt of a step that is under way goes on; no other begins until the job is resumed.'],
-  takeover: ['Take over', 'The step that runs stops at once. The job is yours until you resume it, and what you do in its workspace counts.'],
+  pause: ['Pause', 'The running attempt of a step continues. No further attempt starts until the job is resumed.'],
+  takeover: ['Take over', 'The running step is stopped. You work in its workspace by hand until you resume the job or accept the step.'],
   resume: ['Resume', 'Ends the pause or the takeover.'],
-  retry_step: ['Retry a step', 'Once more in the same workspace, now. No budget is used.'],
-  hard_reset_step: ['Reset a step', 'Once more in a new workspace, now, from the checkpoints before it.'],
-  accept_step: ['Accept a step', 'The step is done, as you have left it in the workspace; the job goes on with the next one.'],
-  resume_from_step: ['Go back to a step', 'This step and all after it are done again, in a new workspace.'],
+  retry_step: ['Retry a step', 'Runs the step again in the same workspace, now. Uses no retry budget.'],
+  hard_reset_step: ['Reset a step', 'Runs the step again, now, in a new workspace built from the checkpoints before it.'],
+  accept_step: ['Accept a step', 'Marks the step as done, with the workspace as you left it. The job continues with the next step.'],
+  resume_from_step: ['Go back to a step', 'Runs this step and all steps after it again, in a new workspace.'],
 };
 
 /** Those that take back what is done. */
@@ -23,7 +23,7 @@ const MOST_NAMED = 20;
 export async function cancelJob(view) {
   await ask({
     title: 'Cancel this job?',
-    text: view.job.state === 'RUNNING' ? 'Its worker is told to stop, and has a grace period to do so.' : 'It will not run.',
+    text: view.job.state === 'RUNNING' ? 'Its worker is asked to stop, within the cancel grace period.' : 'It will not run.',
     reason: true,
     confirm: 'Cancel the job',
     danger: true,
@@ -38,11 +38,11 @@ export async function cancelJob(view) {
 export async function retryJob(view) {
   await ask({
     title: 'Retry this job?',
-    text: 'It goes back into its queue with fresh budgets; steps that are done stay done.',
+    text: 'It is requeued with new retry budgets. Completed steps are not repeated.',
     confirm: 'Retry the job',
     act: async () => {
       await post(jobPath(view.jobId, '/retry'));
-      return 'Put back into its queue';
+      return 'Requeued';
     },
   });
   view.refresh(0);
@@ -55,14 +55,14 @@ function drops({ steps }, action, stepId) {
   const done = steps.filter((step) => step.state === 'DONE' && step.stepIndex >= from).map((step) => clipped(step.stepId, 60));
   if (done.length === 0) return '';
   const more = done.length > MOST_NAMED ? ` and ${count(done.length - MOST_NAMED)} more` : '';
-  return ` These are done, and will be done again: ${done.slice(0, MOST_NAMED).join(', ')}${more}.`;
+  return ` These completed steps will run again: ${done.slice(0, MOST_NAMED).join(', ')}${more}.`;
 }
 
 /** What follows from how the job stands just now. */
 function besides({ job }, action) {
-  if (action === 'accept_step') return job.liveControl?.paused ? ' It is paused as well, and stays so until you resume it.' : '';
+  if (action === 'accept_step') return job.liveControl?.paused ? ' The job is also paused, until you resume it.' : '';
   if (!DROPPING.includes(action) || ACTIVE.includes(job.state)) return '';
-  return ` The job goes back into its queue${job.result != null ? ', and its result is gone until there is a new one' : ''}.`;
+  return ` The job is requeued${job.result != null ? ', and its result is deleted until it has a new one' : ''}.`;
 }
 
 export async function control(view, action, stepId) {
@@ -75,7 +75,7 @@ export async function control(view, action, stepId) {
     danger: DROPPING.includes(action) || action === 'takeover',
     act: async ({ reason }) => {
       await post(jobPath(view.jobId, '/control'), { action, ...(stepId ? { stepId } : {}), ...(reason ? { reason } : {}) });
-      return 'Asked; its worker hears of it within a second or so';
+      return 'Command sent; its worker receives it within about a second';
     },
   });
   view.refresh(0);
@@ -88,7 +88,7 @@ export function actions(view) {
   const held = asked?.paused || asked?.takeover;
   // Only what runs in steps can be held between them.
   const inSteps = job.kind === 'workspace' || view.steps.length > 0;
-  return html`<div class="actions" role="group" aria-label="What can be asked of this job">
+  return html`<div class="actions" role="group" aria-label="Commands to this job">
     ${DEAD.includes(job.state) ? html`<button type="button" class="primary" @click=${() => retryJob(view)}>Retry …</button>` : nothing}
     ${active && held ? html`<button type="button" class="primary" @click=${() => control(view, 'resume')}>Resume …</button>` : nothing}
     ${active && !held && inSteps ? html`<button type="button" @click=${() => control(view, 'pause')}>Pause …</button>` : nothing}

@@ -30,7 +30,7 @@ export function facts({ job }) {
     ['Queue', html`<a class="cut" href="#/queues/${encodeURIComponent(job.queue)}">${job.queue}</a>`],
     ['Priority', job.priority],
     ['Attempt', html`${count(job.attempt)} <span class="dim">(${job.failures} of ${job.maxAttempts} failures, ${job.crashes} of ${job.maxCrashes} crashes)</span>`],
-    ['Worker', job.worker && cut(job.worker)],
+    ['Worker', job.workerId && cut(job.workerId)],
     ['Created', time(job.createdAt)],
     ['Due', time(job.runAt)],
     ['Started', job.startedAt && time(job.startedAt)],
@@ -39,10 +39,10 @@ export function facts({ job }) {
     ['Last heartbeat', job.heartbeatAt && time(job.heartbeatAt)],
     ['Lease ends', job.leaseExpiresAt && time(job.leaseExpiresAt)],
     ['Deadline', job.deadline && time(job.deadline)],
-    ['Cancel asked', job.cancelRequestedAt && html`${time(job.cancelRequestedAt)} ${cut(job.cancelReason)}`],
+    ['Cancel requested', job.cancelRequestedAt && html`${time(job.cancelRequestedAt)} ${cut(job.cancelReason)}`],
     ['Tenant', job.tenant !== 'default' && cut(job.tenant)],
     ['Workspace', job.workspace !== 'default' && cut(job.workspace)],
-    ['Run', job.run !== job.id && html`${jobsLink({ run: job.run }, 'its jobs')} <span class="dim cut">${clipped(job.runKey, 80)}</span>`],
+    ['Run', job.runId !== job.id && html`${jobsLink({ runId: job.runId }, 'its jobs')} <span class="dim cut">${clipped(job.runKey, 80)}</span>`],
     ['Unique key', job.uniqueKey && cut(job.uniqueKey)],
     ['Concurrency key', job.concurrencyKey && cut(job.concurrencyKey)],
     ['Asset', job.assetId && cut(job.assetId)],
@@ -112,7 +112,7 @@ export function attemptTable(view) {
   };
   return html`<section aria-labelledby="attempts"><h2 id="attempts">Attempts</h2>
     <div class="scroll"><table><thead><tr><th class="r">#</th><th>Outcome</th><th>Worker</th><th class="r">Started</th><th class="r">Took</th><th class="bars"><span class="hidden">Beside the longest</span></th><th>Failure</th></tr></thead>
-      <tbody>${view.attempts.length === 0 ? empty(7, 'None yet') : [...view.attempts].reverse().slice(0, MOST_EVENTS).map((each) => html`<tr><td class="r num">${each.attempt}</td><td>${badge(each.outcome)}</td><td>${cut(each.worker)}</td>
+      <tbody>${view.attempts.length === 0 ? empty(7, 'None yet') : [...view.attempts].reverse().slice(0, MOST_EVENTS).map((each) => html`<tr><td class="r num">${each.attempt}</td><td>${badge(each.outcome)}</td><td>${cut(each.workerId)}</td>
         <td class="r num">${time(each.startedAt)}</td><td class="r num">${span(took(each))}</td>
         <td class="bars"><svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect class="s-${each.outcome.toLowerCase()}" width=${(100 * took(each)) / longest} height="1"></rect></svg></td>
         <td>${alike(each)}${each.failure ? html`<details><summary class="cut long">${clipped(each.failure.message, 160)} <span class="code">${clipped(each.failure.code, 60)}</span></summary><pre class="text">${clipped(`${each.failure.message}\n\n${each.failure.stackTrace ?? ''}`, MOST_TEXT)}</pre></details>` : html`<span class="dim">–</span>`}</td></tr>`)}</tbody></table></div></section>`;

@@ -1,4 +1,4 @@
-/** One job: all that is known of it, and all that can be asked of it. */
+/** One job: its state, steps, attempts and events, and the commands that can be sent to it. */
 import { html, nothing } from 'lit';
 import { clipped, count } from './format.js';
 import { dependencyGraph } from './graph.js';
@@ -70,7 +70,7 @@ class JobView extends View {
   }
 
   async read(signal) {
-    const { events, attempts, steps, artifacts, dependencies, ...job } = await get(jobPath(this.jobId, '?with=events,attempts,steps,artifacts,dependencies'), signal);
+    const { events, attempts, steps, artifacts, dependencies, ...job } = await get(jobPath(this.jobId, '?include=events,attempts,steps,artifacts,dependencies'), signal);
     if (signal.aborted) return;
     Object.assign(this, { job, events, attempts, steps, artifacts, dependencies });
     this.#readLog();
@@ -87,7 +87,7 @@ class JobView extends View {
     try {
       do {
         this.#rung = false;
-        const { parts, next, skipped } = await get(`${jobPath(jobId, '/log')}${query({ after: this.log.next })}`);
+        const { parts, next, skipped } = await get(`${jobPath(jobId, '/log')}${query({ cursor: this.log.next })}`);
         if (jobId === this.jobId && (parts.length || skipped)) this.log = { parts: joined(skipped ? [] : this.log.parts, parts), next, skipped: skipped || this.log.skipped };
       } while (this.#rung && jobId === this.jobId && this.isConnected);
     } catch {
@@ -139,8 +139,8 @@ class JobView extends View {
   /** Where it comes from: its run and its parent. */
   #crumbs(job) {
     return html`<nav class="crumbs" aria-label="Where it belongs"><a href="#/jobs">Jobs</a>
-      ${job.run !== job.id ? html`› ${jobsLink({ run: job.run }, `run …${job.run.slice(-8)}`)}` : nothing}
-      ${job.parent ? html`› <a href="#/jobs/${encodeURIComponent(job.parent)}">parent …${job.parent.slice(-8)}</a>` : nothing}
+      ${job.runId !== job.id ? html`› ${jobsLink({ runId: job.runId }, `run …${job.runId.slice(-8)}`)}` : nothing}
+      ${job.parentId ? html`› <a href="#/jobs/${encodeURIComponent(job.parentId)}">parent …${job.parentId.slice(-8)}</a>` : nothing}
       › <span class="mono">…${job.id.slice(-8)}</span></nav>`;
   }
 
@@ -179,7 +179,7 @@ class JobView extends View {
   }
 
   #curl() {
-    const key = this.session?.until ? ` -H "Authorization: Bearer $HOLDFAST_KEY"` : '';
+    const key = this.session?.expiresAt ? ` -H "Authorization: Bearer $HOLDFAST_KEY"` : '';
     return `curl -s${key} '${location.origin}${jobPath(this.job.id)}'`;
   }
 
@@ -188,7 +188,7 @@ class JobView extends View {
     const { heldBy, recovery, paused, takeover } = asked ?? {};
     const place = takeover && this.events.findLast((event) => event.type === 'task.control.recovery.ack' && event.data?.action === 'takeover')?.data.workspace;
     return html`${heldBy ? html`<p class="dim wrap">${takeover ? 'Taken over' : 'Paused'} by ${heldBy.requestedBy}: ${clipped(heldBy.reason, 300)}</p>` : nothing}
-      ${recovery ? html`<p class="dim wrap">${recovery.action}${recovery.stepId ? ` of '${clipped(recovery.stepId, 60)}'` : ''} is asked for by ${recovery.requestedBy}: ${clipped(recovery.reason, 300)}${paused || takeover ? '; it waits until the job is resumed' : ''}</p>` : nothing}
+      ${recovery ? html`<p class="dim wrap">${recovery.action}${recovery.stepId ? ` of '${clipped(recovery.stepId, 60)}'` : ''} was requested by ${recovery.requestedBy}: ${clipped(recovery.reason, 300)}${paused || takeover ? '; it starts when the job is resumed' : ''}</p>` : nothing}
       ${place ? html`<div class="actions"><span>Its workspace is <span class="mono wrap">${clipped(place, 600)}</span></span> ${copyButton(place, 'path')}</div>` : nothing}`;
   }
 }

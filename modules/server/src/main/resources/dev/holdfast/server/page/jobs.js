@@ -94,7 +94,7 @@ class Jobs extends View {
       jobs = [...jobs, ...page.jobs];
       const more = Boolean(page.next) && jobs.length < PAGE;
       this.searching = more && Date.now() - began < PATIENCE_MS;
-      Object.assign(this, { jobs: jobs.length || !this.searching ? jobs : this.jobs, next: page.next ?? null, searched: page.allSearched });
+      Object.assign(this, { jobs: jobs.length || !this.searching ? jobs : this.jobs, next: page.next ?? null, searched: page.searchComplete });
     } while (this.searching);
   }
 

@@ -26,13 +26,13 @@ const workerVerb = (action, text) => ({ worker, supervisor }) => ({
   act: () =>
     ask({
       title: `${text.replace(' worker', '')} ${worker}?`,
-      text: action === 'resume' ? 'It takes jobs again; a process that was stopped or has failed is started.' : 'Its process ends, with time to finish the jobs it holds.',
+      text: action === 'resume' ? 'It claims jobs again. If its process was stopped or has failed, it is started.' : 'Its process gets time to finish its jobs, and ends.',
       reason: true,
       confirm: text,
       danger: action === 'stop',
       act: async ({ reason }) => {
         await post(`/v1/workers/${encodeURIComponent(worker)}/${action}`, { supervisor, ...(reason ? { reason } : {}) });
-        return `Asked ${worker} to ${action}`;
+        return `Sent ${action} to ${worker}`;
       },
     }),
 });
@@ -92,12 +92,12 @@ const WORDS = {
 /** A problem of a newer server is shown in the server's words. */
 function worded(problem) {
   const p = problem.parameters ?? {};
-  const { text, todo = [], bad = false } = WORDS[problem.code]?.(p) ?? { text: problem.what, todo: p.queue ? [show(`queue:${p.queue}`)] : [] };
-  return { text, todo, bad, note: WORDS[problem.code] ? null : problem.doNextCommand };
+  const { text, todo = [], bad = false } = WORDS[problem.code]?.(p) ?? { text: problem.message, todo: p.queue ? [show(`queue:${p.queue}`)] : [] };
+  return { text, todo, bad, note: WORDS[problem.code] ? null : problem.cliHint };
 }
 
 /** All jobs that failed, not only those of the last hour: they stay until somebody does something. */
-export const failedJobs = (failed) => ({ code: 'jobs_failed', parameters: { jobs: failed.jobs }, text: `${count(failed.jobs)}${failed.more ? ' or more' : ''} failed ${is(failed.jobs, 'job', 'jobs')}` });
+export const failedJobs = (failed) => ({ code: 'jobs_failed', parameters: { jobs: failed.count }, text: `${count(failed.count)}${failed.more ? ' or more' : ''} failed ${is(failed.count, 'job', 'jobs')}` });
 
 /** One row a problem. */
 export function problemRow(problem, view) {

@@ -53,21 +53,21 @@ class QueueView extends View {
   }
 
   async #limits() {
-    const { maxRunning, rateLimit, rateSpanMs } = this.status;
+    const { maxRunning, rateLimit } = this.status;
     await ask({
       title: `Limits of ${this.queue}`,
       text: 'Over all workers together. An empty field is no limit.',
       fields: [
         { name: 'maxRunning', label: 'Jobs that run at once', type: 'number', min: 1, value: maxRunning ?? '' },
-        { name: 'starts', label: 'Jobs that start', type: 'number', min: 1, value: rateLimit ?? '' },
-        { name: 'seconds', label: 'in so many seconds', type: 'number', min: 0.001, step: 'any', value: rateSpanMs ? rateSpanMs / 1000 : '' },
+        { name: 'starts', label: 'Jobs that start', type: 'number', min: 1, value: rateLimit?.starts ?? '' },
+        { name: 'seconds', label: 'in so many seconds', type: 'number', min: 0.001, step: 'any', value: rateLimit ? rateLimit.periodMs / 1000 : '' },
       ],
       confirm: 'Set limits',
       act: async (form) => {
         if (Boolean(form.starts) !== Boolean(form.seconds)) throw new Error('A rate needs both a number of jobs and a number of seconds');
         await put(`/v1/queues/${encodeURIComponent(this.queue)}/limits`, {
           ...(form.maxRunning ? { maxRunning: Number(form.maxRunning) } : {}),
-          ...(form.starts ? { rate: { starts: Number(form.starts), perMs: Math.round(Number(form.seconds) * 1000) } } : {}),
+          ...(form.starts ? { rateLimit: { starts: Number(form.starts), periodMs: Math.round(Number(form.seconds) * 1000) } } : {}),
         });
         return `The limits of ${this.queue} are set`;
       },
@@ -94,9 +94,9 @@ class QueueView extends View {
         ${tile('Delayed', count(now.delayed ?? status?.delayed), 'pending')}
         ${tile('Waiting', count(now.waiting ?? status?.waiting), 'waiting')}
         ${tile('Failed, 5 min', count(now.failed), 'failed')}
-        <div class="tile"><span class="dim">Jobs a second</span><b class="num">${rate(now.ratePerSecond)}</b></div>
-        <div class="tile"><span class="dim">Oldest due</span><b class="num">${status?.due ? span(status.oldestMs) : '–'}</b></div>
-        <div class="tile"><span class="dim">Rate limit</span><b class="num">${status?.rateLimit ? `${count(status.rateLimit)} in ${span(status.rateSpanMs)}` : '–'}</b></div>
+        <div class="tile"><span class="dim">Jobs per second</span><b class="num">${rate(now.ratePerSecond)}</b></div>
+        <div class="tile"><span class="dim">Oldest due</span><b class="num">${status?.due ? span(status.oldestDueAgeMs) : '–'}</b></div>
+        <div class="tile"><span class="dim">Rate limit</span><b class="num">${status?.rateLimit ? `${count(status.rateLimit.starts)} per ${span(status.rateLimit.periodMs)}` : '–'}</b></div>
       </div>
       ${this.problems?.length ? html`<ul class="problems">${this.problems.map((each) => problemRow(each, this))}</ul>` : nothing}
       <div class="columns">
@@ -117,8 +117,8 @@ class QueueView extends View {
   #workers() {
     const all = this.workers ?? [];
     return html`<div class="scroll"><table><thead><tr><th>Worker</th><th>Status</th><th>Current job</th><th class="r">Jobs</th><th class="r">Restarts</th></tr></thead>
-      <tbody>${all.length === 0 ? empty(5, this.workers ? 'No worker serves it' : 'Loading …') : repeat(all, (each) => `${each.component} ${each.supervisor ?? each.worker}`, (each) => html`<tr><td>${cut(each.component)}</td><td>${badge(each.status)} ${each.paused ? badge('paused') : nothing}</td>
-        <td>${each.currentJob ? jobLink(each.currentJob) : html`<span class="dim">–</span>`}</td><td class="r num">${count(each.jobs)}</td><td class="r num">${count(each.restarts)}</td></tr>`)}</tbody></table></div>`;
+      <tbody>${all.length === 0 ? empty(5, this.workers ? 'No worker serves it' : 'Loading …') : repeat(all, (each) => `${each.component} ${each.supervisor ?? each.workerId}`, (each) => html`<tr><td>${cut(each.component)}</td><td>${badge(each.status)} ${each.pausedByOperator ? badge('paused') : nothing}</td>
+        <td>${each.currentJob ? jobLink(each.currentJob) : html`<span class="dim">–</span>`}</td><td class="r num">${count(each.runningJobs)}</td><td class="r num">${count(each.restarts)}</td></tr>`)}</tbody></table></div>`;
   }
 }
 

@@ -44,8 +44,8 @@ class Queues extends View {
       ${this.trouble()}
       <div class="scroll"><table>
         <thead><tr><th>Queue</th><th class="r">Due</th><th class="r">Running</th><th class="r">Limit</th><th class="r">Retrying</th><th class="r">Delayed</th><th class="r">Waiting</th>
-          <th class="r">A second</th><th class="r">Failed, 5 min</th><th class="r">Oldest due</th><th>Rate limit</th>${this.mayOperateAll ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
-        <tbody>${rows.length === 0 ? empty(12, this.queues ? 'There is no queue yet: it is there with its first job' : 'Reading …') : repeat(rows, (row) => row.name, (row) => this.#row(row))}</tbody>
+          <th class="r">Per second</th><th class="r">Failed, 5 min</th><th class="r">Oldest due</th><th>Rate limit</th>${this.mayOperateAll ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
+        <tbody>${rows.length === 0 ? empty(12, this.queues ? 'No queues yet: a queue appears with its first job' : 'Loading …') : repeat(rows, (row) => row.name, (row) => this.#row(row))}</tbody>
       </table></div>`;
   }
 
@@ -60,8 +60,8 @@ class Queues extends View {
       <td class="r num">${count(now.retrying)}</td><td class="r num">${count(now.delayed)}</td><td class="r num">${count(now.waiting)}</td>
       <td class="r num">${rate(now.ratePerSecond)}</td>
       <td class="r num">${now.failed ? html`<a class="badtext" href="#/jobs?state=FAILED&queue=${encodeURIComponent(row.name)}">${count(now.failed)}</a>` : count(now.failed)}</td>
-      <td class="r num">${now.pending ? span(row.oldestMs) : html`<span class="dim">–</span>`}</td>
-      <td class="num">${row.rateLimit ? `${count(row.rateLimit)} in ${span(row.rateSpanMs)}` : html`<span class="dim">–</span>`}</td>
+      <td class="r num">${now.pending ? span(row.oldestDueAgeMs) : html`<span class="dim">–</span>`}</td>
+      <td class="num">${row.rateLimit ? `${count(row.rateLimit.starts)} per ${span(row.rateLimit.periodMs)}` : html`<span class="dim">–</span>`}</td>
       ${this.mayOperateAll
         ? html`<td class="r">${paused
             ? html`<button type="button" class="small" @click=${() => this.#pause(row.name, 'resume')}>Resume</button>`

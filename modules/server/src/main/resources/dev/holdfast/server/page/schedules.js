@@ -20,7 +20,7 @@ function parsed(text) {
 /** Fields that the form does not have stay as they are. */
 function changed(before, form) {
   const kept = before ? { priority: before.priority, maxCrashes: before.maxCrashes, ...(before.maxAttempts ? { maxAttempts: before.maxAttempts } : {}), ...(before.timeoutMs ? { timeoutMs: before.timeoutMs } : {}) } : {};
-  return { ...kept, cron: form.cron, zone: form.zone || 'UTC', kind: form.kind, queue: form.queue || 'default', missed: form.missed, overlap: form.overlap === 'yes', payload: parsed(form.payload) };
+  return { ...kept, cron: form.cron, zone: form.zone || 'UTC', kind: form.kind, queue: form.queue || 'default', missedFires: form.missedFires, allowOverlap: form.allowOverlap === 'yes', payload: parsed(form.payload) };
 }
 
 class Schedules extends View {
@@ -33,7 +33,7 @@ class Schedules extends View {
   }
 
   async read(signal) {
-    this.schedules = this.session?.tenant === '*' ? (await get('/v1/schedules', signal)).schedules : [];
+    this.schedules = this.session?.tenant === null ? (await get('/v1/schedules', signal)).schedules : [];
   }
 
   async #do(name, verb) {
@@ -79,14 +79,14 @@ class Schedules extends View {
         { name: 'kind', label: 'Kind', required: true, value: before?.kind ?? '' },
         { name: 'queue', label: 'Queue', value: before?.queue ?? 'default' },
         { name: 'payload', label: 'Payload', rows: 4, value: JSON.stringify(before?.payload ?? {}, null, 2) },
-        { name: 'missed', label: 'For missed times, fire', options: MISSED, value: before?.missed ?? 'ONCE' },
-        { name: 'overlap', label: 'While its last job has not ended, fire again', options: ['yes', 'no'], value: before?.overlap === false ? 'no' : 'yes' },
+        { name: 'missedFires', label: 'For missed times, fire', options: MISSED, value: before?.missedFires ?? 'ONCE' },
+        { name: 'allowOverlap', label: 'While its last job has not ended, fire again', options: ['yes', 'no'], value: before?.allowOverlap === false ? 'no' : 'yes' },
       ],
       confirm: before ? 'Change' : 'Create',
       act: async (form) => {
         const name = before?.name ?? form.name;
-        const { nextAt } = await put(path(name), changed(before, form));
-        return `${name} fires next ${moment(nextAt)}`;
+        const { nextFireAt } = await put(path(name), changed(before, form));
+        return `${name} fires next ${moment(nextFireAt)}`;
       },
     });
     this.refresh(0);
@@ -104,10 +104,10 @@ class Schedules extends View {
 
   #row(each) {
     const button = (text, act) => html`<button type="button" class="small" aria-label="${text} ${each.name}" @click=${act}>${text}</button>`;
-    return html`<tr><td>${cut(each.name)} ${each.pausedAt ? badge('paused') : nothing} ${each.broken ? html`<span class="badge s-failed" title=${each.broken}>broken</span>` : nothing}</td>
+    return html`<tr><td>${cut(each.name)} ${each.pausedAt ? badge('paused') : nothing} ${each.fireError ? html`<span class="badge s-failed" title=${each.fireError}>broken</span>` : nothing}</td>
       <td class="mono">${each.cron}</td><td>${each.zone}</td><td>${cut(each.kind)}</td><td><a class="cut" href="#/queues/${encodeURIComponent(each.queue)}">${each.queue}</a></td>
       <td class="num">${each.upcoming.length ? each.upcoming.map((at, i) => html`${i ? html`<br>` : nothing}<span class=${i ? 'dim' : ''}>${time(at)}</span>`) : html`<span class="dim">–</span>`}</td>
-      <td class="num">${time(each.lastAt)}<br>${jobsLink({ search: `kind:${each.kind} queue:${each.queue}` }, 'its jobs')}</td>
+      <td class="num">${time(each.lastFiredAt)}<br>${jobsLink({ search: `kind:${each.kind} queue:${each.queue}` }, 'its jobs')}</td>
       ${this.mayOperateAll
         ? html`<td class="r"><span class="buttons">${button('Run now', () => this.#run(each.name))}${button(each.pausedAt ? 'Resume' : 'Pause', () => this.#do(each.name, each.pausedAt ? 'resume' : 'pause'))}${button('Change', () => this.#edit(each))}${button('Delete', () => this.#remove(each.name))}</span></td>`
         : nothing}</tr>`;

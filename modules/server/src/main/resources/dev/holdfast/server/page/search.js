@@ -35,8 +35,8 @@ export const statesOf = (search) => (termOf(search, 'state') ?? '').toUpperCase(
 export const isContent = (search) => terms(search).some(({ name }) => !name || name === 'code' || name === 'failure' || name.startsWith('payload.'));
 
 /** Links of other pages, and bookmarks, have a parameter for each thing. */
-export function fromFilter({ search = '', state, queue, kind, minutes, run, parent, q }) {
-  const named = { state: state?.toLowerCase(), queue, kind, age: minutes && `<${minutes}m`, run, parent };
+export function fromFilter({ search = '', state, queue, kind, minutes, runId, parentId, q }) {
+  const named = { state: state?.toLowerCase(), queue, kind, age: minutes && `<${minutes}m`, run: runId, parent: parentId };
   const whole = Object.entries(named).reduce((rest, [name, value]) => (value ? withTerm(rest, name, value) : rest), search);
   return [whole, q && quoted(q)].filter(Boolean).join(' ');
 }

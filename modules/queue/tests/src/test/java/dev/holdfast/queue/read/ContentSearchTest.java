@@ -58,7 +58,7 @@ class ContentSearchTest extends QueueFixture {
     assertThat(failure.code()).isEqualTo(Failure.RETRIES_EXHAUSTED);
     assertThat(failure.root()).isEqualTo(new Failure.Cause("SMTP", "550 mailbox unavailable"));
     // Whatever has no failure is known not to match, so that all is searched.
-    assertThat(queries.page(search("code:SMTP")).allSearched()).isTrue();
+    assertThat(queries.page(search("code:SMTP")).searchComplete()).isTrue();
   }
 
   @Test
@@ -86,7 +86,7 @@ class ContentSearchTest extends QueueFixture {
 
     // Its signature finds its jobs, and nothing else.
     assertThat(found("failure:" + group.signature())).hasSize(2).contains(latest);
-    assertThat(queries.count(search("failure:" + group.signature()), 10).jobs()).isEqualTo(2);
+    assertThat(queries.count(search("failure:" + group.signature()), 10).count()).isEqualTo(2);
     assertThat(queries.failures("nobody", 10).groups()).isEmpty();
   }
 
@@ -112,8 +112,8 @@ class ContentSearchTest extends QueueFixture {
     JobId done = add(Job.of("fetch"));
     queue.settle(succeed(claimOne()));
     JobId open = add(Job.of("clean").queue("other"));
-    JobId job = add(Job.of("load").after(done, open));
-    JobId last = add(Job.of("mail").after(job));
+    JobId job = add(Job.of("load").dependsOn(done, open));
+    JobId last = add(Job.of("mail").dependsOn(job));
     JobDependencies dependencies = queries.dependencies(job);
     assertThat(dependencies.dependsOn())
         .extracting(JobDependencies.Related::id)

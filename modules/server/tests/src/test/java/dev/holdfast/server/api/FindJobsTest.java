@@ -59,7 +59,7 @@ class FindJobsTest extends ServerTest {
         .isEqualTo(failed.toString());
     assertThat(get("/v1/jobs" + search("payload.to:ada age:<1h")).at("/jobs/0/id").asText())
         .isEqualTo(other.toString());
-    assertThat(get("/v1/jobs/count" + search("kind:mail")).get("jobs").asInt()).isEqualTo(2);
+    assertThat(get("/v1/jobs/count" + search("kind:mail")).get("count").asInt()).isEqualTo(2);
     assertThat(get("/v1/jobs" + search("kind:mail") + "&state=FAILED").get("jobs")).hasSize(1);
     assertThat(get("/v1/jobs/counts" + search("kind:mail")).get("rows")).hasSize(2);
     client.get("/v1/jobs" + search("state:gone"), null).is(422, "bad_search");
@@ -89,8 +89,8 @@ class FindJobsTest extends ServerTest {
   void a_job_says_what_it_waits_for_and_only_to_those_who_may_see_it() {
     JobId own = holdfast.enqueue(Job.of("fetch").owner("acme", "w")).id();
     JobId others = holdfast.enqueue(Job.of("fetch")).id();
-    JobId job = holdfast.enqueue(Job.of("load").owner("acme", "w").after(own, others)).id();
-    JsonNode all = get("/v1/jobs/" + job + "?with=dependencies").get("dependencies");
+    JobId job = holdfast.enqueue(Job.of("load").owner("acme", "w").dependsOn(own, others)).id();
+    JsonNode all = get("/v1/jobs/" + job + "?include=dependencies").get("dependencies");
     assertThat(all.get("dependsOn").findValuesAsText("id"))
         .containsExactlyInAnyOrder(own.toString(), others.toString());
     assertThat(get("/v1/jobs/" + own + "/dependencies").at("/dependents/0/state").asText())
@@ -115,7 +115,7 @@ class FindJobsTest extends ServerTest {
     assertThat(problem.at("/parameters/jobs").asInt()).isEqualTo(1);
     holdfast.admin().pauseAll();
     JsonNode paused = get("/v1/info").at("/problems/0");
-    assertThat(paused.get("what").asText()).doesNotContainPattern(":\\d\\d\\.\\d+Z");
+    assertThat(paused.get("message").asText()).doesNotContainPattern(":\\d\\d\\.\\d+Z");
     assertThat(paused.at("/parameters/since").asText()).endsWith("Z");
   }
 }

@@ -157,7 +157,7 @@ class FindPageTest extends InBrowser {
     browser.awaitElement("tr:has(.s-pending) input[type=checkbox]").click();
     browser.press("Retry …");
     browser.answer("", "Retry 1 job");
-    browser.awaitText("1 put back");
+    browser.awaitText("1 requeued");
   }
 
   // ---- failures
@@ -193,7 +193,7 @@ class FindPageTest extends InBrowser {
     browser.press("Resume all workers");
     browser.awaitNoText("All workers are paused since");
     browser.press("//li[@data-code='queue_paused']", "Resume queue");
-    browser.awaitText("Nothing. All is well.");
+    browser.awaitText("No problems.");
     assertThat(client.get("/v1/queues/work", null).ok().get("pausedAt").isNull()).isTrue();
   }
 
@@ -202,8 +202,8 @@ class FindPageTest extends InBrowser {
   @Test
   void a_waiting_job_says_what_it_waits_for() {
     JobId first = holdfast.enqueue(Job.of("fetch").queue("other")).id();
-    JobId job = holdfast.enqueue(Job.of("load").queue("other").after(first)).id();
-    JobId last = holdfast.enqueue(Job.of("mail").queue("other").after(job)).id();
+    JobId job = holdfast.enqueue(Job.of("load").queue("other").dependsOn(first)).id();
+    JobId last = holdfast.enqueue(Job.of("mail").queue("other").dependsOn(job)).id();
     open("#/jobs/" + job);
     browser.awaitText("Waits for 1 job to end.", "pending · " + end(first));
     browser.awaitText("waiting · " + end(last));
@@ -257,7 +257,7 @@ class FindPageTest extends InBrowser {
     browser.awaitText("nightly fires next", "0 3 * * *");
     JsonNode made = client.get("/v1/schedules/nightly", null).ok();
     assertThat(made.get("upcoming")).hasSize(5);
-    assertThat(made.at("/upcoming/0")).isEqualTo(made.get("nextAt"));
+    assertThat(made.at("/upcoming/0")).isEqualTo(made.get("nextFireAt"));
     browser.press("Run now nightly");
     browser.answer("", "Run now");
     browser.awaitText("Enqueued …");
@@ -298,10 +298,10 @@ class FindPageTest extends InBrowser {
     browser.awaitText("A rate needs both");
     browser.type("dialog input[name=seconds]", "60");
     browser.answer("", "Set limits");
-    browser.awaitText("0 of 7", "100 in 1 min");
+    browser.awaitText("0 of 7", "100 per 1 min");
     JsonNode queue = client.get("/v1/queues/work", null).ok();
     assertThat(queue.get("maxRunning").asInt()).isEqualTo(7);
-    assertThat(queue.get("rateSpanMs").asLong()).isEqualTo(60_000);
+    assertThat(queue.at("/rateLimit/periodMs").asLong()).isEqualTo(60_000);
     browser.press("Pause");
     browser.awaitText("Queue work is paused");
   }
