@@ -12,6 +12,7 @@ import dev.holdfast.app.admin.StatsCommand;
 import dev.holdfast.app.admin.WorkersCommand;
 import dev.holdfast.app.cli.Version;
 import dev.holdfast.app.jobs.EnqueueCommand;
+import dev.holdfast.app.jobs.FailuresCommand;
 import dev.holdfast.app.jobs.JobsCommand;
 import dev.holdfast.app.run.DemoCommand;
 import dev.holdfast.app.run.DevCommand;
@@ -48,6 +49,7 @@ final class HoldfastCommand {
           SuperviseCommand.class,
           EnqueueCommand.class,
           JobsCommand.class,
+          FailuresCommand.class,
           QueuesCommand.class,
           WorkersCommand.class,
           SchedulesCommand.class,

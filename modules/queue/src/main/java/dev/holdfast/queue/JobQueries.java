@@ -23,6 +23,9 @@ import dev.holdfast.model.ops.Holder;
 import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.ops.Throughput;
 import dev.holdfast.model.ops.Warnings;
+import dev.holdfast.model.search.FailureGroups;
+import dev.holdfast.model.search.JobCounts;
+import dev.holdfast.model.search.JobDependencies;
 import dev.holdfast.model.value.Moment;
 import dev.holdfast.queue.admin.Dispatches;
 import dev.holdfast.queue.admin.HandledKinds;
@@ -32,11 +35,14 @@ import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.read.Artifacts;
 import dev.holdfast.queue.read.ChangedJobs;
 import dev.holdfast.queue.read.Count;
+import dev.holdfast.queue.read.CountsOfJobs;
+import dev.holdfast.queue.read.FailuresBySignature;
 import dev.holdfast.queue.read.FinishedJobs;
 import dev.holdfast.queue.read.Holders;
 import dev.holdfast.queue.read.JobReader;
 import dev.holdfast.queue.read.JobStates;
 import dev.holdfast.queue.read.RecentThroughput;
+import dev.holdfast.queue.read.RelatedJobs;
 import dev.holdfast.queue.read.Search;
 import dev.holdfast.queue.recover.CountWarnings;
 import dev.holdfast.queue.report.Log;
@@ -61,7 +67,7 @@ public final class JobQueries {
     return database.run("find", connection -> JobReader.find(connection, job));
   }
 
-  /** All jobs of the filter, however long it takes; a text is searched for in the newest only. */
+  /** All jobs of the filter, however long it takes. */
   public List<JobStatus> list(JobFilter filter) {
     return database.run("list", connection -> Search.list(connection, filter));
   }
@@ -84,6 +90,21 @@ public final class JobQueries {
   public JobPage briefPage(JobFilter filter) {
     return database.run(
         "briefPage", connection -> Search.page(connection, filter, JobReader.Detail.NONE));
+  }
+
+  /** How many jobs there are in each state, queue and kind, among the newest of the filter. */
+  public JobCounts counts(JobFilter filter) {
+    return database.run("counts", connection -> CountsOfJobs.of(connection, filter));
+  }
+
+  /** The jobs that a job depends on, and those that depend on it. */
+  public JobDependencies dependencies(JobId job) {
+    return database.run("dependencies", connection -> RelatedJobs.of(connection, job));
+  }
+
+  /** What FAILED jobs failed of, grouped by signature, the latest first. */
+  public FailureGroups failures(@Nullable String tenant, int most) {
+    return database.run("failures", connection -> FailuresBySignature.of(connection, tenant, most));
   }
 
   public List<JobEvent> timeline(JobId job) {

@@ -31,6 +31,7 @@ import dev.holdfast.queue.notify.QueueNotifier;
 import dev.holdfast.queue.read.JobStates;
 import dev.holdfast.queue.report.AppendLog;
 import dev.holdfast.queue.report.Publish;
+import dev.holdfast.queue.schedule.FireSchedules;
 import dev.holdfast.queue.settle.Backoff;
 import dev.holdfast.queue.settle.Complete;
 import dev.holdfast.queue.settle.Settle;
@@ -43,6 +44,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -104,6 +106,12 @@ public final class JobQueue {
     return database.transact(
         "enqueueOnce",
         connection -> EnqueueIdempotent.once(connection, enqueue, scope, key, digest, jobs));
+  }
+
+  /** Enqueues the job of a schedule now; empty when there is no such schedule. */
+  public Optional<Enqueued> runSchedule(String name) {
+    return database.transact(
+        "runSchedule", connection -> FireSchedules.now(connection, enqueue, name));
   }
 
   public Claimed claim(String queue, int most, String worker, Duration lease) {

@@ -8,6 +8,7 @@ import dev.holdfast.server.api.ArtifactsApi;
 import dev.holdfast.server.api.CommandsApi;
 import dev.holdfast.server.api.EnqueueApi;
 import dev.holdfast.server.api.EventsApi;
+import dev.holdfast.server.api.FailuresApi;
 import dev.holdfast.server.api.HistoryApi;
 import dev.holdfast.server.api.JobsApi;
 import dev.holdfast.server.api.KeysApi;
@@ -183,12 +184,14 @@ public final class HoldfastServer implements AutoCloseable {
             .routes());
     routes.addAll(new EnqueueApi(queue.jobs(), queue.queries()).routes());
     routes.addAll(
-        new OperateApi(queue.jobs(), queue.queries(), options.timings().cancelGrace()).routes());
+        new OperateApi(queue.jobs(), queue.queries(), options.timings().cancelGrace(), clock)
+            .routes());
     routes.addAll(new CommandsApi(queue.jobs(), queue.queries()).routes());
-    routes.addAll(new JobsApi(queue.queries()).routes());
+    routes.addAll(new JobsApi(queue.queries(), clock).routes());
+    routes.addAll(new FailuresApi(queue.queries()).routes());
     routes.addAll(new ArtifactsApi(queue.queries(), options.artifacts()).routes());
     routes.addAll(new QueuesApi(queue.admin(), allowList).routes());
-    routes.addAll(new SchedulesApi(queue.admin()).routes());
+    routes.addAll(new SchedulesApi(queue.admin(), queue.jobs()).routes());
     routes.addAll(new KeysApi(queue.access(), authenticator, keyring, clock).routes());
     routes.addAll(new SessionApi(authenticator, sessions, isByTls(options)).routes());
     routes.addAll(new PageApi().routes());

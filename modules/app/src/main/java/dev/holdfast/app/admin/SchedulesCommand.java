@@ -12,6 +12,7 @@ import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.ScheduleResource;
+import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.Schedule;
@@ -28,7 +29,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Schedules: list, set, pause, resume, remove. */
+/** Schedules: list, set, run, pause, resume, remove. */
 @Command(
     name = "schedules",
     description = "Enqueue jobs at certain times, by cron expressions.",
@@ -36,6 +37,7 @@ import picocli.CommandLine.Parameters;
     subcommands = {
       SchedulesCommand.ListCommand.class,
       SchedulesCommand.SetCommand.class,
+      SchedulesCommand.RunCommand.class,
       SchedulesCommand.PauseCommand.class,
       SchedulesCommand.ResumeCommand.class,
       SchedulesCommand.RemoveCommand.class
@@ -168,6 +170,31 @@ public final class SchedulesCommand {
               ExitCode.NOT_FOUND, "there is no schedule " + Failures.oneLine(name));
         }
         System.out.println(name + (verb.test(operator, name) ? done : notDone));
+        return ExitCode.OK;
+      }
+    }
+  }
+
+  /** Out of turn. */
+  @Command(name = "run", description = "Enqueue the job of a schedule now; its times stay.")
+  static final class RunCommand implements Callable<Integer> {
+    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+
+    @Parameters(paramLabel = "NAME", description = "the schedule's name")
+    String name = "";
+
+    @Override
+    public Integer call() {
+      try (Operator operator = reach.open()) {
+        Enqueued enqueued =
+            operator
+                .runSchedule(name)
+                .orElseThrow(
+                    () ->
+                        new CommandException(
+                            ExitCode.NOT_FOUND, "there is no schedule " + Failures.oneLine(name)));
+        System.out.println(
+            enqueued.id() + (enqueued.duplicate() ? "  (the last one has not ended)" : ""));
         return ExitCode.OK;
       }
     }

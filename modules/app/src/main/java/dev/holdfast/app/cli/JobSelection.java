@@ -2,6 +2,8 @@ package dev.holdfast.app.cli;
 
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.search.SearchSyntax;
+import java.time.Instant;
 import java.util.EnumSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -28,15 +30,24 @@ public final class JobSelection {
       description = "only of this kind")
   @Nullable String kind;
 
+  @Option(
+      names = "--search",
+      paramLabel = "SEARCH",
+      description = {
+        "only those found by this, such as",
+        "'age:<1h payload.customer:c499 timeout'"
+      })
+  @Nullable String search;
+
   public boolean isEmpty() {
-    return states == null && queue == null && kind == null;
+    return states == null && queue == null && kind == null && search == null;
   }
 
   public JobFilter filter() {
-    EnumSet<JobState> wanted = EnumSet.noneOf(JobState.class);
-    if (states != null) {
-      wanted.addAll(states);
-    }
-    return JobFilter.ALL.states(wanted).queue(queue).kind(kind);
+    JobFilter found = search == null ? JobFilter.ALL : SearchSyntax.parse(search, Instant.now());
+    return found
+        .states(states == null ? found.states() : EnumSet.copyOf(states))
+        .queue(queue == null ? found.queue() : queue)
+        .kind(kind == null ? found.kind() : kind);
   }
 }

@@ -1,13 +1,18 @@
 package dev.holdfast.app.jobs;
 
+import dev.holdfast.app.cli.JobSelection;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
+import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.CancellationResource;
 import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Plural;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -20,15 +25,17 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "cancel",
     description = {
-      "Cancel jobs.",
+      "Cancel jobs: those named, or all that match --state, --queue, --kind",
+      "and --search.",
       "A job that does not run is cancelled at once; the worker of a running job is",
       "asked to stop it. Exit code 6 when a job has already ended."
     })
 final class JobsCancelCommand implements Callable<Integer> {
   @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final JobSelection selection = new JobSelection();
   @Mixin final JsonOption output = new JsonOption();
 
-  @Parameters(arity = "1..*", paramLabel = "ID", description = "the jobs' ids")
+  @Parameters(arity = "0..*", paramLabel = "ID", description = "the jobs' ids")
   List<String> ids = List.of();
 
   @Option(names = "--cascade", description = "cancel their children, too")
@@ -40,8 +47,64 @@ final class JobsCancelCommand implements Callable<Integer> {
       description = "kept with the job")
   String reason = "requested on the command line";
 
+  @Option(names = "--dry-run", description = "only say how many jobs these are")
+  boolean dryRun;
+
   @Override
   public Integer call() {
+    if (ids.isEmpty() == selection.isEmpty()) {
+      throw new CommandException(
+          ExitCode.USAGE,
+          "name jobs by id, or choose them by --state, --queue, --kind or --search");
+    }
+    if (dryRun && !ids.isEmpty()) {
+      throw new CommandException(ExitCode.USAGE, "--dry-run counts jobs of a filter, not ids");
+    }
+    return ids.isEmpty() ? cancelChosen() : cancelNamed();
+  }
+
+  private int cancelChosen() {
+    JobFilter filter = selection.filter();
+    if (filter.states().isEmpty()) {
+      filter = filter.states(JobState.ACTIVE);
+    } else if (!JobState.ACTIVE.containsAll(filter.states())) {
+      throw new CommandException(ExitCode.USAGE, "jobs that have ended cannot be cancelled");
+    }
+    long[] counts = new long[2];
+    try (Operator operator = reach.open()) {
+      JobsCommand.pages(
+          operator,
+          filter,
+          page -> {
+            if (dryRun) {
+              counts[0] += page.size();
+            } else {
+              Operator.CancelledCounts some = operator.cancelAll(page, cascade, reason);
+              counts[0] += some.cancelled();
+              counts[1] += some.requested() + some.alreadyRequested();
+            }
+          });
+    }
+    print(counts[0], counts[1]);
+    return ExitCode.OK;
+  }
+
+  private void print(long cancelled, long requested) {
+    if (output.json) {
+      Shown.print(
+          dryRun
+              ? Shown.object().put("jobs", cancelled)
+              : Shown.object().put("cancelled", cancelled).put("requested", requested));
+    } else if (dryRun) {
+      System.out.println(Plural.of(cancelled, "job") + " would be cancelled");
+    } else {
+      System.out.println(
+          "%s cancelled, workers of %d were asked to stop"
+              .formatted(Plural.of(cancelled, "job"), requested));
+    }
+  }
+
+  private int cancelNamed() {
     List<JobId> jobs = ids.stream().map(JobId::parse).toList();
     List<Cancellation> all = new ArrayList<>();
     List<JobId> unknown = new ArrayList<>();

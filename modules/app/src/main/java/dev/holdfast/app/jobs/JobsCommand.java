@@ -6,9 +6,12 @@ import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
+import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
+import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -34,6 +37,19 @@ public final class JobsCommand {
     return operator
         .find(id)
         .orElseThrow(() -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + id));
+  }
+
+  /** All jobs of a filter, newest first, some at a time. */
+  static void pages(Operator operator, JobFilter filter, Consumer<List<JobId>> act) {
+    JobFilter rest = filter.limit(JobFilter.MOST);
+    List<JobId> page;
+    do {
+      page = operator.list(rest).stream().map(JobStatus::id).toList();
+      if (!page.isEmpty()) {
+        act.accept(page);
+        rest = rest.before(page.getLast());
+      }
+    } while (page.size() == JobFilter.MOST);
   }
 
   /** Follows one job. */

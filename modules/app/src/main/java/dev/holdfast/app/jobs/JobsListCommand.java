@@ -6,14 +6,17 @@ import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.setting.Durations;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.JobResource;
+import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Text;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -26,6 +29,8 @@ import picocli.CommandLine.Option;
 /** Jobs, newest first. */
 @Command(name = "list", description = "List jobs, newest first.")
 final class JobsListCommand implements Callable<Integer> {
+  private static final int MESSAGE_CHARS = 80;
+
   @Mixin final ConnectionOptions reach = new ConnectionOptions();
   @Mixin final JobSelection selection = new JobSelection();
   @Mixin final JsonOption output = new JsonOption();
@@ -49,7 +54,7 @@ final class JobsListCommand implements Callable<Integer> {
           ExitCode.USAGE, "--limit must lie between 1 and " + JobFilter.MOST);
     }
     JobFilter filter =
-        selection.filter().limit(limit).before(before == null ? null : JobId.parse(before));
+        selection.filter().limit(limit).resumed(before == null ? null : JobId.parse(before));
     try (Operator operator = reach.open()) {
       List<JobStatus> jobs = operator.list(filter);
       if (output.json) {
@@ -86,12 +91,20 @@ final class JobsListCommand implements Callable<Integer> {
     return Durations.text(age.isNegative() ? Duration.ZERO : age);
   }
 
+  /** The cause first: that all attempts are used up does not say what to do. */
+  private static String failure(Failure failure) {
+    Failure.Cause root = failure.root();
+    String codes =
+        root.code().equals(failure.code()) ? root.code() : root.code() + ", " + failure.code();
+    return Text.excerpt(Failures.oneLine(root.message()), MESSAGE_CHARS) + " (" + codes + ")";
+  }
+
   private static String note(JobStatus job) {
     if (job.state() == JobState.CANCELLED && job.cancelReason() != null) {
       return "cancel: " + job.cancelReason();
     }
     if (job.failure() != null && job.state() != JobState.SUCCEEDED) {
-      return job.failure().code();
+      return failure(job.failure());
     }
     if (job.cancelReason() != null) {
       return "cancel: " + job.cancelReason();

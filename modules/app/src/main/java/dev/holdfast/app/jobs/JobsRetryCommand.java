@@ -10,7 +10,6 @@ import dev.holdfast.client.operate.Operator;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Plural;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -19,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** Puts dead jobs back. */
@@ -26,7 +26,8 @@ import picocli.CommandLine.Parameters;
     name = "retry",
     description = {
       "Retry FAILED or CANCELLED jobs with a fresh budget of attempts.",
-      "Either the jobs named, or all that match --state, --queue and --kind."
+      "Either the jobs named, or all that match --state, --queue, --kind",
+      "and --search."
     })
 final class JobsRetryCommand implements Callable<Integer> {
   @Mixin final ConnectionOptions reach = new ConnectionOptions();
@@ -36,16 +37,26 @@ final class JobsRetryCommand implements Callable<Integer> {
   @Parameters(arity = "0..*", paramLabel = "ID", description = "the jobs' ids")
   List<String> ids = List.of();
 
+  @Option(names = "--dry-run", description = "only say how many jobs these are")
+  boolean dryRun;
+
   @Override
   public Integer call() {
     if (ids.isEmpty() == selection.isEmpty()) {
       throw new CommandException(
-          ExitCode.USAGE, "name jobs by id, or choose them by --state, --queue or --kind");
+          ExitCode.USAGE,
+          "name jobs by id, or choose them by --state, --queue, --kind or --search");
+    }
+    if (dryRun && !ids.isEmpty()) {
+      throw new CommandException(ExitCode.USAGE, "--dry-run counts jobs of a filter, not ids");
     }
     List<JobId> named = ids.stream().map(JobId::parse).toList();
     try (Operator operator = reach.open()) {
       if (named.isEmpty()) {
-        return report(retryChosen(operator), List.of(), operator);
+        List<JobId> chosen = new ArrayList<>();
+        JobsCommand.pages(
+            operator, filter(), page -> chosen.addAll(dryRun ? page : operator.retry(page)));
+        return dryRun ? wouldBe(chosen.size()) : report(chosen, List.of(), operator);
       }
       named.forEach(id -> JobsCommand.existing(operator, id));
       Set<JobId> retried = operator.retry(named);
@@ -56,24 +67,24 @@ final class JobsRetryCommand implements Callable<Integer> {
     }
   }
 
-  private List<JobId> retryChosen(Operator operator) {
+  private JobFilter filter() {
     JobFilter filter = selection.filter();
     if (filter.states().isEmpty()) {
-      filter = filter.states(EnumSet.of(JobState.FAILED));
-    } else if (!JobState.RETRYABLE.containsAll(filter.states())) {
+      return filter.states(EnumSet.of(JobState.FAILED));
+    }
+    if (!JobState.RETRYABLE.containsAll(filter.states())) {
       throw new CommandException(ExitCode.USAGE, "only FAILED and CANCELLED jobs can be retried");
     }
-    List<JobId> retried = new ArrayList<>();
-    filter = filter.limit(JobFilter.MOST);
-    List<JobStatus> page;
-    do {
-      page = operator.list(filter);
-      if (!page.isEmpty()) {
-        retried.addAll(operator.retry(page.stream().map(JobStatus::id).toList()));
-        filter = filter.before(page.getLast().id());
-      }
-    } while (page.size() == JobFilter.MOST);
-    return retried;
+    return filter;
+  }
+
+  private int wouldBe(int jobs) {
+    if (output.json) {
+      Shown.print(Shown.object().put("jobs", jobs));
+    } else {
+      System.out.println(Plural.of(jobs, "job") + " would be put back");
+    }
+    return ExitCode.OK;
   }
 
   private int report(List<JobId> retried, List<JobId> refused, Operator operator) {

@@ -11,6 +11,7 @@ import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.ArtifactResource;
 import dev.holdfast.contract.resource.AttemptResource;
+import dev.holdfast.contract.resource.DependenciesResource;
 import dev.holdfast.contract.resource.EventResource;
 import dev.holdfast.contract.resource.JobResource;
 import dev.holdfast.contract.resource.PendingCommandResource;
@@ -19,11 +20,13 @@ import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.JobAttributes;
 import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.search.JobDependencies;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Plural;
 import java.util.ArrayList;
@@ -37,6 +40,8 @@ import picocli.CommandLine.Parameters;
 /** Everything about one job. */
 @Command(name = "show", description = "Show a job with its attempts, artifacts and timeline.")
 final class JobsShowCommand implements Callable<Integer> {
+  private static final int MOST_RELATED = 20;
+
   @Mixin final ConnectionOptions reach = new ConnectionOptions();
   @Mixin final JsonOption output = new JsonOption();
 
@@ -53,16 +58,18 @@ final class JobsShowCommand implements Callable<Integer> {
       List<PublishedArtifact> artifacts = operator.artifacts(wanted);
       PendingCommand pending =
           job.state().isTerminal() ? PendingCommand.NONE : operator.pending(wanted);
+      JobDependencies dependencies = operator.dependencies(wanted);
       if (output.json) {
         Shown.print(
             new Report(
                 JobResource.of(job),
                 pending.equals(PendingCommand.NONE) ? null : PendingCommandResource.of(pending),
+                DependenciesResource.of(dependencies),
                 attempts.stream().map(AttemptResource::of).toList(),
                 artifacts.stream().map(ArtifactResource::of).toList(),
                 timeline.stream().map(EventResource::of).toList()));
       } else {
-        print(job, pending, attempts, artifacts, timeline);
+        print(job, pending, dependencies, attempts, artifacts, timeline);
       }
       return ExitCode.OK;
     }
@@ -72,6 +79,7 @@ final class JobsShowCommand implements Callable<Integer> {
   record Report(
       @JsonUnwrapped JobResource job,
       @Nullable PendingCommandResource liveControl,
+      DependenciesResource dependencies,
       List<AttemptResource> attempts,
       List<ArtifactResource> artifacts,
       List<EventResource> timeline) {}
@@ -79,6 +87,7 @@ final class JobsShowCommand implements Callable<Integer> {
   private static void print(
       JobStatus job,
       PendingCommand pending,
+      JobDependencies dependencies,
       List<Attempt> attempts,
       List<PublishedArtifact> artifacts,
       List<JobEvent> timeline) {
@@ -107,15 +116,20 @@ final class JobsShowCommand implements Callable<Integer> {
       JobsControlCommand.lines(pending).forEach(each -> line("command", each));
       JobsControlCommand.place(timeline).ifPresent(place -> line("", place));
     }
+    lines(job, dependencies);
     line("unique", job.uniqueKey());
     lines(job.attributes());
     line("payload", readable(job, JobStatus.PAYLOAD, job.payload()));
     line("result", readable(job, JobStatus.RESULT, job.result()));
     if (job.failure() != null) {
+      Failure.Cause root = job.failure().root();
       line(
           job.state() == JobState.FAILED ? "failure" : "last failure",
-          job.failure().code() + " (" + job.failure().category() + ")");
-      line("", job.failure().message());
+          root.code() + " (" + job.failure().category() + ")");
+      line("", root.message());
+      if (job.failure().cause() != null) {
+        line("", job.failure().code() + ": no attempt is left");
+      }
     }
     if (!attempts.isEmpty()) {
       Table table = new Table("ATTEMPT", "OUTCOME", "STARTED", "ENDED", "WORKER", "FAILURE");
@@ -146,6 +160,26 @@ final class JobsShowCommand implements Callable<Integer> {
     }
     System.out.println();
     brief(timeline).forEach(System.out::println);
+  }
+
+  private static void lines(JobStatus job, JobDependencies dependencies) {
+    if (job.state() == JobState.WAITING) {
+      some(dependencies.waitsFor()).forEach(each -> line("waits for", each));
+    } else {
+      some(dependencies.dependsOn()).forEach(each -> line("ran after", each));
+    }
+    some(dependencies.dependents()).forEach(each -> line("before", each));
+  }
+
+  private static List<String> some(List<JobDependencies.Related> jobs) {
+    List<String> lines = new ArrayList<>();
+    jobs.stream()
+        .limit(MOST_RELATED)
+        .forEach(each -> lines.add(each.id() + " " + each.kind() + " " + each.state()));
+    if (jobs.size() > MOST_RELATED) {
+      lines.add("… " + (jobs.size() - MOST_RELATED) + " more");
+    }
+    return lines;
   }
 
   private static void lines(JobAttributes attributes) {

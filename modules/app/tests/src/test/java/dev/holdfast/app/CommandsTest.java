@@ -223,6 +223,59 @@ class CommandsTest {
   }
 
   @Test
+  void the_note_of_a_failed_job_begins_with_the_cause() throws IOException {
+    holdfast.enqueue(Job.of("fail").maxAttempts(1));
+    runExamples();
+    run("jobs", "list");
+    assertThat(said()).contains("this kind always fails (EXAMPLE, RETRIES_EXHAUSTED)");
+    run("failures");
+    assertThat(said()).containsPattern("[0-9a-f]{16} +1 +fail +EXAMPLE .* this kind always fails");
+    run("failures", "--json");
+    String signature = json().at("/groups/0/signature").asText();
+    run("jobs", "list", "--search", "failure:" + signature, "--json");
+    assertThat(json()).hasSize(1);
+    assertThat(run("jobs", "retry", "--search", "failure:" + signature, "--dry-run")).isZero();
+    assertThat(said()).isEqualTo("1 job would be put back\n");
+    assertThat(run("jobs", "retry", "--search", "failure:" + signature)).isZero();
+    assertThat(said()).isEqualTo("1 job put back\n");
+    assertThat(run("failures")).isZero();
+    assertThat(said()).isEqualTo("no failed jobs\n");
+    assertThat(run("jobs", "list", "--search", "state:gone")).isEqualTo(ExitCode.REFUSED);
+  }
+
+  @Test
+  void jobs_of_a_filter_are_cancelled_and_counted_before() throws IOException {
+    holdfast.enqueue(List.of(Job.of("mail"), Job.of("mail"), Job.of("other")));
+    assertThat(run("jobs", "cancel", "--kind", "mail", "--dry-run")).isZero();
+    assertThat(said()).isEqualTo("2 jobs would be cancelled\n");
+    assertThat(run("jobs", "cancel", "--kind", "mail")).isZero();
+    assertThat(said()).isEqualTo("2 jobs cancelled, workers of 0 were asked to stop\n");
+    assertThat(run("jobs", "cancel", "--kind", "mail", "--dry-run")).isZero();
+    assertThat(said()).isEqualTo("0 jobs would be cancelled\n");
+    assertThat(run("jobs", "cancel", "--state", "failed")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("jobs", "cancel")).isEqualTo(ExitCode.USAGE);
+  }
+
+  @Test
+  void a_waiting_job_shows_what_it_waits_for() throws IOException {
+    JobId first = holdfast.enqueue(Job.of("fetch")).id();
+    JobId job = holdfast.enqueue(Job.of("load").dependsOn(first)).id();
+    run("jobs", "show", job.toString());
+    assertThat(said()).containsPattern("waits for +" + first + " fetch PENDING");
+    run("jobs", "show", first.toString(), "--json");
+    assertThat(json().at("/dependencies/dependents/0/id").asText()).isEqualTo(job.toString());
+  }
+
+  @Test
+  void a_schedule_is_run_now() throws IOException {
+    run("schedules", "set", "nightly", "0 3 * * *", "report");
+    assertThat(run("schedules", "run", "nightly")).isZero();
+    JobId id = JobId.parse(said().strip());
+    assertThat(holdfast.find(id).orElseThrow().kind()).isEqualTo("report");
+    assertThat(run("schedules", "run", "nothing")).isEqualTo(ExitCode.NOT_FOUND);
+  }
+
+  @Test
   void cancel_cancels_and_refuses_what_has_ended() throws IOException {
     JobId id = holdfast.enqueue(Job.of("echo")).id();
     assertThat(run("jobs", "cancel", id.toString(), "--reason", "not needed")).isZero();

@@ -25,6 +25,8 @@ import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
+import dev.holdfast.model.search.FailureGroups;
+import dev.holdfast.model.search.JobDependencies;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.Access;
 import dev.holdfast.queue.JobQueries;
@@ -37,8 +39,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** On the database itself. */
@@ -92,6 +96,16 @@ public final class DatabaseOperator implements Operator {
   }
 
   @Override
+  public FailureGroups failures(int most) {
+    return queries.failures(null, most);
+  }
+
+  @Override
+  public JobDependencies dependencies(JobId job) {
+    return queries.dependencies(job);
+  }
+
+  @Override
   public List<JobEvent> timeline(JobId job) {
     return queries.timeline(job);
   }
@@ -137,6 +151,20 @@ public final class DatabaseOperator implements Operator {
   }
 
   @Override
+  public CancelledCounts cancelAll(List<JobId> jobs, boolean cascade, String reason) {
+    Map<Cancellation.Outcome, Long> answers =
+        this.jobs.cancel(jobs, cascade, reason, cancelGrace, null).stream()
+            .collect(Collectors.groupingBy(Cancellation::outcome, Collectors.counting()));
+    long known = answers.values().stream().mapToLong(Long::longValue).sum();
+    return new CancelledCounts(
+        answers.getOrDefault(Cancellation.Outcome.CANCELLED, 0L),
+        answers.getOrDefault(Cancellation.Outcome.REQUESTED, 0L),
+        answers.getOrDefault(Cancellation.Outcome.ALREADY_REQUESTED, 0L),
+        answers.getOrDefault(Cancellation.Outcome.ALREADY_TERMINAL, 0L),
+        Math.max(0, jobs.size() - known));
+  }
+
+  @Override
   public Set<JobId> retry(List<JobId> jobs) {
     return this.jobs.retry(jobs);
   }
@@ -179,6 +207,11 @@ public final class DatabaseOperator implements Operator {
   @Override
   public void schedule(Schedule schedule) {
     admin.schedule(schedule);
+  }
+
+  @Override
+  public Optional<Enqueued> runSchedule(String name) {
+    return jobs.runSchedule(name);
   }
 
   @Override

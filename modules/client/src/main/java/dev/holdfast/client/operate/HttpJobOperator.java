@@ -5,6 +5,7 @@ import static dev.holdfast.client.http.ServerAddress.encoded;
 import dev.holdfast.contract.resource.ArtifactResource;
 import dev.holdfast.contract.resource.AttemptResource;
 import dev.holdfast.contract.resource.CancellationResource;
+import dev.holdfast.contract.resource.DependenciesResource;
 import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.contract.resource.EventResource;
 import dev.holdfast.contract.resource.JobRequest;
@@ -28,6 +29,9 @@ import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.search.FailureGroups;
+import dev.holdfast.model.search.JobDependencies;
+import dev.holdfast.model.search.SearchSyntax;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -77,6 +81,12 @@ abstract class HttpJobOperator implements JobOperator {
           "state", filter.states().stream().map(JobState::name).collect(Collectors.joining(",")));
       query.put("queue", orEmpty(filter.queue()));
       query.put("kind", orEmpty(filter.kind()));
+      query.put("run", orEmpty(filter.run()));
+      query.put("parent", orEmpty(filter.parent()));
+      query.put("tenant", orEmpty(filter.tenant()));
+      query.put("q", orEmpty(filter.content().text()));
+      query.put("search", SearchSyntax.text(filter.content().text(null)));
+      query.put("createdAfter", filter.from() == null ? "" : filter.from().moment().toString());
       query.put("cursor", cursor == null ? "" : cursor.toString());
       query.put("limit", Integer.toString(Math.min(PAGE, filter.limit() - jobs.size())));
       JobResource.Page page = server.get("/v1/jobs" + query(query), JobResource.Page.class);
@@ -84,6 +94,16 @@ abstract class HttpJobOperator implements JobOperator {
       cursor = page.next();
     } while (cursor != null && jobs.size() < filter.limit());
     return jobs;
+  }
+
+  @Override
+  public FailureGroups failures(int most) {
+    return server.get("/v1/failures?limit=" + most, FailureGroups.class);
+  }
+
+  @Override
+  public JobDependencies dependencies(JobId job) {
+    return server.get(of(job, "dependencies"), DependenciesResource.class).dependencies();
   }
 
   @Override
@@ -179,6 +199,14 @@ abstract class HttpJobOperator implements JobOperator {
   }
 
   @Override
+  public CancelledCounts cancelAll(List<JobId> jobs, boolean cascade, String reason) {
+    return server.postBulk(
+        "/v1/jobs/cancel",
+        Map.of("ids", jobs, "cascade", cascade, "reason", reason),
+        CancelledCounts.class);
+  }
+
+  @Override
   public Set<JobId> retry(List<JobId> jobs) {
     Set<JobId> retried = new LinkedHashSet<>();
     for (JobId job : jobs) {
@@ -208,7 +236,7 @@ abstract class HttpJobOperator implements JobOperator {
         .collect(Collectors.joining("&", "?", ""));
   }
 
-  private static String orEmpty(@Nullable String text) {
-    return text == null ? "" : text;
+  private static String orEmpty(@Nullable Object value) {
+    return value == null ? "" : value.toString();
   }
 }

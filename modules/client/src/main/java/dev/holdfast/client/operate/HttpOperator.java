@@ -3,6 +3,7 @@ package dev.holdfast.client.operate;
 import static dev.holdfast.client.http.ServerAddress.encoded;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.contract.resource.InfoResource;
 import dev.holdfast.contract.resource.KeyResource;
 import dev.holdfast.contract.resource.QueueResource;
@@ -12,6 +13,7 @@ import dev.holdfast.contract.resource.StatisticsResource;
 import dev.holdfast.contract.resource.WorkerCommandResource;
 import dev.holdfast.contract.resource.WorkerResource;
 import dev.holdfast.model.command.WorkerCommand;
+import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
@@ -100,6 +102,17 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
   @Override
   public boolean resumeSchedule(String name) {
     return change(name, "resume", true);
+  }
+
+  @Override
+  public Optional<Enqueued> runSchedule(String name) {
+    return server.post(
+        schedulePath(name) + "/run",
+        NOTHING,
+        reply ->
+            OperatorCalls.isNotFound(reply)
+                ? Optional.empty()
+                : Optional.of(reply.read(EnqueuedResource.class).enqueued()));
   }
 
   /** True when the schedule was there, and paused or not as it had to be. */

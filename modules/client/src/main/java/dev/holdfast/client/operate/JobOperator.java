@@ -15,6 +15,8 @@ import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.search.FailureGroups;
+import dev.holdfast.model.search.JobDependencies;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -27,6 +29,12 @@ public interface JobOperator {
   Optional<JobStatus> find(JobId job);
 
   List<JobStatus> list(JobFilter filter);
+
+  /** What FAILED jobs failed of, the latest first. */
+  FailureGroups failures(int most);
+
+  /** The jobs that a job depends on, and those that depend on it. */
+  JobDependencies dependencies(JobId job);
 
   List<JobEvent> timeline(JobId job);
 
@@ -54,6 +62,17 @@ public interface JobOperator {
 
   /** Empty when there is no such job. */
   List<Cancellation> cancel(JobId job, boolean cascade, String reason);
+
+  /** Cancels many jobs, {@link JobFilter#MOST} at most. */
+  CancelledCounts cancelAll(List<JobId> jobs, boolean cascade, String reason);
+
+  /**
+   * What became of many jobs.
+   *
+   * @param requested they run, and their workers were asked to stop
+   */
+  record CancelledCounts(
+      long cancelled, long requested, long alreadyRequested, long alreadyTerminal, long notFound) {}
 
   /** The jobs that were requeued: those in {@link JobState#RETRYABLE}. */
   Set<JobId> retry(List<JobId> jobs);

@@ -1,6 +1,7 @@
 package dev.holdfast.client.operate;
 
 import dev.holdfast.model.command.WorkerCommand;
+import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Role;
@@ -37,6 +38,9 @@ public interface Operator extends JobOperator, AutoCloseable {
   List<ScheduleStatus> schedules();
 
   void schedule(Schedule schedule);
+
+  /** Enqueues the job of a schedule now; empty when there is no such schedule. */
+  Optional<Enqueued> runSchedule(String name);
 
   /** False when there is no such schedule, or it was paused before. */
   boolean pauseSchedule(String name);

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How an attempt failed.
  *
+ * @param cause the failure of the last attempt, where this one only says that there is no other
  * @param stackTrace absent where the trace was not read, null where there is none
  */
 @JsonInclude(JsonInclude.Include.ALWAYS)
@@ -20,6 +21,7 @@ public record FailureResource(
     String code,
     String message,
     boolean retryable,
+    @JsonInclude(JsonInclude.Include.NON_NULL) Failure.@Nullable Cause cause,
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable JsonNode stackTrace) {
   public FailureResource {
     Wire.present("category", category);
@@ -41,6 +43,7 @@ public record FailureResource(
         failure.code(),
         failure.message(),
         failure.retryable(),
+        failure.cause(),
         withoutStackTrace
             ? null
             : trace == null ? NullNode.getInstance() : TextNode.valueOf(trace));
@@ -56,6 +59,7 @@ public record FailureResource(
         code,
         message,
         stackTrace == null || stackTrace.isNull() ? null : stackTrace.asText(),
-        retryable);
+        retryable,
+        cause);
   }
 }

@@ -204,7 +204,8 @@ public record JobResource(
       @Nullable List<EventResource> events,
       @Nullable List<AttemptResource.Reported> attempts,
       @Nullable List<StepResource> steps,
-      @Nullable List<ArtifactResource> artifacts) {}
+      @Nullable List<ArtifactResource> artifacts,
+      @Nullable DependenciesResource dependencies) {}
 
   /** The result of a job, or its failure. */
   @JsonInclude(JsonInclude.Include.ALWAYS)

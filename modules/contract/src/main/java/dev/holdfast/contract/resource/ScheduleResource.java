@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.ScheduleStatus;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A schedule.
  *
+ * @param maxAttempts null leaves it to the server
+ * @param upcoming the next times, none while it is paused or cannot be fired
  * @param fireError why it cannot be fired; null while it can
  * @param payload null where it cannot be read
  */
@@ -23,13 +26,19 @@ public record ScheduleResource(
     String kind,
     String queue,
     int priority,
+    @Nullable Integer maxAttempts,
+    int maxCrashes,
+    @Nullable Long timeoutMs,
     MissedFires missedFires,
     boolean allowOverlap,
     Instant nextFireAt,
+    List<Instant> upcoming,
     @Nullable Instant lastFiredAt,
     @Nullable Instant pausedAt,
     @Nullable String fireError,
     @Nullable JsonNode payload) {
+  private static final int UPCOMING = 5;
+
   public ScheduleResource {
     Wire.present("name", name);
     Wire.present("cron", cron);
@@ -38,6 +47,7 @@ public record ScheduleResource(
     Wire.present("queue", queue);
     Wire.present("missedFires", missedFires);
     Wire.present("nextFireAt", nextFireAt);
+    upcoming = upcoming == null ? List.of() : List.copyOf(upcoming);
   }
 
   public static ScheduleResource of(ScheduleStatus status) {
@@ -48,9 +58,13 @@ public record ScheduleResource(
         status.kind(),
         status.queue(),
         status.priority(),
+        status.maxAttempts(),
+        status.maxCrashes(),
+        status.timeout() == null ? null : Long.valueOf(status.timeout().toMillis()),
         status.missedFires(),
         status.allowOverlap(),
         status.nextFireAt(),
+        status.upcoming(UPCOMING),
         status.lastFiredAt(),
         status.pausedAt(),
         status.fireError(),
@@ -65,6 +79,9 @@ public record ScheduleResource(
         kind,
         queue,
         priority,
+        maxAttempts,
+        maxCrashes,
+        timeoutMs == null ? null : Duration.ofMillis(timeoutMs),
         missedFires,
         allowOverlap,
         Wire.json(payload),

@@ -14,12 +14,15 @@ final class AllPausedRule implements Rule {
     }
     return List.of(
         Finding.counting(
-            "all_paused",
-            "all workers are paused, since " + situation.facts().allPausedSince() + ", and ",
-            due,
-            " waits",
-            " wait",
-            "resume them with 'holdfast workers resume --all'",
-            "resume them with POST /v1/workers/resume"));
+                "all_paused",
+                "all workers are paused, since "
+                    + Moments.text(situation.facts().allPausedSince())
+                    + ", and ",
+                due,
+                " waits",
+                " wait",
+                "resume them with 'holdfast workers resume --all'",
+                "resume them with POST /v1/workers/resume")
+            .with(Finding.SINCE, situation.facts().allPausedSince()));
   }
 }

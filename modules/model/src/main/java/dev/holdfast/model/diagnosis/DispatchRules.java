@@ -16,14 +16,18 @@ final class DispatchRules {
       return List.of();
     }
     situation.explain(queue.name());
-    return List.of(finding(queue.name(), trouble));
+    return List.of(
+        finding(queue.name(), trouble)
+            .with(Finding.QUEUE, queue.name())
+            .with(Finding.SINCE, trouble.since())
+            .with(Finding.REASON, trouble.cause()));
   }
 
   private static Finding finding(String queue, DispatchError trouble) {
     String since =
         ", since %s (%s)%s"
             .formatted(
-                trouble.since(),
+                Moments.text(trouble.since()),
                 trouble.cause(),
                 trouble.circuitOpen()
                     ? "; the circuit breaker is open, with single tries up to a minute apart"

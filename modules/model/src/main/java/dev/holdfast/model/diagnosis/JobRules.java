@@ -36,7 +36,9 @@ final class JobRules implements Rule {
         "start a worker of this queue with a handler for the kind, or cancel them with"
             + " 'holdfast jobs cancel --kind %s --queue %s'".formatted(kind.kind(), kind.queue()),
         "start a worker of this queue with a handler for the kind, or cancel them with POST"
-            + " /v1/jobs/cancel");
+            + " /v1/jobs/cancel")
+        .with(Finding.QUEUE, kind.queue())
+        .with("kind", kind.kind());
   }
 
   private static Finding toxic(long jobs) {

@@ -21,11 +21,12 @@ final class LeaseHolderRule implements Rule {
   private static Finding finding(Holder holder) {
     String worker = holder.worker();
     return Finding.of(
-        "worker_silent",
-        worker.startsWith(Dispatch.WORKER)
-            ? "a worker that gets pushed tasks of queue '%s' has stopped reporting"
-                .formatted(worker.substring(Dispatch.WORKER.length()))
-            : "worker '%s' has stopped reporting".formatted(Text.excerpt(worker, NAME_CHARS)),
-        "check its machine; its jobs are requeued automatically");
+            "worker_silent",
+            worker.startsWith(Dispatch.WORKER)
+                ? "a worker that gets pushed tasks of queue '%s' has stopped reporting"
+                    .formatted(worker.substring(Dispatch.WORKER.length()))
+                : "worker '%s' has stopped reporting".formatted(Text.excerpt(worker, NAME_CHARS)),
+            "check its machine; its jobs are requeued automatically")
+        .with(Finding.WORKER, Text.excerpt(worker, NAME_CHARS));
   }
 }

@@ -43,36 +43,40 @@ final class QueueRules implements Rule {
 
   private static Finding paused(QueueStatus queue) {
     return Finding.counting(
-        "queue_paused",
-        "queue '%s' is paused and ".formatted(queue.name()),
-        queue.due(),
-        " waits in it",
-        " wait in it",
-        "resume it with 'holdfast queues resume %s'".formatted(queue.name()),
-        "resume it with POST /v1/queues/%s/resume".formatted(queue.name()));
+            "queue_paused",
+            "queue '%s' is paused and ".formatted(queue.name()),
+            queue.due(),
+            " waits in it",
+            " wait in it",
+            "resume it with 'holdfast queues resume %s'".formatted(queue.name()),
+            "resume it with POST /v1/queues/%s/resume".formatted(queue.name()))
+        .with(Finding.QUEUE, queue.name());
   }
 
   private static Finding notPushed(QueueStatus queue) {
     return Finding.counting(
-        "queue_stalled",
-        "",
-        queue.due(),
-        " of queue '%s' is due and no server pushes it".formatted(queue.name()),
-        " of queue '%s' are due and no server pushes them".formatted(queue.name()),
-        "servers push the tasks of this queue: start one with 'holdfast server', or look into the"
-            + " logs of those that run",
-        "servers push the tasks of this queue: look into their logs");
+            "queue_stalled",
+            "",
+            queue.due(),
+            " of queue '%s' is due and no server pushes it".formatted(queue.name()),
+            " of queue '%s' are due and no server pushes them".formatted(queue.name()),
+            "servers push the tasks of this queue: start one with 'holdfast server', or look into the"
+                + " logs of those that run",
+            "servers push the tasks of this queue: look into their logs")
+        .with(Finding.QUEUE, queue.name())
+        .with("pushed", true);
   }
 
   private static Finding notClaimed(QueueStatus queue) {
     String doNext = "start a worker for it: holdfast worker --queue " + queue.name();
     return Finding.counting(
-        "queue_stalled",
-        "",
-        queue.due(),
-        " of queue '%s' is due and no worker claims it".formatted(queue.name()),
-        " of queue '%s' are due and no worker claims them".formatted(queue.name()),
-        doNext,
-        doNext);
+            "queue_stalled",
+            "",
+            queue.due(),
+            " of queue '%s' is due and no worker claims it".formatted(queue.name()),
+            " of queue '%s' are due and no worker claims them".formatted(queue.name()),
+            doNext,
+            doNext)
+        .with(Finding.QUEUE, queue.name());
   }
 }

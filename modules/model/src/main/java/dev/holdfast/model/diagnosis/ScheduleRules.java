@@ -19,17 +19,21 @@ final class ScheduleRules implements Rule {
     if (schedule.fireError() != null) {
       return Stream.of(
           Finding.of(
-              "schedule_broken",
-              "schedule '%s' cannot be fired: %s".formatted(schedule.name(), schedule.fireError()),
-              "set it again, or remove it; until then it is tried every minute"));
+                  "schedule_broken",
+                  "schedule '%s' cannot be fired: %s".formatted(schedule.name(), schedule.fireError()),
+                  "set it again, or remove it; until then it is tried every minute")
+              .with(Finding.SCHEDULE, schedule.name())
+              .with(Finding.REASON, schedule.fireError()));
     }
     if (schedule.nextFireAt().plus(Situation.CLAIMED_WITHIN).isBefore(situation.workers().now())) {
       return Stream.of(
           Finding.of(
-              "schedule_overdue",
-              "schedule '%s' was due at %s and has not fired"
-                  .formatted(schedule.name(), schedule.nextFireAt()),
-              "start a worker or a server: either fires schedules"));
+                  "schedule_overdue",
+                  "schedule '%s' was due at %s and has not fired"
+                      .formatted(schedule.name(), Moments.text(schedule.nextFireAt())),
+                  "start a worker or a server: either fires schedules")
+              .with(Finding.SCHEDULE, schedule.name())
+              .with(Finding.SINCE, schedule.nextFireAt()));
     }
     return Stream.empty();
   }

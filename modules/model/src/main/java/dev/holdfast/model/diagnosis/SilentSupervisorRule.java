@@ -24,15 +24,17 @@ final class SilentSupervisorRule implements Rule {
             .toList();
     own.forEach(row -> situation.explain(row.queue()));
     return Finding.of(
-        "supervisor_silent",
-        "supervisor '%s' has stopped reporting, and so have its workers: %s"
-            .formatted(
-                name,
-                own.stream()
-                    .map(WorkerHealth::component)
-                    .limit(MOST_NAMES)
-                    .collect(Collectors.joining(", "))),
-        "check its machine, and start it there with 'holdfast supervise'; the jobs of its workers"
-            + " are requeued when their leases expire");
+            "supervisor_silent",
+            "supervisor '%s' has stopped reporting, and so have its workers: %s"
+                .formatted(
+                    name,
+                    own.stream()
+                        .map(WorkerHealth::component)
+                        .limit(MOST_NAMES)
+                        .collect(Collectors.joining(", "))),
+            "check its machine, and start it there with 'holdfast supervise'; the jobs of its workers"
+                + " are requeued when their leases expire")
+        .with(Finding.SUPERVISOR, name)
+        .with("workers", own.size());
   }
 }

@@ -56,17 +56,21 @@ final class WorkerLifeRules {
 
   private static Finding crashLoop(WorkerHealth row, String name) {
     String next =
-        row.nextRestart() == null ? "is starting" : "will be restarted at " + row.nextRestart();
+        row.nextRestart() == null
+            ? "is starting"
+            : "will be restarted at " + Moments.text(row.nextRestart());
     String log = WorkerAdvice.log(row);
     String exitCode = WorkerAdvice.ofExitCode(row);
     return Finding.of(
-        "worker_crash_loop",
-        "%s keeps crashing: %s; it was restarted %s and %s"
-            .formatted(name, WorkerAdvice.reason(row), Plural.of(row.restarts(), "time"), next),
-        "see %s%s; %s stops it while you fix the cause"
-            .formatted(log, exitCode, WorkerAdvice.command(row, "stop")),
-        "see %s on its machine%s; %s stops it while you fix the cause"
-            .formatted(log, exitCode, WorkerAdvice.request(row, "stop")));
+            "worker_crash_loop",
+            "%s keeps crashing: %s; it was restarted %s and %s"
+                .formatted(name, WorkerAdvice.reason(row), Plural.of(row.restarts(), "time"), next),
+            "see %s%s; %s stops it while you fix the cause"
+                .formatted(log, exitCode, WorkerAdvice.command(row, "stop")),
+            "see %s on its machine%s; %s stops it while you fix the cause"
+                .formatted(log, exitCode, WorkerAdvice.request(row, "stop")))
+        .with("restarts", row.restarts())
+        .with("nextRestart", row.nextRestart());
   }
 
   private static Finding failed(WorkerHealth row, String name) {

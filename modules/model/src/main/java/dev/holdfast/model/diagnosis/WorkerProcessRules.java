@@ -36,6 +36,13 @@ final class WorkerProcessRules implements Rule {
       situation.explain(row.queue());
     }
     found.addAll(explaining);
-    return found;
+    return found.stream()
+        .map(
+            each ->
+                each.with(Finding.WORKER, row.component())
+                    .with(Finding.SUPERVISOR, row.supervisor())
+                    .with(Finding.QUEUE, row.queue())
+                    .with(Finding.REASON, row.reason()))
+        .toList();
   }
 }

@@ -8,13 +8,18 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** The one shape a failure has, from the handler to the page. Texts are cut to their limits. */
+/**
+ * The one shape a failure has, from the handler to the page. Texts are cut to their limits.
+ *
+ * @param cause the failure of the last attempt, if this one only says that it was the last
+ */
 public record Failure(
     FailureCategory category,
     String code,
     String message,
     @Nullable String stackTrace,
-    boolean retryable) {
+    boolean retryable,
+    @Nullable Cause cause) {
 
   public static final String HEARTBEAT_TIMEOUT = "HEARTBEAT_TIMEOUT";
   public static final String RETRIES_EXHAUSTED = "RETRIES_EXHAUSTED";
@@ -41,6 +46,28 @@ public record Failure(
     stackTrace = stackTrace == null ? null : Text.excerpt(stackTrace, Limits.STACK_TRACE_CHARS);
   }
 
+  public Failure(
+      FailureCategory category,
+      String code,
+      String message,
+      @Nullable String stackTrace,
+      boolean retryable) {
+    this(category, code, message, stackTrace, retryable, null);
+  }
+
+  /** Why the last attempt failed. */
+  public record Cause(String code, String message) {
+    public Cause {
+      code = Text.excerpt(code, Limits.NAME_CHARS);
+      message = Text.excerpt(message, Limits.MESSAGE_CHARS);
+    }
+  }
+
+  /** What went wrong, without how often: the cause if there is one, else the failure itself. */
+  public Cause root() {
+    return cause == null ? new Cause(code, message) : cause;
+  }
+
   /** Retried or not as its category and code say. */
   public static Failure of(FailureCategory category, String code, String message) {
     boolean retryable = category.retryableByDefault() && !NEVER_RETRIED.contains(code);
@@ -60,16 +87,16 @@ public record Failure(
   }
 
   public Failure withRetryable(boolean value) {
-    return new Failure(category, code, message, stackTrace, value);
+    return new Failure(category, code, message, stackTrace, value, cause);
   }
 
   /** The same failure under a more telling code, which retrying would not change. */
   public Failure withCode(String newCode) {
-    return new Failure(category, newCode, message, stackTrace, false);
+    return new Failure(category, newCode, message, stackTrace, false, cause);
   }
 
   public Failure withStackTrace(@Nullable String trace) {
-    return new Failure(category, code, message, trace, retryable);
+    return new Failure(category, code, message, trace, retryable, cause);
   }
 
   /** With whatever its texts must not say taken out. */
@@ -79,7 +106,8 @@ public record Failure(
         code,
         scrub.apply(message),
         stackTrace == null ? null : scrub.apply(stackTrace),
-        retryable);
+        retryable,
+        cause == null ? null : new Cause(cause.code(), scrub.apply(cause.message())));
   }
 
   private static String nameOf(Throwable thrown) {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param states none means all
  * @param tenant whose jobs; null is everybody's
- * @param text what must stand in the job: in its id, kind, keys, failure or payload
+ * @param content what must stand in the job, which no index knows
  * @param from the least id: ids begin with the time they were made at
  * @param before the last id of the page before, or the first that is too late
  */
@@ -20,13 +20,13 @@ public record JobFilter(
     @Nullable String tenant,
     @Nullable JobId run,
     @Nullable JobId parent,
-    @Nullable String text,
+    JobContent content,
     @Nullable JobId from,
     @Nullable JobId before,
     int limit) {
   public static final int MOST = 1_000;
   public static final JobFilter ALL =
-      new JobFilter(Set.of(), null, null, null, null, null, null, null, null, 50);
+      new JobFilter(Set.of(), null, null, null, null, null, JobContent.ANY, null, null, 50);
 
   public JobFilter {
     states = Set.copyOf(states);
@@ -46,39 +46,44 @@ public record JobFilter(
   }
 
   public JobFilter states(Set<JobState> value) {
-    return new JobFilter(value, queue, kind, tenant, run, parent, text, from, before, limit);
+    return new JobFilter(value, queue, kind, tenant, run, parent, content, from, before, limit);
   }
 
   public JobFilter queue(@Nullable String value) {
-    return new JobFilter(states, value, kind, tenant, run, parent, text, from, before, limit);
+    return new JobFilter(states, value, kind, tenant, run, parent, content, from, before, limit);
   }
 
   public JobFilter kind(@Nullable String value) {
-    return new JobFilter(states, queue, value, tenant, run, parent, text, from, before, limit);
+    return new JobFilter(states, queue, value, tenant, run, parent, content, from, before, limit);
   }
 
   public JobFilter tenant(@Nullable String value) {
-    return new JobFilter(states, queue, kind, value, run, parent, text, from, before, limit);
+    return new JobFilter(states, queue, kind, value, run, parent, content, from, before, limit);
   }
 
   public JobFilter run(@Nullable JobId value) {
-    return new JobFilter(states, queue, kind, tenant, value, parent, text, from, before, limit);
+    return new JobFilter(states, queue, kind, tenant, value, parent, content, from, before, limit);
   }
 
   public JobFilter parent(@Nullable JobId value) {
-    return new JobFilter(states, queue, kind, tenant, run, value, text, from, before, limit);
+    return new JobFilter(states, queue, kind, tenant, run, value, content, from, before, limit);
   }
 
-  public JobFilter text(@Nullable String value) {
+  public JobFilter content(JobContent value) {
     return new JobFilter(states, queue, kind, tenant, run, parent, value, from, before, limit);
   }
 
+  /** Of the content, the text. */
+  public JobFilter text(@Nullable String value) {
+    return content(content.text(value));
+  }
+
   public JobFilter from(@Nullable JobId value) {
-    return new JobFilter(states, queue, kind, tenant, run, parent, text, value, before, limit);
+    return new JobFilter(states, queue, kind, tenant, run, parent, content, value, before, limit);
   }
 
   public JobFilter before(@Nullable JobId value) {
-    return new JobFilter(states, queue, kind, tenant, run, parent, text, from, value, limit);
+    return new JobFilter(states, queue, kind, tenant, run, parent, content, from, value, limit);
   }
 
   /** From where the page before stopped. */
@@ -88,6 +93,6 @@ public record JobFilter(
   }
 
   public JobFilter limit(int value) {
-    return new JobFilter(states, queue, kind, tenant, run, parent, text, from, before, value);
+    return new JobFilter(states, queue, kind, tenant, run, parent, content, from, before, value);
   }
 }

@@ -21,6 +21,11 @@ public record JobId(UUID value) implements Comparable<JobId> {
     return new JobId(new UUID(moment.toEpochMilli() << 16, 0));
   }
 
+  /** When it was made, to the millisecond. */
+  public Instant moment() {
+    return Instant.ofEpochMilli(value.getMostSignificantBits() >>> 16);
+  }
+
   /** Reads the one text form an id has everywhere, in either case, and refuses every other. */
   public static JobId parse(String text) {
     try {

@@ -1,7 +1,14 @@
 package dev.holdfast.model.schedule;
 
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.RefusedException;
+import java.time.DateTimeException;
+import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param payload null where it cannot be read
  * @param nextFireAt for a broken schedule, the time at which it could not be fired
+ * @param maxAttempts of its jobs; null leaves it to whoever enqueues them
  * @param fireError why it cannot be fired; null while it can
  */
 public record ScheduleStatus(
@@ -19,10 +27,33 @@ public record ScheduleStatus(
     String kind,
     String queue,
     int priority,
+    @Nullable Integer maxAttempts,
+    int maxCrashes,
+    @Nullable Duration timeout,
     MissedFires missedFires,
     boolean allowOverlap,
     @Nullable Json payload,
     Instant nextFireAt,
     @Nullable Instant lastFiredAt,
     @Nullable Instant pausedAt,
-    @Nullable String fireError) {}
+    @Nullable String fireError) {
+  /** The times at which it fires next; none while it is paused or broken. */
+  public List<Instant> upcoming(int most) {
+    List<Instant> times = new ArrayList<>();
+    if (pausedAt != null || fireError != null) {
+      return times;
+    }
+    try {
+      Cron parsed = Cron.parse(cron);
+      ZoneId zoneId = ZoneId.of(zone);
+      Optional<Instant> at = Optional.of(nextFireAt);
+      while (at.isPresent() && times.size() < most) {
+        times.add(at.get());
+        at = parsed.next(at.get(), zoneId);
+      }
+    } catch (RefusedException | DateTimeException ofAnotherVersion) {
+      // Whoever fires it says what is wrong with it.
+    }
+    return times;
+  }
+}

@@ -40,10 +40,17 @@ public final class FailureJson {
           node.path("code").asText(),
           node.path("message").asText(),
           trace == null ? null : trace.asText(),
-          node.path("retryable").asBoolean());
+          node.path("retryable").asBoolean(),
+          cause(node.get("cause")));
     } catch (JsonProcessingException corrupt) {
       throw new IllegalStateException("a stored failure is not readable: " + json, corrupt);
     }
+  }
+
+  private static Failure.@Nullable Cause cause(@Nullable JsonNode node) {
+    return node == null
+        ? null
+        : new Failure.Cause(node.path("code").asText(), node.path("message").asText());
   }
 
   /**

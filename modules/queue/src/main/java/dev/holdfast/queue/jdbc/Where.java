@@ -57,6 +57,11 @@ public final class Where {
     return conditions.isEmpty() ? "" : "WHERE " + String.join(" AND ", conditions);
   }
 
+  /** The conditions alone, to be joined with others by AND. */
+  public String conditions() {
+    return conditions.isEmpty() ? "true" : String.join(" AND ", conditions);
+  }
+
   public Sql.Call bind(Sql.Call call) {
     values.forEach(call::set);
     return call;

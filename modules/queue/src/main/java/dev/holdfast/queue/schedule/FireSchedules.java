@@ -1,5 +1,6 @@
 package dev.holdfast.queue.schedule;
 
+import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.schedule.MissedFires;
@@ -21,6 +22,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -93,6 +95,18 @@ public final class FireSchedules {
     return fired;
   }
 
+  /**
+   * Enqueues the job of a schedule, whatever its times, and leaves those as they are. Empty when
+   * there is no such schedule.
+   */
+  public static Optional<Enqueued> now(Connection connection, Enqueue enqueue, String name)
+      throws SQLException {
+    Optional<Schedule> schedule = Schedules.find(connection, name);
+    return schedule.isEmpty()
+        ? Optional.empty()
+        : enqueue.all(connection, List.of(job(schedule.get(), JobId.next()))).stream().findFirst();
+  }
+
   /** What is wrong with one is kept in its row, and stops no other. */
   private static int unlessBroken(Connection connection, Enqueue enqueue, Named named)
       throws SQLException {
@@ -136,7 +150,9 @@ public final class FireSchedules {
     Schedule schedule = due.schedule();
     List<Instant> passed = passed(schedule, due.nextFireAt(), due.now());
     List<Job> jobs =
-        chosen(schedule, passed, due.now()).stream().map(at -> job(schedule, at)).toList();
+        chosen(schedule, passed, due.now()).stream()
+            .map(at -> job(schedule, id(schedule.name(), at)))
+            .toList();
     enqueue(connection, enqueue, jobs);
     MOVE_ON
         .on(connection)
@@ -183,9 +199,8 @@ public final class FireSchedules {
     };
   }
 
-  private static Job job(Schedule schedule, Instant at) {
-    Job job =
-        schedule.job().id(id(schedule.name(), at)).run(id(schedule.name(), at), schedule.name());
+  private static Job job(Schedule schedule, JobId id) {
+    Job job = schedule.job().id(id).run(id, schedule.name());
     return schedule.allowOverlap() ? job : job.uniqueKey("schedule:" + schedule.name());
   }
 

@@ -140,6 +140,11 @@ public final class Schedules {
                     schedule(row), Rows.instant(row, "next_fire_at"), Rows.instant(row, "now")));
   }
 
+  /** Throws a {@link RefusedException} if nothing can be made of the row. */
+  static Optional<Schedule> find(Connection connection, String name) throws SQLException {
+    return BY_NAME.on(connection).set("name", name).first(Schedules::schedule);
+  }
+
   public static boolean pause(Connection connection, String name) throws SQLException {
     return PAUSE.on(connection).set("name", name).update() > 0;
   }
@@ -215,6 +220,9 @@ public final class Schedules {
         row.getString("kind"),
         row.getString("queue"),
         row.getInt("priority"),
+        Rows.intOrNull(row, "max_attempts"),
+        row.getInt("max_crashes"),
+        Rows.millisOrNull(row, "timeout_ms"),
         MissedFires.valueOf(row.getString("missed_fires")),
         row.getBoolean("allow_overlap"),
         Rows.jsonOrNull(row, "payload"),

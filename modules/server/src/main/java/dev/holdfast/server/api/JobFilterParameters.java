@@ -3,6 +3,7 @@ package dev.holdfast.server.api;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.search.SearchSyntax;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.server.auth.Caller;
@@ -31,6 +32,7 @@ final class JobFilterParameters {
           "runId",
           "parentId",
           "tenant",
+          "search",
           "q",
           "createdAfter",
           "createdBefore");
@@ -50,20 +52,29 @@ final class JobFilterParameters {
     return Stream.concat(NAMES.stream(), Stream.of(others)).toArray(String[]::new);
   }
 
-  static JobFilter filter(Call call) {
-    return JobFilter.ALL
-        .states(call.query("state").map(JobFilterParameters::states).orElse(Set.of()))
-        .queue(call.query("queue").map(Limits::queue).orElse(null))
-        .kind(call.query("kind").map(Limits::kind).orElse(null))
-        .run(call.query("runId").map(JobId::parse).orElse(null))
-        .parent(call.query("parentId").map(JobId::parse).orElse(null))
-        .text(call.query("q").map(JobFilterParameters::text).orElse(null))
-        .from(call.query("createdAfter").map(JobFilterParameters::firstId).orElse(null))
-        .before(call.query("createdBefore").map(JobFilterParameters::firstId).orElse(null));
+  /**
+   * Parameters apply beside a search, and instead of the same thing in it.
+   *
+   * @param now what ages in a search are counted from
+   */
+  static JobFilter filter(Call call, Instant now) {
+    JobFilter filter =
+        call.query("search").map(text -> SearchSyntax.parse(text, now)).orElse(JobFilter.ALL);
+    return filter
+        .states(call.query("state").map(JobFilterParameters::states).orElse(filter.states()))
+        .queue(call.query("queue").map(Limits::queue).orElse(filter.queue()))
+        .kind(call.query("kind").map(Limits::kind).orElse(filter.kind()))
+        .run(call.query("runId").map(JobId::parse).orElse(filter.run()))
+        .parent(call.query("parentId").map(JobId::parse).orElse(filter.parent()))
+        .text(call.query("q").map(JobFilterParameters::text).orElse(filter.content().text()))
+        .from(call.query("createdAfter").map(JobFilterParameters::firstId).orElse(filter.from()))
+        .before(
+            call.query("createdBefore").map(JobFilterParameters::firstId).orElse(filter.before()));
   }
 
   static @Nullable JobFilter within(Call call, JobFilter filter) {
-    String tenant = call.query("tenant").map(word -> Limits.word("tenant", word)).orElse(null);
+    String tenant =
+        call.query("tenant").map(word -> Limits.word("tenant", word)).orElse(filter.tenant());
     return within(call.caller(), tenant, filter);
   }
 

@@ -3,6 +3,7 @@ package dev.holdfast.server.api;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.resource.ArtifactResource;
 import dev.holdfast.contract.resource.AttemptResource;
+import dev.holdfast.contract.resource.DependenciesResource;
 import dev.holdfast.contract.resource.EventResource;
 import dev.holdfast.contract.resource.JobResource;
 import dev.holdfast.contract.resource.LogResource;
@@ -16,17 +17,20 @@ import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobPage;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.search.JobCounts;
 import dev.holdfast.queue.JobQueries;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Reads jobs. A job of another tenant is answered as one that does not exist. */
 public final class JobsApi {
@@ -37,12 +41,16 @@ public final class JobsApi {
   private static final String ATTEMPTS = "attempts";
   private static final String STEPS = "steps";
   private static final String ARTIFACTS = "artifacts";
-  private static final List<String> PARTS = List.of(EVENTS, ATTEMPTS, STEPS, ARTIFACTS);
+  private static final String DEPENDENCIES = "dependencies";
+  private static final List<String> PARTS =
+      List.of(EVENTS, ATTEMPTS, STEPS, ARTIFACTS, DEPENDENCIES);
 
   private final JobQueries queries;
+  private final InstantSource clock;
 
-  public JobsApi(JobQueries queries) {
+  public JobsApi(JobQueries queries, InstantSource clock) {
     this.queries = queries;
+    this.clock = clock;
   }
 
   public List<Route> routes() {
@@ -50,6 +58,7 @@ public final class JobsApi {
         Route.get("/v1/jobs", Guard.READ, this::list)
             .queries(JobFilterParameters.and("brief", "limit", "cursor")),
         Route.get("/v1/jobs/count", Guard.READ, this::count).queries(JobFilterParameters.and()),
+        Route.get("/v1/jobs/counts", Guard.READ, this::counts).queries(JobFilterParameters.and()),
         Route.get("/v1/jobs/{id}", Guard.READ, this::show).queries("include"),
         Route.get("/v1/jobs/{id}/timeline", Guard.READ, call -> only(call, EVENTS, this::events)),
         Route.get("/v1/jobs/{id}/log", Guard.READ, this::log).queries("cursor"),
@@ -58,6 +67,10 @@ public final class JobsApi {
         Route.get("/v1/jobs/{id}/steps", Guard.READ, call -> only(call, STEPS, this::steps)),
         Route.get(
             "/v1/jobs/{id}/artifacts", Guard.READ, call -> only(call, ARTIFACTS, this::artifacts)),
+        Route.get(
+            "/v1/jobs/{id}/dependencies",
+            Guard.READ,
+            call -> Answer.ok(dependencies(call, job(queries, call).id()))),
         Route.get("/v1/jobs/{id}/result", Guard.READ, this::result));
   }
 
@@ -75,7 +88,7 @@ public final class JobsApi {
 
   private Answer list(Call call) {
     JobFilter filter =
-        JobFilterParameters.filter(call)
+        JobFilterParameters.filter(call, clock.instant())
             .limit(call.whole("limit", PAGE, 1, LARGEST_PAGE))
             .resumed(call.query("cursor").map(JobFilterParameters::cursor).orElse(null));
     JobFilter wanted = JobFilterParameters.within(call, filter);
@@ -84,13 +97,27 @@ public final class JobsApi {
         wanted == null
             ? new JobPage(List.of(), null, true)
             : brief ? queries.briefPage(wanted) : queries.page(wanted);
-    return Answer.ok(JobResource.Page.of(page, brief, filter.text() != null));
+    return Answer.ok(JobResource.Page.of(page, brief, !filter.content().isAny()));
   }
 
   private Answer count(Call call) {
-    JobFilter wanted = JobFilterParameters.within(call, JobFilterParameters.filter(call));
+    JobFilter wanted = wanted(call);
     JobCount count = wanted == null ? new JobCount(0, false) : queries.count(wanted, MOST_COUNTED);
     return Answer.ok(Wire.object().put("count", count.count()).put("more", count.more()));
+  }
+
+  private @Nullable JobFilter wanted(Call call) {
+    return JobFilterParameters.within(call, JobFilterParameters.filter(call, clock.instant()));
+  }
+
+  private Answer counts(Call call) {
+    JobFilter wanted = wanted(call);
+    return Answer.ok(wanted == null ? new JobCounts(List.of(), 0, false) : queries.counts(wanted));
+  }
+
+  private DependenciesResource dependencies(Call call, JobId job) {
+    return DependenciesResource.of(
+        queries.dependencies(job).only(each -> call.caller().sees(each.tenant())));
   }
 
   private Answer show(Call call) {
@@ -107,7 +134,8 @@ public final class JobsApi {
             include.contains(EVENTS) ? events(id) : null,
             include.contains(ATTEMPTS) ? attempts(id) : null,
             include.contains(STEPS) ? steps(id) : null,
-            include.contains(ARTIFACTS) ? artifacts(id) : null));
+            include.contains(ARTIFACTS) ? artifacts(id) : null,
+            include.contains(DEPENDENCIES) ? dependencies(call, id) : null));
   }
 
   private static List<String> parts(String list) {

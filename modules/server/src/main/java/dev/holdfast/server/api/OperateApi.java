@@ -10,6 +10,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobPage;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.search.SearchSyntax;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.queue.JobQueries;
@@ -20,6 +21,8 @@ import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -35,11 +38,13 @@ public final class OperateApi {
   private final JobQueue queue;
   private final JobQueries queries;
   private final Duration grace;
+  private final InstantSource clock;
 
-  public OperateApi(JobQueue queue, JobQueries queries, Duration grace) {
+  public OperateApi(JobQueue queue, JobQueries queries, Duration grace, InstantSource clock) {
     this.queue = queue;
     this.queries = queries;
     this.grace = grace;
+    this.clock = clock;
   }
 
   public List<Route> routes() {
@@ -86,6 +91,7 @@ public final class OperateApi {
       @Nullable String queue,
       @Nullable String kind,
       @Nullable JobId runId,
+      @Nullable String search,
       @Nullable String q,
       @Nullable String createdAfter,
       @Nullable String createdBefore) {
@@ -93,7 +99,7 @@ public final class OperateApi {
       q = q == null ? null : JobFilterParameters.text(q);
       queue = queue == null ? null : Limits.queue(queue);
       kind = kind == null ? null : Limits.kind(kind);
-      if (Stream.of(state, queue, kind, runId, q, createdAfter, createdBefore)
+      if (Stream.of(state, queue, kind, runId, search, q, createdAfter, createdBefore)
           .allMatch(Objects::isNull)) {
         throw new WireException(
             WireException.Kind.WRONG_VALUE,
@@ -101,20 +107,26 @@ public final class OperateApi {
       }
     }
 
-    JobFilter filter(Set<JobState> unlessGiven, Set<JobState> possible) {
-      Set<JobState> states = state == null ? unlessGiven : JobFilterParameters.states(state);
+    /**
+     * @param now what ages in a search are counted from
+     */
+    JobFilter filter(Set<JobState> unlessGiven, Set<JobState> possible, Instant now) {
+      JobFilter found = search == null ? JobFilter.ALL : SearchSyntax.parse(search, now);
+      Set<JobState> given = state == null ? found.states() : JobFilterParameters.states(state);
+      Set<JobState> states = given.isEmpty() ? unlessGiven : given;
       if (!possible.containsAll(states)) {
         throw new Problem(
             422, "invalid_value", "this can only be done to jobs that are " + possible);
       }
-      return JobFilter.ALL
+      return found
           .states(states)
-          .queue(queue)
-          .kind(kind)
-          .run(runId)
-          .text(q)
-          .from(createdAfter == null ? null : JobFilterParameters.firstId(createdAfter))
-          .before(createdBefore == null ? null : JobFilterParameters.firstId(createdBefore))
+          .queue(queue == null ? found.queue() : queue)
+          .kind(kind == null ? found.kind() : kind)
+          .run(runId == null ? found.run() : runId)
+          .text(q == null ? found.content().text() : q)
+          .from(createdAfter == null ? found.from() : JobFilterParameters.firstId(createdAfter))
+          .before(
+              createdBefore == null ? found.before() : JobFilterParameters.firstId(createdBefore))
           .limit(JobFilter.MOST);
     }
   }
@@ -149,12 +161,12 @@ public final class OperateApi {
     if (many.filter() == null) {
       return new Page(many.ids() == null ? List.of() : many.ids(), null);
     }
-    JobPage page =
-        queries.briefPage(
-            many.filter()
-                .filter(unlessGiven, possible)
-                .tenant(call.caller().tenant())
-                .resumed(many.cursor()));
+    JobFilter filter = many.filter().filter(unlessGiven, possible, clock.instant());
+    JobFilter wanted = JobFilterParameters.within(call.caller(), filter.tenant(), filter);
+    if (wanted == null) {
+      return new Page(List.of(), null);
+    }
+    JobPage page = queries.briefPage(wanted.resumed(many.cursor()));
     return new Page(page.jobs().stream().map(JobStatus::id).toList(), page.next());
   }
 

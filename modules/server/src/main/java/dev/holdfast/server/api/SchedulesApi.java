@@ -1,9 +1,11 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.contract.resource.ScheduleRequest;
 import dev.holdfast.contract.resource.ScheduleResource;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.value.Limits;
+import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.QueueAdmin;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
@@ -16,9 +18,11 @@ import java.util.Optional;
 /** Schedules. They belong to no tenant, so only keys for all tenants may use them. */
 public final class SchedulesApi {
   private final QueueAdmin admin;
+  private final JobQueue jobs;
 
-  public SchedulesApi(QueueAdmin admin) {
+  public SchedulesApi(QueueAdmin admin, JobQueue jobs) {
     this.admin = admin;
+    this.jobs = jobs;
   }
 
   public List<Route> routes() {
@@ -27,6 +31,7 @@ public final class SchedulesApi {
         Route.get("/v1/schedules/{name}", Guard.READ, call -> shown(named(call))),
         Route.put("/v1/schedules/{name}", Guard.OPERATE, this::set),
         Route.delete("/v1/schedules/{name}", Guard.OPERATE, this::remove),
+        Route.post("/v1/schedules/{name}/run", Guard.OPERATE, this::run).maxBody(Route.SMALL),
         Route.post("/v1/schedules/{name}/pause", Guard.OPERATE, this::pause).maxBody(Route.SMALL),
         Route.post("/v1/schedules/{name}/resume", Guard.OPERATE, this::resume)
             .maxBody(Route.SMALL));
@@ -37,9 +42,16 @@ public final class SchedulesApi {
   }
 
   private Answer shown(String name) {
+    return Answer.ok(ScheduleResource.of(find(name).orElseThrow(SchedulesApi::unknown)));
+  }
+
+  private static Problem unknown() {
+    return Problem.notFound("there is no schedule of that name");
+  }
+
+  private Answer run(Call call) {
     return Answer.ok(
-        ScheduleResource.of(
-            find(name).orElseThrow(() -> Problem.notFound("there is no schedule of that name"))));
+        EnqueuedResource.of(jobs.runSchedule(named(call)).orElseThrow(SchedulesApi::unknown)));
   }
 
   private static String named(Call call) {

@@ -1,6 +1,11 @@
 package dev.holdfast.server.api;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.BooleanNode;
+import com.fasterxml.jackson.databind.node.IntNode;
+import com.fasterxml.jackson.databind.node.LongNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.node.TextNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.resource.StatisticsResource;
 import dev.holdfast.model.attempt.Timings;
@@ -128,11 +133,24 @@ public final class StatusApi {
   }
 
   private static ObjectNode problem(Finding finding) {
-    return Wire.object()
-        .put("code", finding.code())
-        .put("message", finding.message())
-        .put("httpHint", finding.httpHint())
-        .put("cliHint", finding.cliHint());
+    ObjectNode node =
+        Wire.object()
+            .put("code", finding.code())
+            .put("message", finding.message())
+            .put("httpHint", finding.httpHint())
+            .put("cliHint", finding.cliHint());
+    ObjectNode parameters = node.putObject("parameters");
+    finding.parameters().forEach((name, value) -> parameters.set(name, parameter(value)));
+    return node;
+  }
+
+  private static JsonNode parameter(Object value) {
+    return switch (value) {
+      case Long number -> LongNode.valueOf(number);
+      case Integer number -> IntNode.valueOf(number);
+      case Boolean flag -> BooleanNode.valueOf(flag);
+      default -> TextNode.valueOf(value.toString());
+    };
   }
 
   private static long sum(List<QueueStatus> queues, ToLongFunction<QueueStatus> count) {

@@ -1,20 +1,33 @@
 /** The frame around the pages: where one is, who one is, and whether what one sees is live. */
 import { html, LitElement, nothing } from 'lit';
+import './failures.js';
 import './info.js';
 import './job.js';
 import './jobs.js';
 import './overview.js';
+import './queue.js';
 import './queues.js';
+import './schedules.js';
 import './timeline.js';
 import './workers.js';
 import { attempt } from './dialogs.js';
-import { span } from './format.js';
+import { showTimesIn, span } from './format.js';
+import { showKeys } from './keys.js';
 import { live } from './live.js';
 import { get, post, remove, signedOut } from './server.js';
 
-const PAGES = [['', 'Overview', 'o'], ['queues', 'Queues', 'q'], ['jobs', 'Jobs', 'j'], ['workers', 'Workers', 'w'], ['info', 'Info', 'i']];
+const PAGES = [
+  ['', 'Overview', 'o'],
+  ['queues', 'Queues', 'q'],
+  ['jobs', 'Jobs', 'j'],
+  ['failures', 'Failures', 'f'],
+  ['schedules', 'Schedules', 's'],
+  ['workers', 'Workers', 'w'],
+  ['info', 'Info', 'i'],
+];
 const STATES = { connecting: 'connecting', live: 'live', lost: 'connection lost', asleep: 'asleep' };
 const THEMES = ['system', 'light', 'dark'];
+const ZONES = ['local', 'UTC'];
 
 function stored(name) {
   try {
@@ -30,16 +43,26 @@ function theme(name) {
   document.dispatchEvent(new Event('themechange'));
 }
 
+function keep(name, value) {
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    // then it is only for now
+  }
+}
+
 theme(THEMES.includes(stored('holdfast-theme')) ? stored('holdfast-theme') : 'system');
+showTimesIn(stored('holdfast-zone'));
 
 class App extends LitElement {
-  static properties = { session: { state: true }, error: { state: true }, route: { state: true }, theme: { state: true }, signing: { state: true } };
+  static properties = { session: { state: true }, error: { state: true }, route: { state: true }, theme: { state: true }, zone: { state: true }, signing: { state: true } };
   #went = 0;
 
   constructor() {
     super();
     this.route = this.#where();
     this.theme = THEMES.includes(stored('holdfast-theme')) ? stored('holdfast-theme') : 'system';
+    this.zone = ZONES.includes(stored('holdfast-zone')) ? stored('holdfast-zone') : 'local';
     addEventListener('hashchange', () => this.#navigated());
     addEventListener('keydown', (event) => this.#key(event));
     live.addEventListener('change', (event) => {
@@ -115,6 +138,12 @@ class App extends LitElement {
       event.preventDefault();
       if (this.route.page !== 'jobs' || this.route.job) location.hash = '#/jobs';
       setTimeout(() => document.getElementById('search')?.focus(), 50);
+    } else if (event.key === '?') {
+      showKeys(PAGES);
+    } else if (event.key === 'u') {
+      this.#switchZone();
+    } else if (event.key === 't') {
+      this.#switchTheme();
     } else if (event.key === 'g') {
       this.#went = Date.now();
     } else if (Date.now() - this.#went < 1500) {
@@ -126,17 +155,21 @@ class App extends LitElement {
 
   #switchTheme() {
     this.theme = THEMES[(THEMES.indexOf(this.theme) + 1) % THEMES.length];
-    try {
-      localStorage.setItem('holdfast-theme', this.theme);
-    } catch {
-      // then it is only for now
-    }
+    keep('holdfast-theme', this.theme);
     theme(this.theme);
+  }
+
+  /** All times are drawn anew. */
+  #switchZone() {
+    this.zone = ZONES[(ZONES.indexOf(this.zone) + 1) % ZONES.length];
+    keep('holdfast-zone', this.zone);
+    showTimesIn(this.zone);
+    document.querySelectorAll('main > *, hf-timeline').forEach((view) => view.requestUpdate?.());
   }
 
   updated() {
     const name = PAGES.find(([page]) => page === this.route.page)?.[1] ?? '';
-    const title = `${this.route.job ? 'Job' : name} · Holdfast`;
+    const title = `${this.route.job ? (this.route.page === 'queues' ? 'Queue' : 'Job') : name} · Holdfast`;
     if (document.title !== title) document.title = title;
   }
 
@@ -149,7 +182,9 @@ class App extends LitElement {
           : nothing}
         <div class="status">
           ${this.session?.signedIn ? this.#connection() : nothing}
+          <button type="button" class="small" @click=${() => this.#switchZone()} title="Times in local time or UTC">${this.zone}<span class="hidden"> time</span></button>
           <button type="button" class="small" @click=${() => this.#switchTheme()} title="Light, dark or as the system">${this.theme}<span class="hidden"> colours</span></button>
+          <button type="button" class="small" @click=${() => showKeys(PAGES)} aria-label="Keyboard shortcuts" title="Keyboard shortcuts">?</button>
           ${this.session?.expiresAt ? html`<span class="who dim" title=${`${this.session.role} until ${this.session.expiresAt}`}>${this.session.name}</span>
             <button type="button" class="small" @click=${() => this.#signOut()}>Sign out</button>` : nothing}
         </div>
@@ -175,12 +210,17 @@ class App extends LitElement {
     if (!this.session) return this.error ? html`<p class="notice bad" role="alert">${this.error}; retrying</p>` : nothing;
     if (!this.session.signedIn) return this.#form();
     const { page, job, filter } = this.route;
-    if (page === 'jobs' && job) return html`<hf-job .session=${this.session} .jobId=${job}></hf-job>`;
+    if (page === 'jobs' && job) return html`<hf-job .session=${this.session} .jobId=${job} .tab=${filter.tab}></hf-job>`;
+    if (page === 'queues' && job) return html`<hf-queue .session=${this.session} .queue=${job}></hf-queue>`;
     switch (page) {
       case 'queues':
         return html`<hf-queues .session=${this.session}></hf-queues>`;
       case 'jobs':
         return this.#jobs(filter);
+      case 'failures':
+        return html`<hf-failures .session=${this.session}></hf-failures>`;
+      case 'schedules':
+        return html`<hf-schedules .session=${this.session}></hf-schedules>`;
       case 'workers':
         return html`<hf-workers .session=${this.session}></hf-workers>`;
       case 'info':

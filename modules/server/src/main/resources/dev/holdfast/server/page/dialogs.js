@@ -4,12 +4,22 @@ import { html, nothing, render } from 'lit';
 const TOAST_MS = 6000;
 const MOST_TOASTS = 4;
 
+/** A field of a form: of one line, of several, or with options. */
+function control({ name, value = '', type = 'text', rows, options, required = false, pattern, min, step }, disabled) {
+  if (options) {
+    return html`<select name=${name} ?disabled=${disabled}>${options.map((each) => html`<option value=${each} ?selected=${each === value}>${each.toLowerCase()}</option>`)}</select>`;
+  }
+  return rows
+    ? html`<textarea name=${name} rows=${rows} spellcheck="false" .value=${value} ?disabled=${disabled}></textarea>`
+    : html`<input name=${name} type=${type} value=${value} ?required=${required} pattern=${pattern ?? nothing} min=${min ?? nothing} step=${step ?? nothing} autocomplete="off" spellcheck="false" ?disabled=${disabled}>`;
+}
+
 /**
  * Asks, and does it. The dialog stays open with what went wrong, or with how far it has come.
  *
  * @param act gets what was entered, and a function to show progress with; its text is said at the end
  */
-export function ask({ title, text, reason = false, choice, confirm, danger = false, act }) {
+export function ask({ title, text, reason = false, fields = [], confirm, danger = false, act }) {
   const dialog = document.createElement('dialog');
   const state = { busy: false, error: null, done: null, total: null, stopped: false };
   document.body.append(dialog);
@@ -43,12 +53,7 @@ export function ask({ title, text, reason = false, choice, confirm, danger = fal
       html`<form @submit=${submit} aria-labelledby="dialog-title">
         <h2 id="dialog-title">${title}</h2>
         <p class="wrap">${text}</p>
-        ${choice
-          ? html`<label>${choice.label}
-              <select name="choice" ?disabled=${state.busy}>
-                ${choice.options.map((each) => html`<option value=${each}>${each}</option>`)}
-              </select></label>`
-          : nothing}
+        ${fields.map((each) => html`<label>${each.label} ${control(each, state.busy)}</label>`)}
         ${reason
           ? html`<label>Reason <span class="dim">(optional, stored in the timeline)</span>
               <input name="reason" maxlength="500" autocomplete="off" ?disabled=${state.busy}></label>`
@@ -74,7 +79,7 @@ export function ask({ title, text, reason = false, choice, confirm, danger = fal
   });
   dialog.addEventListener('close', () => dialog.remove());
   dialog.showModal();
-  dialog.querySelector('input, select')?.focus();
+  dialog.querySelector('input, select, textarea')?.focus();
   return new Promise((done) => dialog.addEventListener('close', done));
 }
 

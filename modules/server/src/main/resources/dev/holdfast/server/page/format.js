@@ -3,8 +3,21 @@
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const tenth = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 const hundredth = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+
+/** Local time or UTC, as somebody chose it. */
+let zone;
+let clock;
+let minutes;
+let day;
+
+export function showTimesIn(name) {
+  zone = name === 'UTC' ? 'UTC' : undefined;
+  clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone: zone });
+  minutes = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: zone });
+  day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: zone });
+}
+
+showTimesIn('local');
 
 let ahead = 0;
 
@@ -42,11 +55,19 @@ export const millis = (iso) => (iso ? Date.parse(iso) : null);
 
 export const timeOfDay = (ms) => clock.format(new Date(ms));
 
+export const hourAndMinute = (iso) => minutes.format(new Date(iso));
+
+/** The exact time, here and in UTC. */
+export function exactly(iso) {
+  const date = new Date(iso);
+  return Number.isNaN(date.getTime()) ? String(iso) : `${date.toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'long' })} · ${iso}`;
+}
+
 /** The day only where it is another than today. */
 export function moment(iso) {
   if (!iso) return '–';
   const date = new Date(iso);
-  const sameDay = date.toDateString() === new Date().toDateString();
+  const sameDay = day.format(date) === day.format(new Date());
   return sameDay ? clock.format(date) : `${day.format(date)} ${clock.format(date)}`;
 }
 

@@ -3,9 +3,8 @@ import { html, nothing } from 'lit';
 import { count, span } from './format.js';
 import { live } from './live.js';
 import { badge, cut, QUIET_MS, time, View } from './parts.js';
+import { problemRow } from './problems.js';
 import { get } from './server.js';
-
-const KEYS = [['g o', 'overview'], ['g q', 'queues'], ['g j', 'jobs'], ['g w', 'workers'], ['g i', 'info'], ['/', 'search jobs']];
 
 class Info extends View {
   static properties = { info: { state: true }, settings: { state: true } };
@@ -37,8 +36,7 @@ class Info extends View {
       ${this.trouble()}
       ${live.health?.status === 'error' ? live.health.reasons.map((each) => html`<p class="notice bad">${each.message}</p>`) : nothing}
       ${info ? this.#shown(info) : html`<p class="dim">Loading …</p>`}
-      <section aria-labelledby="keys"><h2 id="keys">Keyboard</h2>
-        <dl class="facts">${KEYS.map(([key, what]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl></section>
+      <p class="dim">Press <kbd>?</kbd> for the keyboard shortcuts.</p>
       <p><a href="/docs">The API</a> · <a href="/openapi.yaml">openapi.yaml</a></p>`;
   }
 
@@ -47,8 +45,7 @@ class Info extends View {
     return html`<section aria-labelledby="problems"><h2 id="problems">Problems</h2>
         ${info.problems.length === 0
           ? html`<p class="notice good">None.</p>`
-          : html`<div class="scroll"><table><thead><tr><th>Code</th><th>Problem</th><th>What to do</th></tr></thead>
-            <tbody>${info.problems.map((each) => html`<tr><td class="mono">${each.code}</td><td class="wrap">${each.message}</td><td class="wrap">${each.cliHint}</td></tr>`)}</tbody></table></div>`}</section>
+          : html`<ul class="problems">${info.problems.map((each) => problemRow(each, this))}</ul>`}</section>
       <section aria-labelledby="server"><h2 id="server">Server</h2>
         ${facts([
           ['Version', info.version],

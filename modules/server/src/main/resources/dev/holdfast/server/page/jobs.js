@@ -1,16 +1,41 @@
-/** Jobs by state, queue, kind, time and text, page by page; and what is done to many of them. */
+/** Jobs found by a search, page by page, with counts beside the list; and what is done to many of them. */
 import { html, nothing } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { live as bound } from 'lit-html/directives/live.js';
-import { ask, toast } from './dialogs.js';
-import { count, millis, now, span } from './format.js';
+import { among, applicable, bulk } from './bulk.js';
+import { count, millis, moment, now, span } from './format.js';
 import { live } from './live.js';
-import { ACTIVE, ago, badge, cut, DEAD, empty, jobLink, long, progressBar, QUIET_MS, STATES, View } from './parts.js';
-import { get, post, query } from './server.js';
+import { ago, badge, cut, empty, failureNote, jobLink, long, progressBar, QUIET_MS, View } from './parts.js';
+import { fromFilter, isContent, statesOf, suggestions, termOf, without, withTerm } from './search.js';
+import { get, query } from './server.js';
+import { STATES } from './states.js';
 
 const PAGE = 50;
-const TIMES = [['', 'any time'], ['15', 'last 15 minutes'], ['60', 'last hour'], ['1440', 'last day'], ['10080', 'last week']];
-const FIELDS = ['state', 'queue', 'kind', 'q', 'minutes', 'runId', 'parentId'];
+const MOST_FACETS = 12;
+/** How long one search goes on by itself. */
+const PATIENCE_MS = 10_000;
+const COUNTS_MS = 10_000;
+const VIEWS = [['', 'All'], ['state:failed age:<1h', 'Failed, last hour'], ['state:running', 'Running'], ['state:retrying', 'Retrying'], ['state:waiting', 'Waiting'], ['code:TOXIC_JOB', 'Crashed their workers']];
+
+const took = (job) => {
+  const end = millis(job.finishedAt) ?? (job.state === 'RUNNING' ? now() : null);
+  return job.startedAt && end ? end - millis(job.startedAt) : null;
+};
+
+/** What a column is sorted by. */
+const COLUMNS = {
+  state: ['State', (job) => STATES.indexOf(job.state)],
+  kind: ['Kind', (job) => job.kind],
+  queue: ['Queue', (job) => job.queue],
+  attempt: ['Attempt', (job) => job.attempt],
+  age: ['Age', (job) => -millis(job.createdAt)],
+  took: ['Took', (job) => took(job) ?? -1],
+};
+
+const narrow = matchMedia('(max-width: 900px)');
+
+/** Ids begin with the milliseconds of their time. */
+const timeOf = (id) => new Date(parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toISOString();
 
 class Jobs extends View {
   static properties = {
@@ -20,13 +45,18 @@ class Jobs extends View {
     searched: { state: true },
     before: { state: true },
     chosen: { state: true },
+    counts: { state: true },
+    typed: { state: true },
+    searching: { state: true },
   };
+  #countedAt = 0;
 
   constructor() {
     super();
     this.filter = {};
     this.before = [];
     this.chosen = new Set();
+    this.typed = '';
   }
 
   connectedCallback() {
@@ -36,9 +66,9 @@ class Jobs extends View {
 
   willUpdate(changed) {
     if (changed.has('filter')) {
-      this.before = [];
-      this.chosen = new Set();
-      this.jobs = null;
+      this.search = fromFilter(this.filter);
+      Object.assign(this, { before: [], chosen: new Set(), jobs: null, typed: this.search, searching: false });
+      this.#countedAt = 0;
       this.refresh(0);
     }
   }
@@ -48,21 +78,36 @@ class Jobs extends View {
     this.requestUpdate();
   }
 
-  /** The first page follows what happens, unless somebody is choosing from it. */
+  /** The first page follows what happens, unless somebody selects from it, or jobs have to be read through for it. */
   #again() {
-    if (this.before.length === 0 && this.chosen.size === 0 && !this.filter.q) this.refresh(2000);
-  }
-
-  /** As the server has it: a time instead of how long ago. */
-  #asked() {
-    const { minutes, ...rest } = this.filter;
-    return minutes ? { ...rest, createdAfter: new Date(now() - minutes * 60_000).toISOString() } : rest;
+    if (this.before.length === 0 && this.chosen.size === 0 && !isContent(this.search)) this.refresh(2000);
   }
 
   async read(signal) {
-    const page = await get(`/v1/jobs${query({ ...this.#asked(), brief: true, limit: PAGE, cursor: this.before.at(-1) })}`, signal);
-    if (signal.aborted) return;
-    Object.assign(this, { jobs: page.jobs, next: page.next ?? null, searched: page.searchComplete });
+    this.#count(signal);
+    const began = Date.now();
+    let jobs = [];
+    let page = { next: this.before.at(-1) };
+    do {
+      page = await get(`/v1/jobs${query({ search: this.search, brief: true, limit: PAGE - jobs.length, cursor: page.next })}`, signal);
+      if (signal.aborted) return;
+      jobs = [...jobs, ...page.jobs];
+      const more = Boolean(page.next) && jobs.length < PAGE;
+      this.searching = more && Date.now() - began < PATIENCE_MS;
+      Object.assign(this, { jobs: jobs.length || !this.searching ? jobs : this.jobs, next: page.next ?? null, searched: page.searchComplete });
+    } while (this.searching);
+  }
+
+  /** Beside the list, and not before it: it may take longer. */
+  async #count(signal) {
+    if (Date.now() - this.#countedAt < COUNTS_MS) return;
+    this.#countedAt = Date.now();
+    try {
+      const counts = await get(`/v1/jobs/counts${query({ search: without(this.search, 'state', 'queue', 'kind') })}`, signal);
+      if (!signal.aborted) this.counts = counts;
+    } catch {
+      // The list says what is wrong.
+    }
   }
 
   #go(before) {
@@ -72,12 +117,15 @@ class Jobs extends View {
     scrollTo(0, 0);
   }
 
-  #filtered(event) {
+  #address(search, sort = this.filter.sort) {
+    return `#/jobs${query({ search, sort })}`;
+  }
+
+  #submitted(event) {
     event.preventDefault();
-    const given = Object.fromEntries(new FormData(event.currentTarget.closest('form')));
-    const states = [...event.currentTarget.closest('form').querySelectorAll('input[name=state]:checked')].map((box) => box.value);
-    const filter = { ...this.filter, ...given, state: states.join(',') };
-    location.hash = `#/jobs${query(Object.fromEntries(FIELDS.map((field) => [field, filter[field]])))}`;
+    const address = this.#address(event.currentTarget.elements.search.value.trim());
+    if (location.hash === address) this.refresh(0);
+    else location.hash = address;
   }
 
   #choose(id, yes) {
@@ -87,134 +135,136 @@ class Jobs extends View {
     this.chosen = chosen;
   }
 
-  /** What is known of it from the stream is newer than the page. */
+  /** The stream may be newer than the page. */
   #now(job) {
     const brief = live.jobs.get(job.id);
     return brief && (brief.attempt > job.attempt || brief.state !== job.state || brief.progress !== job.progress) ? { ...job, ...brief } : job;
   }
 
-  /**
-   * Of the states that the filter takes in, those in which this can be done. What was cancelled was cancelled by somebody:
-   * it is only retried when it is asked for.
-   */
-  #among(possible) {
-    return this.filter.state ? this.filter.state.split(',').filter((state) => possible.includes(state)) : possible.filter((state) => state !== 'CANCELLED');
+  #sorted(jobs) {
+    const by = COLUMNS[this.filter.sort?.replace('-', '')]?.[1];
+    if (!by) return jobs;
+    const sign = this.filter.sort.startsWith('-') ? -1 : 1;
+    return [...jobs].sort((a, b) => sign * (by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0));
   }
 
-  get #filters() {
-    return Object.values(this.filter).some(Boolean);
-  }
-
-  async #many(verb, possible) {
-    const ids = [...this.chosen];
-    const states = this.#among(possible);
-    const { tenant, parentId, ...asked } = this.#asked();
-    const filter = { ...asked, state: states.join(',') };
-    let jobs = { count: ids.length, more: false };
-    try {
-      if (ids.length === 0) jobs = await get(`/v1/jobs/count${query(filter)}`);
-    } catch (failed) {
-      toast(failed.message, 'bad');
-      return;
-    }
-    const what = `${count(jobs.count)}${jobs.more ? ' or more' : ''} ${jobs.count === 1 ? 'job' : 'jobs'}`;
-    if (jobs.count === 0) {
-      toast(`None of these can be ${verb === 'cancel' ? 'cancelled' : 'retried'}`, 'bad');
-      return;
-    }
-    await ask({
-      title: `${verb === 'cancel' ? 'Cancel' : 'Retry'} ${what}?`,
-      text: ids.length ? 'The selected jobs.' : `All ${this.#filters ? 'that match the filter and are' : 'jobs of all queues that are'} ${states.map((state) => state.toLowerCase()).join(' or ')}.`,
-      reason: verb === 'cancel',
-      confirm: verb === 'cancel' ? `Cancel ${what}` : `Retry ${what}`,
-      danger: verb === 'cancel',
-      act: (entered, progress) => this.#act(verb, ids, filter, jobs.count, entered.reason, progress),
-    });
+  async #many(verb, shown) {
+    const ids = applicable(verb, shown.filter((job) => this.chosen.has(job.id)));
+    await bulk(verb, this.chosen.size ? { ids } : { search: this.search });
     this.chosen = new Set();
+    this.#countedAt = 0;
     this.refresh(0);
   }
 
-  async #act(verb, ids, filter, total, reason, progress) {
-    const why = verb === 'cancel' && reason ? { reason } : {};
-    let done = 0;
-    let others = 0;
-    let cursor = null;
-    progress(0, total);
-    do {
-      const answer = await post(`/v1/jobs/${verb}`, ids.length ? { ids, ...why } : { filter, ...(cursor ? { cursor } : {}), ...why });
-      done += verb === 'cancel' ? answer.cancelled + answer.requested : answer.retried;
-      others += verb === 'cancel' ? answer.alreadyTerminal + answer.alreadyRequested : answer.refused;
-      cursor = answer.next;
-      if (!progress(done, Math.max(total, done))) break;
-    } while (cursor);
-    return `${count(done)} ${verb === 'cancel' ? 'cancelled, or asked to stop' : 'requeued'}${others ? `; ${count(others)} could not be ${verb === 'cancel' ? 'cancelled' : 'retried'}` : ''}${cursor ? '; stopped before the rest was done' : ''}`;
-  }
-
   render() {
-    const jobs = (this.jobs ?? []).map((job) => this.#now(job));
+    const jobs = this.#sorted((this.jobs ?? []).map((job) => this.#now(job)));
     return html`<h1 tabindex="-1">Jobs</h1>
       ${this.#form()}
       ${this.trouble()}
-      ${this.mayOperate ? this.#bulk() : nothing}
-      <div class="scroll"><table class="jobs">
-        <thead><tr>${this.mayOperate ? html`<th><input type="checkbox" aria-label="Select all on this page" .checked=${jobs.length > 0 && jobs.every((job) => this.chosen.has(job.id))}
-            @change=${(event) => (this.chosen = new Set(event.target.checked ? jobs.map((job) => job.id) : []))}></th>` : nothing}
-          <th>Job</th><th>State</th><th>Kind</th><th>Queue</th><th class="r">Attempt</th><th>Progress, reason</th><th class="r">Age</th><th class="r">Took</th></tr></thead>
-        <tbody>${this.jobs == null ? empty(9, 'Loading …') : jobs.length === 0 ? empty(9, this.searched === false ? 'No match among the newest jobs' : 'No job matches') : repeat(jobs, (job) => job.id, (job) => this.#row(job))}</tbody>
-      </table></div>
-      <div class="actions pages">
-        ${this.searched === false ? html`<span class="dim">Not all jobs were searched yet</span>` : nothing}
-        <button type="button" ?disabled=${this.before.length === 0} @click=${() => this.#go([])}>Newest</button>
-        <button type="button" ?disabled=${this.before.length === 0} @click=${() => this.#go(this.before.slice(0, -1))}>Newer</button>
-        <button type="button" ?disabled=${!this.next} @click=${() => this.#go([...this.before, this.next])}>Older</button>
+      <div class="with-facets">
+        ${this.#facets()}
+        <div>
+          ${this.mayOperate ? this.#bulk(jobs) : nothing}
+          <div class="scroll"><table class="jobs">
+            <thead><tr>${this.mayOperate ? html`<th><input type="checkbox" aria-label="Select all on this page" .checked=${bound(jobs.length > 0 && jobs.every((job) => this.chosen.has(job.id)))}
+                @change=${(event) => (this.chosen = new Set(event.target.checked ? jobs.map((job) => job.id) : []))}></th>` : nothing}
+              <th>Job</th>${['state', 'kind', 'queue'].map((name) => this.#column(name))}${this.#column('attempt', 'r')}<th>Progress, failure</th>${this.#column('age', 'r')}${this.#column('took', 'r')}</tr></thead>
+            <tbody>${this.jobs == null ? empty(9, this.searching ? 'Searching …' : 'Loading …') : jobs.length === 0 ? empty(9, this.next ? 'No match so far' : 'No job matches') : repeat(jobs, (job) => job.id, (job) => this.#row(job))}</tbody>
+          </table></div>
+          ${this.#pages()}
+        </div>
       </div>`;
   }
 
-  #form() {
-    const states = new Set((this.filter.state ?? '').split(','));
-    const related = this.filter.runId ? `run ${this.filter.runId}` : this.filter.parentId ? `parent ${this.filter.parentId}` : null;
-    return html`<form class="filters" role="search" @submit=${(event) => this.#filtered(event)}>
-      <fieldset class="states"><legend class="hidden">States</legend>
-        ${STATES.map((state) => html`<label class="chip s-${state.toLowerCase()}"><input type="checkbox" name="state" value=${state} .checked=${bound(states.has(state))}
-          @change=${(event) => this.#filtered(event)}> ${state.toLowerCase()}</label>`)}</fieldset>
-      <label>Queue <input name="queue" .value=${bound(this.filter.queue ?? '')} list="queues" maxlength="200" autocomplete="off"></label>
-      <datalist id="queues">${[...live.queues.keys()].slice(0, 100).map((name) => html`<option value=${name}></option>`)}</datalist>
-      <label>Kind <input name="kind" .value=${bound(this.filter.kind ?? '')} maxlength="200" autocomplete="off"></label>
-      <label>Created <select name="minutes" @change=${(event) => this.#filtered(event)}>
-        ${TIMES.map(([value, text]) => html`<option value=${value} .selected=${(this.filter.minutes ?? '') === value}>${text}</option>`)}</select></label>
-      <label>Text <input type="search" name="q" id="search" .value=${bound(this.filter.q ?? '')} maxlength="200" placeholder="id, key, failure, payload" autocomplete="off"></label>
-      <button type="submit">Search</button>
-      ${this.#filters ? html`<a href="#/jobs">Clear</a>` : nothing}
-      ${related ? html`<span class="dim wrap">of ${related}</span>` : nothing}
-    </form>`;
+  #pages() {
+    const partly = this.next && (this.jobs?.length ?? 0) < PAGE;
+    return html`<div class="actions pages">
+      ${partly ? html`<span class="dim" role="status" id="searched">${this.searching ? 'Searching' : 'Searched'} back to ${moment(timeOf(this.next))}</span>` : nothing}
+      ${partly && this.searching ? html`<button type="button" @click=${() => this.stop()}>Stop</button>` : nothing}
+      ${!partly && this.searched === false ? html`<span class="dim">Payloads above 64 KiB were not searched</span>` : nothing}
+      <button type="button" ?disabled=${this.before.length === 0} @click=${() => this.#go([])}>Newest</button>
+      <button type="button" ?disabled=${this.before.length === 0} @click=${() => this.#go(this.before.slice(0, -1))}>Newer</button>
+      <button type="button" ?disabled=${!this.next || this.searching} @click=${() => this.#go([...this.before, this.next])}>${partly ? 'Search on' : 'Older'}</button>
+    </div>`;
   }
 
-  #bulk() {
-    const chosen = this.chosen.size;
-    const idle = (possible) => !chosen && (this.filter.parentId || this.#among(possible).length === 0);
+  stop() {
+    this.searching = false;
+    super.stop();
+  }
+
+  #form() {
+    const kinds = [...new Set((this.counts?.rows ?? []).map((row) => row.kind))];
+    return html`<form class="search" role="search" @submit=${(event) => this.#submitted(event)}>
+        <input type="search" name="search" id="search" aria-label="Search jobs" .value=${bound(this.typed)} maxlength="500" autocomplete="off" spellcheck="false" list="suggestions"
+          placeholder="state:failed kind:mail age:<1h payload.customer:c499 text" @input=${(event) => (this.typed = event.target.value)}>
+        <datalist id="suggestions">${suggestions(this.typed, [...live.queues.keys()], kinds).map((each) => html`<option value=${each}></option>`)}</datalist>
+        <button type="submit" class="primary">Search</button>
+      </form>
+      <nav class="views" aria-label="Views">${VIEWS.map(([search, text]) => html`<a href=${this.#address(search)} aria-current=${this.search === search ? 'true' : nothing}>${text}</a>`)}</nav>`;
+  }
+
+  /** Jobs in each state, queue and kind, each with what the search asks for of the other two. */
+  #facets() {
+    const rows = this.counts?.rows ?? [];
+    const asked = { state: statesOf(this.search), queue: termOf(this.search, 'queue'), kind: termOf(this.search, 'kind') };
+    const fits = (row, but) =>
+      (but === 'state' || asked.state.length === 0 || asked.state.includes(row.state)) &&
+      (but === 'queue' || !asked.queue || asked.queue === row.queue) &&
+      (but === 'kind' || !asked.kind || asked.kind === row.kind);
+    const of = (name) => {
+      const counts = new Map(name === 'state' ? STATES.map((state) => [state, 0]) : []);
+      for (const row of rows) if (fits(row, name)) counts.set(row[name], (counts.get(row[name]) ?? 0) + row.jobs);
+      return name === 'state' ? [...counts] : [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, MOST_FACETS);
+    };
+    return html`<details class="facets" ?open=${!narrow.matches}><summary>Filter</summary>
+      ${['state', 'queue', 'kind'].map((name) => html`<section aria-labelledby="by-${name}"><h2 id="by-${name}">${COLUMNS[name][0]}</h2>
+        <ul>${of(name).map(([value, jobs]) => this.#facet(name, value, jobs, asked[name]))}</ul></section>`)}
+      ${this.counts?.more ? html`<p class="dim">Counted among the newest ${count(this.counts.searched)} jobs</p>` : nothing}</details>`;
+  }
+
+  #facet(name, value, jobs, asked) {
+    const on = name === 'state' ? asked.includes(value) : asked === value;
+    const states = on ? asked.filter?.((each) => each !== value) : [...(name === 'state' ? asked : []), value];
+    const next = name === 'state' ? states.join(',').toLowerCase() : on ? null : value;
+    return html`<li><a class="facet" href=${this.#address(withTerm(this.search, name, next))} aria-current=${on ? 'true' : nothing}>
+      ${name === 'state' ? badge(value) : html`<span class="cut">${value}</span>`}<span class="num dim">${count(jobs)}</span></a></li>`;
+  }
+
+  #column(name, kind = '') {
+    const { sort } = this.filter;
+    const up = sort === name;
+    const down = sort === `-${name}`;
+    const to = up ? `-${name}` : down ? undefined : name;
+    return html`<th class=${kind} aria-sort=${up ? 'ascending' : down ? 'descending' : nothing}>
+      <a class="sort" href=${this.#address(this.search, to ?? '')} title="Sort the jobs on this page">${COLUMNS[name][0]}${up ? ' ▲' : down ? ' ▼' : ''}</a></th>`;
+  }
+
+  /** Only what applies to the jobs that are selected, or to those that the search finds. */
+  #bulk(jobs) {
+    const chosen = jobs.filter((job) => this.chosen.has(job.id));
+    const applies = (verb) => (this.chosen.size ? applicable(verb, chosen).length > 0 : among(verb, this.search).length > 0);
     return html`<div class="actions">
-      <span class="dim">${chosen ? `${count(chosen)} selected` : this.#filters ? 'All that match:' : 'All jobs:'}</span>
-      <button type="button" class="small" ?disabled=${idle(DEAD)} @click=${() => this.#many('retry', DEAD)}>Retry …</button>
-      <button type="button" class="small danger" ?disabled=${idle(ACTIVE)} @click=${() => this.#many('cancel', ACTIVE)}>Cancel …</button>
+      <span class="dim">${this.chosen.size ? `${count(this.chosen.size)} selected` : this.search ? 'All that match:' : 'All jobs:'}</span>
+      <button type="button" class="small" ?disabled=${!applies('retry')} @click=${() => this.#many('retry', jobs)}>Retry …</button>
+      <button type="button" class="small danger" ?disabled=${!applies('cancel')} @click=${() => this.#many('cancel', jobs)}>Cancel …</button>
     </div>`;
   }
 
   /** Why it is as it is; a failure on the way to success is on the job's own page. */
   #note(job) {
     if (job.state === 'CANCELLED' && job.cancelReason) return long(`cancelled: ${job.cancelReason}`);
-    if (job.failure && job.state !== 'SUCCEEDED') return long(`${job.failure.code}: ${job.failure.message}`);
+    if (job.failure && job.state !== 'SUCCEEDED') return failureNote(job.failure);
     return job.failureCode && job.state !== 'SUCCEEDED' ? cut(job.failureCode) : html`<span class="dim">–</span>`;
   }
 
   #row(job) {
-    const end = millis(job.finishedAt) ?? (job.state === 'RUNNING' ? now() : null);
-    const took = job.startedAt && end ? span(end - millis(job.startedAt)) : html`<span class="dim">–</span>`;
     return html`<tr>
       ${this.mayOperate ? html`<td><input type="checkbox" aria-label="Select job ${job.id}" .checked=${bound(this.chosen.has(job.id))} @change=${(event) => this.#choose(job.id, event.target.checked)}></td>` : nothing}
       <td>${jobLink(job.id)}</td><td>${badge(job.state)}</td><td>${cut(job.kind)}</td><td>${cut(job.queue)}</td>
       <td class="r num">${count(job.attempt)}</td>
       <td>${job.state === 'RUNNING' ? progressBar(job.progress, job.progressMessage) : this.#note(job)}</td>
-      <td class="r num" title=${job.createdAt}>${ago(job.createdAt)}</td><td class="r num">${took}</td></tr>`;
+      <td class="r num" title=${job.createdAt}>${ago(job.createdAt)}</td><td class="r num">${span(took(job))}</td></tr>`;
   }
 }
 

@@ -2,27 +2,15 @@
 import { html, nothing } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
 import './charts.js';
-import { count, millis, rate, span } from './format.js';
+import { count, hourAndMinute, millis, rate, span } from './format.js';
 import { live } from './live.js';
 import { ago, badge, empty, jobLink, jobsLink, progressBar, QUIET_MS, View } from './parts.js';
+import { failedJobs, problemRow } from './problems.js';
 import { get } from './server.js';
 
 const RANGES = [[15, '15 min'], [60, '1 h'], [360, '6 h']];
 const MOST_RUNNING = 12;
 const MOST_QUEUES = 12;
-
-const minute = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
-
-/** Where one goes to see to it. */
-function place(code) {
-  if (/^(worker|supervisor)_|^all_paused/.test(code)) return '#/workers';
-  if (/^(queue|schedule)_/.test(code)) return '#/queues';
-  if (code === 'toxic_jobs') return '#/jobs?state=FAILED&q=TOXIC_JOB';
-  if (code === 'jobs_failed') return '#/jobs?state=FAILED';
-  if (code === 'kind_unhandled') return '#/jobs?state=PENDING';
-  if (code === 'leases_overdue') return '#/jobs?state=RUNNING';
-  return '#/info';
-}
 
 const isPartial = ({ knownSince, points, intervalMs }) => points.length > 0 && millis(knownSince) > millis(points[0].at) + intervalMs;
 
@@ -130,9 +118,7 @@ class Overview extends View {
       ${calm && this.problems ? html`<p class="notice good">No problems.</p>` : nothing}
       <ul class="problems">
         ${away.map((each) => html`<li class="bad"><a href="#/info">${each.message}</a></li>`)}
-        ${failed ? html`<li class="bad"><a href="#/jobs?state=FAILED">${count(failed)}${this.failed.more ? ' or more' : ''} failed ${failed === 1 ? 'job' : 'jobs'}</a>
-          <span class="dim">until they are retried, or deleted by retention</span></li>` : nothing}
-        ${problems.map((each) => html`<li class="warn"><a class="wrap" href=${place(each.code)}>${each.message}</a> <span class="dim wrap">${each.cliHint}</span></li>`)}
+        ${[...(failed ? [failedJobs(this.failed)] : []), ...problems].map((each) => problemRow(each, this))}
       </ul></section>`;
   }
 
@@ -140,7 +126,7 @@ class Overview extends View {
     if (!this.history) return html`<div class="plots"></div>`;
     const known = millis(this.history.knownSince);
     const points = this.history.points;
-    const labels = points.map((point) => minute.format(new Date(point.at)));
+    const labels = points.map((point) => hourAndMinute(point.at));
     const perSecond = this.history.intervalMs / 1000;
     const of = (field, scale = 1) => points.map((point) => (millis(point.at) < known - this.history.intervalMs || point[field] == null ? null : point[field] / scale));
     return html`<div class="plots">
@@ -176,7 +162,7 @@ class Overview extends View {
     const most = Math.max(1, ...queues.map((queue) => queue.pending + queue.running));
     return html`<div class="scroll"><table><thead><tr><th>Queue</th><th class="r">Due</th><th class="r">Running</th><th class="wide">Depth</th><th class="r">Per second</th></tr></thead>
       <tbody>${queues.length === 0 ? empty(5, live.totals ? 'No queues yet' : 'Loading …') : repeat(queues.slice(0, MOST_QUEUES), (queue) => queue.queue, (queue) => html`<tr>
-        <td><a class="cut" href="#/jobs?queue=${encodeURIComponent(queue.queue)}">${queue.queue}</a> ${queue.paused ? badge('paused') : nothing}</td>
+        <td><a class="cut" href="#/queues/${encodeURIComponent(queue.queue)}">${queue.queue}</a> ${queue.paused ? badge('paused') : nothing}</td>
         <td class="r num">${count(queue.pending)}</td><td class="r num">${count(queue.running)}</td>
         <td>${this.#bar(queue.pending + queue.running, most, `due and running jobs of ${queue.queue}`)}</td>
         <td class="r num">${rate(queue.ratePerSecond)}</td></tr>`)}</tbody></table></div>

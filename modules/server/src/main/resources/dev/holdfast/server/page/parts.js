@@ -1,12 +1,8 @@
 /** What several pages show. Everything that jobs bring along is text here, and never markup. */
 import { html, LitElement, nothing } from 'lit';
-import { clipped, millis, moment, now, shortId, span } from './format.js';
+import { clipped, exactly, millis, moment, now, shortId, span } from './format.js';
 import { live } from './live.js';
 import { toast } from './dialogs.js';
-
-export const STATES = ['WAITING', 'PENDING', 'RUNNING', 'RETRYING', 'SUCCEEDED', 'FAILED', 'CANCELLED'];
-export const ACTIVE = ['WAITING', 'PENDING', 'RUNNING', 'RETRYING'];
-export const DEAD = ['FAILED', 'CANCELLED'];
 
 /** So often it is looked at what the stream does not tell of, or tells of only when something happens. */
 export const QUIET_MS = 30_000;
@@ -74,6 +70,12 @@ export class View extends LitElement {
     }, wait);
   }
 
+  /** Ends what is being read, and keeps what came of it. */
+  stop() {
+    this.#reading?.abort();
+    this.#reading = null;
+  }
+
   async #readNow() {
     const reading = new AbortController();
     this.#reading = reading;
@@ -107,11 +109,11 @@ export const jobLink = (id) => html`<a class="mono" href="#/jobs/${encodeURIComp
 
 export const jobsLink = (filter, text) => html`<a href="#/jobs?${new URLSearchParams(filter)}">${text}</a>`;
 
-export const time = (iso) => (iso ? html`<time datetime=${iso} title=${iso}>${moment(iso)}</time>` : html`<span class="dim">–</span>`);
+export const time = (iso) => (iso ? html`<time datetime=${iso} title=${exactly(iso)}>${moment(iso)}</time>` : html`<span class="dim">–</span>`);
 
 export const ago = (iso) =>
   iso
-    ? html`<time datetime=${iso} title=${iso}>${span(Math.max(0, Math.floor((now() - millis(iso)) / 1000) * 1000))}</time>`
+    ? html`<time datetime=${iso} title=${exactly(iso)}>${span(Math.max(0, Math.floor((now() - millis(iso)) / 1000) * 1000))}</time>`
     : html`<span class="dim">–</span>`;
 
 export function progressBar(percent, message) {
@@ -128,6 +130,13 @@ export const cut = (text, most = 200) =>
 /** The same where there is room for more. */
 export const long = (text) =>
   text ? html`<span class="cut long" title=${clipped(text, 600)}>${clipped(text, 400)}</span>` : html`<span class="dim">–</span>`;
+
+/** What went wrong first, then its codes: that all attempts are used up does not say what to do. */
+export function failureNote(failure) {
+  const root = failure.cause ?? failure;
+  return html`<span class="cut long" title=${clipped(root.message, 600)}>${clipped(root.message, 400)}</span>
+    <span class="code">${clipped(root.code, 60)}</span>${failure.cause ? html` <span class="code dim">${clipped(failure.code, 60)}</span>` : nothing}`;
+}
 
 export const empty = (columns, text) => html`<tr><td class="dim empty" colspan=${columns}>${text}</td></tr>`;
 

@@ -40,11 +40,15 @@ public class ManyPagesTest extends ApiTest {
               "/v1/info",
               "/v1/jobs/count?state=FAILED",
               "/v1/jobs?state=RUNNING&brief=true&limit=12"),
-          List.of("/v1/queues", "/v1/schedules"),
-          List.of("/v1/jobs?brief=true&limit=50"),
+          List.of("/v1/queues"),
+          List.of("/v1/jobs?brief=true&limit=50", "/v1/jobs/counts"),
           List.of("/v1/workers"),
           List.of("/v1/info"),
-          List.of("/v1/jobs/JOB?include=events,attempts,steps,artifacts", "/v1/jobs/JOB/log"));
+          List.of("/v1/failures"),
+          List.of("/v1/schedules"),
+          List.of(
+              "/v1/jobs/JOB?include=events,attempts,steps,artifacts,dependencies",
+              "/v1/jobs/JOB/log"));
 
   private static final String SHARED = "max-age=2";
   private static final int PAGES = 50;

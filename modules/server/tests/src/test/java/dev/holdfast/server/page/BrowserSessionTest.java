@@ -67,8 +67,8 @@ public class BrowserSessionTest extends InBrowser {
     step(task, "load", 1, "RUNNING");
     openAs(Role.VIEWER, job(task));
     browser.awaitText("load", "running");
-    assertThat(browser.buttons()).containsOnly("Copy id", "Copy curl", "Copy payload");
-    for (String page : new String[] {"#/queues", "#/workers", "#/jobs"}) {
+    assertThat(browser.buttons()).containsOnly("Copy id", "Copy curl");
+    for (String page : new String[] {"#/queues", "#/workers", "#/jobs", "#/queues/work"}) {
       browser.go(page);
       browser.awaitText("work");
       assertThat(browser.buttons()).doesNotContain("Pause", "Stop", "Cancel …", "Retry …");

@@ -34,7 +34,9 @@ import org.junit.jupiter.api.BeforeEach;
  * program with {@code holdfast server}, by default in a process of its own for each test.
  */
 public abstract class InBrowser extends ApiTest {
-  protected static final String[] PAGES = {"#/", "#/queues", "#/jobs", "#/workers", "#/info"};
+  protected static final String[] PAGES = {
+    "#/", "#/queues", "#/jobs", "#/workers", "#/info", "#/failures", "#/schedules"
+  };
   protected static final Duration PATIENCE = SOON;
   private static @Nullable Browser started;
 

@@ -1,0 +1,19 @@
+package dev.holdfast.model.search;
+
+import dev.holdfast.model.job.JobState;
+import java.util.List;
+
+/**
+ * How many jobs there are in each state, queue and kind.
+ *
+ * @param searched among how many jobs, the newest
+ * @param more whether there are older jobs that were not counted
+ */
+public record JobCounts(List<Row> rows, long searched, boolean more) {
+  public JobCounts {
+    rows = List.copyOf(rows);
+  }
+
+  /** The jobs of one state, queue and kind. */
+  public record Row(JobState state, String queue, String kind, long jobs) {}
+}

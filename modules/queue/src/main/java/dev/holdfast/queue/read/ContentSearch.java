@@ -1,0 +1,122 @@
+package dev.holdfast.queue.read;
+
+import dev.holdfast.model.job.JobContent;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.jdbc.SqlErrors;
+import dev.holdfast.queue.jdbc.Where;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads jobs through, newest first, for what no index knows. It reads a batch after the other until
+ * a page is full or its time is over; the answer then says where it stopped.
+ */
+final class ContentSearch {
+  static final int BATCH = 5_000;
+
+  private static final String LED =
+      """
+      SELECT id, ${found} AS found
+        FROM holdfast.job
+        ${where}
+       ORDER BY id DESC
+       LIMIT :most
+      """;
+
+  // Where no index leads to the jobs of a filter, a batch is that many jobs of any kind: the few
+  // that match may be far apart.
+  private static final String WALKED =
+      """
+      SELECT id, ${conditions} AND ${found} AS found
+        FROM (SELECT * FROM holdfast.job ${range} ORDER BY id DESC LIMIT :most) AS job
+       ORDER BY id DESC
+      """;
+
+  private record Looked(JobId job, @Nullable Boolean found) {}
+
+  /**
+   * @param next the last job that was read, if there are more
+   * @param searchComplete whether nothing was left out: neither older jobs, nor payloads too large
+   */
+  record Found(List<JobId> jobs, @Nullable JobId next, boolean searchComplete) {}
+
+  private final Connection connection;
+  private final Duration patience;
+
+  ContentSearch(Connection connection, Duration patience) {
+    this.connection = connection;
+    this.patience = patience;
+  }
+
+  Found find(JobFilter filter) throws SQLException {
+    long began = System.nanoTime();
+    List<JobId> found = new ArrayList<>();
+    boolean all = true;
+    JobFilter rest = filter;
+    do {
+      List<Looked> batch = looked(rest);
+      for (Looked each : batch) {
+        if (each.found() == null) {
+          all = false;
+        } else if (each.found()) {
+          found.add(each.job());
+          if (found.size() == filter.limit()) {
+            return new Found(found, each.job(), all);
+          }
+        }
+      }
+      if (batch.size() < BATCH) {
+        return new Found(found, null, all);
+      }
+      rest = rest.before(batch.getLast().job());
+    } while (System.nanoTime() - began < patience.toNanos());
+    return new Found(found, rest.before(), false);
+  }
+
+  private List<Looked> looked(JobFilter filter) throws SQLException {
+    try {
+      return looked(filter, true);
+    } catch (SQLException trouble) {
+      if (!SqlErrors.isUnreadable(trouble)) {
+        throw trouble;
+      }
+      // A payload is damaged. What stands elsewhere is found, and the answer says that this is not
+      // all.
+      return looked(filter, false);
+    }
+  }
+
+  private List<Looked> looked(JobFilter filter, boolean payloads) throws SQLException {
+    ContentSql content = ContentSql.of(connection, filter.content(), payloads);
+    Sql.Call call;
+    if (Search.isLedTo(filter.content(JobContent.ANY))) {
+      Where where = Where.of(connection, filter);
+      Sql sql = Sql.of(LED, "found", content.sql(), "where", where.sql());
+      call = where.bind(sql.on(connection));
+    } else {
+      Where range = Where.range(filter);
+      Where where = Where.of(connection, filter.from(null).before(null));
+      Sql sql =
+          Sql.of(
+              WALKED,
+              "conditions",
+              where.conditions(),
+              "found",
+              content.sql(),
+              "range",
+              range.sql());
+      call = where.bind(range.bind(sql.on(connection)));
+    }
+    return content
+        .bind(call)
+        .set("most", BATCH)
+        .list(row -> new Looked(Rows.id(row, "id"), Rows.booleanOrNull(row, "found")));
+  }
+}
