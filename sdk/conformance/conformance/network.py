@@ -37,7 +37,7 @@ def server_restarted(stage: Stage) -> None:
         stage.plane.start_server()
 
 
-@scenario()
+@scenario(quick=True)
 def errors_5xx(stage: Stage) -> None:
     """Calls that are answered 500, 502 or 503, before or after they took effect, are sent again."""
     chance = random.Random(20_261_117)

@@ -2,7 +2,7 @@ import { HoldfastError, KeyRefusedError, ServerUnavailableError } from "./errors
 import type { Server } from "./http.js";
 import type { Envelope } from "./job.js";
 import type { Outage } from "./outage.js";
-import { Backoff, pause } from "./pause.js";
+import { Backoff, monotonicMs, pause } from "./pause.js";
 
 const MOST_TASKS = 100;
 const MOST_LANES = 4;
@@ -24,7 +24,8 @@ export interface ClaimerSettings {
 export interface ClaimerHost {
   /** How many jobs there is room for. */
   free(): number;
-  take(tasks: Envelope[]): void;
+  /** @param askedMs when they were asked for, by `monotonicMs` */
+  take(tasks: Envelope[], askedMs: number): void;
   /** Jobs may be held under the worker's name that it does not know of. */
   lostAnswer(): Promise<void>;
 }
@@ -126,13 +127,14 @@ export class Claimer {
 
   private async claim(queue: string, max: number): Promise<Claimed> {
     const { workerId, leaseMs } = this.settings;
+    const askedMs = monotonicMs();
     try {
       const answer = await this.server.post<Claimed>(`/v1/queues/${encodeURIComponent(queue)}/lease`, {
         body: { workerId, max, waitMs: 0, leaseMs },
         timeoutMs: CLAIM_TIMEOUT_MS,
       });
       if (answer.tasks.length > 0) {
-        this.host.take(answer.tasks);
+        this.host.take(answer.tasks, askedMs);
       }
       return answer;
     } catch (trouble) {
