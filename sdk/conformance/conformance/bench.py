@@ -1,4 +1,4 @@
-"""How many jobs that do nothing a worker program runs, at what cost, and whether its memory grows."""
+"""How many jobs that do nothing a worker program runs, at what cost, and if its memory grows."""
 
 from __future__ import annotations
 

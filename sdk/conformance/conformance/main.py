@@ -117,9 +117,7 @@ def chosen(given: argparse.Namespace) -> list[str]:
     if unknown:
         raise ValueError(f"no scenario {', '.join(unknown)}: --list shows them all")
     return [
-        name
-        for name in names
-        if name not in skipped and (SCENARIOS[name].quick or not given.quick)
+        name for name in names if name not in skipped and (SCENARIOS[name].quick or not given.quick)
     ]
 
 

@@ -1,4 +1,4 @@
-"""A mix of jobs for several worker programs on the same queues, while workers and server are killed.
+"""A mix of jobs for worker programs on the same queues, while workers and server are killed.
 
 Every job must end exactly once, as its kind says, and none may be lost or made up.
 """
@@ -156,7 +156,9 @@ def in_batches(planned: Sequence[Planned], portions: int) -> Iterator[Sequence[P
 def enqueue(plane: ControlPlane, some: Sequence[Planned]) -> None:
     """The ids are the kit's, so a call whose answer was lost is repeated without harm."""
     for start in range(0, len(some), BATCH):
-        plane.call("POST", "/v1/jobs", {"jobs": [one.body() for one in some[start : start + BATCH]]})
+        plane.call(
+            "POST", "/v1/jobs", {"jobs": [one.body() for one in some[start : start + BATCH]]}
+        )
 
 
 def disturb(
@@ -302,9 +304,7 @@ def run(
     return 1 if found.wrong else 0
 
 
-def show(
-    found: Found, jobs: int, killed: Counter[str], restarts: int, seconds: float
-) -> None:
+def show(found: Found, jobs: int, killed: Counter[str], restarts: int, seconds: float) -> None:
     names = ", ".join(f"{name} {count}" for name, count in sorted(killed.items()))
     ends = ", ".join(f"{name} {count}" for name, count in sorted(found.ends.items()))
     print(f"{jobs} jobs in {seconds:.1f} s, ended by: {ends}")

@@ -353,7 +353,7 @@ test("a strict handler stops when its lease may have run out, and another one go
   await until("both run", () => running === 2);
   // Longer than a lease: heartbeats extend it, so neither is stopped.
   await sleep(3_000);
-  assert.deepEqual(stopped, []);
+  assert.equal(stopped.length, 0);
   proxy.cuts = () => true;
   proxy.cutAll();
   await until("the strict one has stopped", () => stopped.length === 1, 5_000);

@@ -1,5 +1,7 @@
 package dev.holdfast.sdk;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import dev.holdfast.Holdfast;
 import dev.holdfast.client.worker.HttpSource;
 import dev.holdfast.model.attempt.Timings;
@@ -18,7 +20,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /**
  * The worker program of the Java library over HTTP, as the conformance kit starts it. What each
@@ -51,7 +55,8 @@ public final class ConformanceWorker {
 
   private ConformanceWorker() {}
 
-  public static void main(String[] arguments) {
+  public static void main(String[] arguments) throws InterruptedException {
+    ((Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME)).setLevel(Level.INFO);
     HttpSource source = HttpSource.to(URI.create(given("URL")), given("KEY"));
     Worker worker = start(source);
     Runtime.getRuntime()
@@ -64,6 +69,8 @@ public final class ConformanceWorker {
                   Runtime.getRuntime().halt(0);
                 }));
     System.out.println("ready");
+    // The threads of a worker do not keep a JVM alive. It ends by a signal.
+    new CountDownLatch(1).await();
   }
 
   private static Worker start(HttpSource source) {

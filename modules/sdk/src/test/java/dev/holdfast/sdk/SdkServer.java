@@ -23,8 +23,8 @@ final class SdkServer {
   private static final Map<String, String> SETTINGS =
       Map.of(
           "HEARTBEAT_INTERVAL_MS", "1000",
-          "HEARTBEAT_TIMEOUT_MS", "4000",
-          "CANCEL_GRACE_PERIOD_MS", "3000",
+          "HEARTBEAT_TIMEOUT_MS", "10000",
+          "CANCEL_GRACE_PERIOD_MS", "5000",
           "TOKEN_TTL_SECONDS", "5",
           "HOLDFAST_RETRIES_DELAY", "1s",
           "HOLDFAST_RETRIES_FACTOR", "1",
