@@ -110,9 +110,7 @@ final class WorkerCalls implements AutoCloseable {
     try {
       Reply reply = server.await(call);
       if (!reply.isOk() && isAway(reply.failure())) {
-        reply
-            .retryAfter()
-            .ifPresent(pause -> retryAfter.later(path, pause, reply.failure()));
+        reply.retryAfter().ifPresent(pause -> retryAfter.later(path, pause, reply.failure()));
         away(call, reply.failure());
       } else {
         answered(call);
