@@ -32,9 +32,16 @@ MANY = 1_000
 # The server counts no further.
 MOST_COUNTED = 10_000
 KINDS = ("noop",) * 8 + ("echo",) * 6 + ("sleep",) * 3 + ("fail",) * 2 + ("steps",)
-START_PATIENCE = 60.0
-"""Without any job that ends for this long, the rest is given up."""
+FAIL_ONCE = {
+    "category": "INFRASTRUCTURE",
+    "code": "ONCE",
+    "message": "once",
+    "until": 2,
+    "retryAfterMs": 100,
+}
+START_PATIENCE = 120.0
 PATIENCE = 90.0
+"""Without any job that ends for this long, the rest is given up."""
 
 
 @dataclass
@@ -67,19 +74,13 @@ def plan(count: int, chance: random.Random) -> list[Planned]:
     planned = []
     for n in range(count):
         kind = KINDS[n % len(KINDS)]
-        payload: dict[str, Any] = {
-            "noop": {},
+        payloads: dict[str, dict[str, Any]] = {
             "echo": {"n": n, "text": "größer 😀"},
             "sleep": {"ms": chance.randint(1, 60)},
-            "fail": {
-                "category": "INFRASTRUCTURE",
-                "code": "ONCE",
-                "message": "once",
-                "until": 2,
-                "retryAfterMs": 100,
-            },
+            "fail": FAIL_ONCE,
             "steps": {"steps": ["a", "b"]},
-        }[kind]
+        }
+        payload = payloads.get(kind, {})
         id_ = str(uuid.UUID(int=chance.getrandbits(128), version=4))
         planned.append(Planned(id_, kind, chance.choice(QUEUES), payload))
     return planned

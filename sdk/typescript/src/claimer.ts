@@ -8,6 +8,7 @@ const MOST_TASKS = 100;
 const MOST_LANES = 4;
 const CLAIM_TIMEOUT_MS = 40_000;
 const SLACK_MS = 10_000;
+const GATHER_MS = 2;
 
 interface Claimed {
   tasks: Envelope[];
@@ -86,6 +87,8 @@ export class Claimer {
       const room = this.host.free();
       if (room <= 0) {
         await this.room();
+        // Handlers that end at about the same time are replaced by one claim and not by one each.
+        await pause(GATHER_MS, this.stopping.signal);
         return;
       }
       const answers = await this.claims(queues[this.turn++ % queues.length] as string, room);
