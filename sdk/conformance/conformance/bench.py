@@ -95,7 +95,7 @@ def fill(plane: ControlPlane, queue: str, jobs: int) -> None:
 
 
 def is_empty(plane: ControlPlane, queue: str) -> bool:
-    if plane.call("POST", "/v1/queues/depth", {"queues": [queue], "most": 1})["depth"] > 0:
+    if plane.call("POST", "/v1/queues/depth", {"queues": [queue], "limit": 1})["depth"] > 0:
         return False
     rest = plane.call("GET", f"/v1/jobs?queue={queue}&state=PENDING,RUNNING,RETRYING&limit=1")
     return not rest["jobs"]

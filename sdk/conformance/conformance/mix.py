@@ -198,7 +198,7 @@ def await_ends(plane: ControlPlane, count: int) -> None:
 def _left(plane: ControlPlane) -> int:
     states = "WAITING,PENDING,RUNNING,RETRYING"
     return sum(
-        int(plane.call("GET", f"/v1/jobs/count?queue={queue}&state={states}")["jobs"])
+        int(plane.call("GET", f"/v1/jobs/count?queue={queue}&state={states}")["count"])
         for queue in QUEUES
     )
 
@@ -217,12 +217,12 @@ def check(plane: ControlPlane, planned: Sequence[Planned]) -> Found:
     found = Found([])
     for queue in QUEUES:
         wanted = min(MOST_COUNTED, sum(one.queue == queue for one in planned))
-        there = int(plane.call("GET", f"/v1/jobs/count?queue={queue}")["jobs"])
+        there = int(plane.call("GET", f"/v1/jobs/count?queue={queue}")["count"])
         if there != wanted:
             found.wrong.append(f"queue {queue} has {there} jobs, not {wanted}")
 
     def look(one: Planned) -> dict[str, Any]:
-        return dict(plane.call("GET", f"/v1/jobs/{one.id}?with=attempts,events"))
+        return dict(plane.call("GET", f"/v1/jobs/{one.id}?include=attempts,events"))
 
     with ThreadPoolExecutor(CHECKERS) as pool:
         for one, job in zip(planned, pool.map(look, planned)):
@@ -235,7 +235,7 @@ def check(plane: ControlPlane, planned: Sequence[Planned]) -> Found:
 
 def _family(job: dict[str, Any]) -> str:
     """The part of the worker's name that its program chose, without host and numbers."""
-    name = str((job["attempts"] or [{}])[-1].get("worker") or "")
+    name = str((job["attempts"] or [{}])[-1].get("workerId") or "")
     return name.split(":")[0].split("-")[0] or "nobody"
 
 

@@ -12,7 +12,7 @@ const GATHER_MS = 2;
 
 interface Claimed {
   tasks: Envelope[];
-  nextDueMs?: number | null;
+  nextDueInMs?: number | null;
 }
 
 export interface ClaimerSettings {
@@ -94,7 +94,7 @@ export class Claimer {
       const answers = await this.claims(queues[this.turn++ % queues.length] as string, room);
       for (const answer of answers) {
         claimed += answer.tasks.length;
-        waitMs = Math.min(waitMs, (answer.nextDueMs ?? Infinity) + 1);
+        waitMs = Math.min(waitMs, (answer.nextDueInMs ?? Infinity) + 1);
       }
     }
     if (claimed === 0 && !this.isStopping()) {
@@ -177,7 +177,7 @@ export async function check(server: Server, queues: readonly string[]): Promise<
   const began = Date.now();
   for (;;) {
     try {
-      await server.post("/v1/queues/depth", { body: { queues, most: 1 } });
+      await server.post("/v1/queues/depth", { body: { queues, limit: 1 } });
       return;
     } catch (trouble) {
       if (trouble instanceof KeyRefusedError || !(trouble instanceof ServerUnavailableError)) {
