@@ -18,7 +18,7 @@ TEXTS = {
 }
 
 
-@scenario()
+@scenario(quick=True)
 def echo(stage: Stage) -> None:
     """Leases jobs and reports what their handlers returned, each by its first attempt."""
     stage.worker()
@@ -67,7 +67,7 @@ def concurrency(stage: Stage) -> None:
     stage.check(most == 2, f"{most} jobs ran at once, not 2")
 
 
-@scenario()
+@scenario(quick=True)
 def failures(stage: Stage) -> None:
     """Category, code, message, retryable and a delay of the handler's own reach the server."""
     stage.worker()
@@ -113,7 +113,7 @@ def heartbeats_while_blocked(stage: Stage) -> None:
     stage.expect(id_, 60, state="SUCCEEDED", attempt=1, crashes=0)
 
 
-@scenario()
+@scenario(quick=True)
 def steps_resumed(stage: Stage) -> None:
     """After a kill another worker goes on behind the last checkpoint."""
     first = stage.worker()

@@ -10,7 +10,7 @@ import time
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from .plane import OUTLASTS_TOKEN
+from .plane import LEASE, OUTLASTS_TOKEN
 from .proxy import Exchange, Response
 from .registry import scenario
 from .stage import Stage
@@ -37,7 +37,7 @@ def server_restarted(stage: Stage) -> None:
         stage.plane.start_server()
 
 
-@scenario()
+@scenario(quick=True)
 def errors_5xx(stage: Stage) -> None:
     """Calls that are answered 500, 502 or 503, before or after they took effect, are sent again."""
     chance = random.Random(20_261_117)
@@ -147,12 +147,12 @@ def reordered(stage: Stage) -> None:
 
     def heartbeats_late(exchange: Exchange) -> Response | None:
         if exchange.is_heartbeat and not late.is_set():
-            late.wait(8)
+            late.wait(LEASE * 0.8)
         return exchange.forward()
 
     stage.worker()
     stage.proxy.rule = heartbeats_late
-    id_ = stage.enqueue("sleep", {"ms": 2_500})
+    id_ = stage.enqueue("sleep", {"ms": round(LEASE * 600)})
     stage.expect(id_, state="SUCCEEDED", attempt=1)
     late.set()
     time.sleep(1)

@@ -1,8 +1,13 @@
-"""The control plane: a real server from the built program, on a database of its own."""
+"""The control plane: a real server from the built program, on a database of its own.
+
+With CONFORMANCE_SERVER and CONFORMANCE_ADMIN_KEY it is a server that runs already, and has the
+settings below. Scenarios that restart the server then cannot run.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
 import tempfile
@@ -11,13 +16,15 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from .database import Database
 from .program import Program
 
 HEARTBEAT_INTERVAL = 1.0
-LEASE = 4.0
-GRACE = 3.0
+# Long enough for a machine that has much else to do.
+LEASE = 10.0
+GRACE = 5.0
 TOKEN_TTL = 5.0
 # The server accepts a token for half a minute longer, for clocks that differ.
 OUTLASTS_TOKEN = TOKEN_TTL + 33.0
@@ -46,19 +53,27 @@ class ControlPlane:
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="holdfast-conformance-"))
         self.folder.chmod(0o755)
-        self.port = free_port()
+        given = os.environ.get("CONFORMANCE_SERVER", "")
+        self.is_own = not given
+        """Whether the server can be restarted."""
+        self.port = free_port() if self.is_own else int(urlsplit(given).port or 80)
         self.url = f"http://127.0.0.1:{self.port}"
         self._database = Database(self.folder)
         self._server: Program | None = None
-        self.admin_key = ""
+        self.admin_key = os.environ.get("CONFORMANCE_ADMIN_KEY", "") if given else ""
         self.worker_key = ""
 
     def start(self) -> None:
-        self._database.start()
-        self.start_server()
-        self.admin_key = self.call("POST", "/v1/keys", {"name": "kit", "role": "admin"})["key"]
+        if self.is_own:
+            self._database.start()
+            self.start_server()
+            self.admin_key = self.call("POST", "/v1/keys", {"name": "kit", "role": "admin"})["key"]
         made = self.call("POST", "/v1/keys", {"name": "worker", "role": "worker"})
         self.worker_key = made["key"]
+
+    @property
+    def server_pid(self) -> int | None:
+        return None if self._server is None else self._server.process.pid
 
     def start_server(self, **settings: str) -> None:
         database = {"HOLDFAST_DATABASE_URL": self._database.url}

@@ -9,6 +9,8 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 START_PATIENCE = 240.0
+# What the environment says of the database and the JVM; all other settings are the kit's.
+KEPT = ("HOLDFAST_DATABASE_ALLOW_UNSAFE", "HOLDFAST_JAVA_OPTS")
 
 
 def launcher() -> list[str]:
@@ -20,6 +22,7 @@ def launcher() -> list[str]:
     java = f"{home}/bin/java" if home else "java"
     jar = str(Path(program) / "holdfast.jar")
     options = ["-XX:+UseSerialGC", "-Xmx384m", "--enable-native-access=ALL-UNNAMED"]
+    options += os.environ.get("HOLDFAST_JAVA_OPTS", "").split()
     return [java, *options, "-cp", jar, "dev.holdfast.app.Main"]
 
 
@@ -28,7 +31,9 @@ class Program:
 
     def __init__(self, folder: Path, name: str, arguments: list[str], env: dict[str, str]) -> None:
         self._log = folder / f"{name}.log"
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith("HOLDFAST_")}
+        inherited = {
+            k: v for k, v in os.environ.items() if k in KEPT or not k.startswith("HOLDFAST_")
+        }
         with self._log.open("ab") as out:
             self._start = out.tell()
             self.process = subprocess.Popen(

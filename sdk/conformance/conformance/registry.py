@@ -14,6 +14,8 @@ class Scenario:
     run: Callable[[Stage], None]
     alone: bool
     """Whether it disturbs others, such as by a restart of the server."""
+    quick: bool
+    """Whether it is one of the few that stand for the others in a short run."""
 
     @property
     def summary(self) -> str:
@@ -24,11 +26,11 @@ SCENARIOS: dict[str, Scenario] = {}
 
 
 def scenario(
-    alone: bool = False,
+    alone: bool = False, quick: bool = False
 ) -> Callable[[Callable[[Stage], None]], Callable[[Stage], None]]:
     def register(run: Callable[[Stage], None]) -> Callable[[Stage], None]:
         name = run.__name__.replace("_", "-")
-        SCENARIOS[name] = Scenario(name, run, alone)
+        SCENARIOS[name] = Scenario(name, run, alone, quick)
         return run
 
     return register

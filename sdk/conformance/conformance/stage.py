@@ -113,12 +113,12 @@ class Stage:
     def job(self, id_: str) -> dict[str, Any]:
         return dict(self.plane.call("GET", f"/v1/jobs/{id_}?include=attempts,events"))
 
-    def ended(self, id_: str, patience: float = 40.0) -> dict[str, Any]:
+    def ended(self, id_: str, patience: float = 60.0) -> dict[str, Any]:
         """The job once it has ended."""
         self.until(lambda: self.job(id_)["state"] in TERMINAL, patience, f"the end of job {id_}")
         return self.job(id_)
 
-    def expect(self, id_: str, patience: float = 40.0, **fields: Any) -> dict[str, Any]:
+    def expect(self, id_: str, patience: float = 60.0, **fields: Any) -> dict[str, Any]:
         """The job has ended, and its fields are these."""
         job = self.ended(id_, patience)
         for name, wanted in fields.items():

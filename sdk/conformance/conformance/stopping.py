@@ -11,7 +11,7 @@ from .registry import scenario
 from .stage import Stage
 
 
-@scenario()
+@scenario(quick=True)
 def cancel_in_time(stage: Stage) -> None:
     """A cancel stops the handler within the grace period, and the job is CANCELLED."""
     stage.worker()
@@ -109,7 +109,7 @@ def shutdown_during_work(stage: Stage) -> None:
     stage.expect(waiting, state="SUCCEEDED", crashes=0)
 
 
-@scenario()
+@scenario(quick=True)
 def shutdown_gives_back(stage: Stage) -> None:
     """A job that outlasts the shutdown timeout is told to stop and given back, not lost."""
     worker = stage.worker(shutdown_ms=1_000)

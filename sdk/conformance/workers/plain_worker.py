@@ -213,6 +213,8 @@ def failure(category: str, code: str, message: str, after: int | None) -> dict[s
 
 def handle(task: Task) -> Any:
     payload = task.payload
+    if task.kind == "noop":
+        return None
     if task.kind not in ("progress", "large"):
         note("begin", task)
     if task.kind == "echo":

@@ -32,6 +32,11 @@ def span(payload: dict[str, Any], ctx: JobContext) -> float:
     return float(payload["ms"] if ctx.attempt == 1 else later) / 1000
 
 
+@worker.handler("noop")
+def noop(payload: Any) -> None:
+    pass
+
+
 @worker.handler("echo")
 def echo(payload: Any, ctx: JobContext) -> Any:
     note("begin", ctx)

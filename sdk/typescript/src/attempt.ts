@@ -17,6 +17,7 @@ import type { Held } from "./lease-keeper.js";
 import type { AttemptLink, Settlement } from "./link.js";
 import type { Logger } from "./log.js";
 import type { Ack } from "./outbox.js";
+import { monotonicMs } from "./pause.js";
 import { Progress } from "./progress.js";
 import { Steps } from "./steps.js";
 
@@ -38,6 +39,9 @@ export class Attempt implements JobContext, Held {
   private stopped: CancelledError | undefined;
   private ended = false;
   private timers: NodeJS.Timeout[] = [];
+  /** Of a strict kind: how long its lease lasts, and what stops the handler when it may have run out. */
+  private strictLeaseMs: number | undefined;
+  private leaseTimer: NodeJS.Timeout | undefined;
   private jobInfo: JobInfo | undefined;
   private jobLog: JobLog | undefined;
   private shownProgress: Progress | undefined;
@@ -78,6 +82,19 @@ export class Attempt implements JobContext, Held {
     if (ms != null) {
       // Timers count 31 bits of milliseconds; what lies further away the server enforces.
       this.timers.push(setTimeout(() => this.stop(why), Math.min(Math.max(ms, 0), 0x7fffffff)));
+    }
+  }
+
+  /** For a strict kind: the lease lasts that long from when it was asked for, or last extended. */
+  stopAfter(leaseMs: number, sinceMs: number): void {
+    this.strictLeaseMs = leaseMs;
+    this.extended(sinceMs);
+  }
+
+  extended(sinceMs: number): void {
+    if (this.strictLeaseMs !== undefined && !this.ended) {
+      clearTimeout(this.leaseTimer);
+      this.leaseTimer = setTimeout(() => this.lost(), Math.max(0, sinceMs + this.strictLeaseMs - monotonicMs()));
     }
   }
 
@@ -124,6 +141,7 @@ export class Attempt implements JobContext, Held {
     }
     this.ended = true;
     this.timers.forEach((timer) => clearTimeout(timer));
+    clearTimeout(this.leaseTimer);
     this.host.left(this);
     let ack: Ack | undefined;
     try {

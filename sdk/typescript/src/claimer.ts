@@ -2,12 +2,13 @@ import { HoldfastError, KeyRefusedError, ServerUnavailableError } from "./errors
 import type { Server } from "./http.js";
 import type { Envelope } from "./job.js";
 import type { Outage } from "./outage.js";
-import { Backoff, pause } from "./pause.js";
+import { Backoff, monotonicMs, pause } from "./pause.js";
 
 const MOST_TASKS = 100;
 const MOST_LANES = 4;
 const CLAIM_TIMEOUT_MS = 40_000;
 const SLACK_MS = 10_000;
+const GATHER_MS = 2;
 
 interface Claimed {
   tasks: Envelope[];
@@ -24,7 +25,8 @@ export interface ClaimerSettings {
 export interface ClaimerHost {
   /** How many jobs there is room for. */
   free(): number;
-  take(tasks: Envelope[]): void;
+  /** @param askedMs when they were asked for, by `monotonicMs` */
+  take(tasks: Envelope[], askedMs: number): void;
   /** Jobs may be held under the worker's name that it does not know of. */
   lostAnswer(): Promise<void>;
 }
@@ -85,6 +87,8 @@ export class Claimer {
       const room = this.host.free();
       if (room <= 0) {
         await this.room();
+        // Handlers that end at about the same time are replaced by one claim and not by one each.
+        await pause(GATHER_MS, this.stopping.signal);
         return;
       }
       const answers = await this.claims(queues[this.turn++ % queues.length] as string, room);
@@ -126,13 +130,14 @@ export class Claimer {
 
   private async claim(queue: string, max: number): Promise<Claimed> {
     const { workerId, leaseMs } = this.settings;
+    const askedMs = monotonicMs();
     try {
       const answer = await this.server.post<Claimed>(`/v1/queues/${encodeURIComponent(queue)}/lease`, {
         body: { workerId, max, waitMs: 0, leaseMs },
         timeoutMs: CLAIM_TIMEOUT_MS,
       });
       if (answer.tasks.length > 0) {
-        this.host.take(answer.tasks);
+        this.host.take(answer.tasks, askedMs);
       }
       return answer;
     } catch (trouble) {
@@ -172,7 +177,7 @@ export async function check(server: Server, queues: readonly string[]): Promise<
   const began = Date.now();
   for (;;) {
     try {
-      await server.post("/v1/queues/depth", { body: { queues, most: 1 } });
+      await server.post("/v1/queues/depth", { body: { queues, limit: 1 } });
       return;
     } catch (trouble) {
       if (trouble instanceof KeyRefusedError || !(trouble instanceof ServerUnavailableError)) {

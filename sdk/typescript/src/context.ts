@@ -84,6 +84,15 @@ export function infoOf(task: Envelope): JobInfo {
   };
 }
 
+/** How the jobs of one kind are run. */
+export interface HandlerOptions {
+  /**
+   * Stops the handler when its lease may have run out, even if nobody has said so: two executions of such a job do not
+   * overlap, at the price of stopping during an outage. False unless given.
+   */
+  strict?: boolean;
+}
+
 /** Does the work of one kind. What it returns is the job's result; what it throws fails the attempt. */
 // Without a type of its own a payload is what the sender put there, so a handler may name the type it expects.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any

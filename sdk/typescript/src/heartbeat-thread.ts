@@ -6,6 +6,7 @@ import { writeSync } from "node:fs";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { Server } from "./http.js";
 import type { LiveControl } from "./job.js";
+import { monotonicMs } from "./pause.js";
 import { ServerUnavailableError } from "./errors.js";
 import type { Asked, FromKeeper, HeldTask, KeeperSettings, ToKeeper } from "./lease-keeper.js";
 
@@ -25,6 +26,8 @@ class HeartbeatThread {
   private readonly server: Server;
   /** Leases of this worker's name, by job. */
   private readonly leases = new Map<string, number>();
+  /** Jobs of strict kinds among them. */
+  private readonly strict = new Set<string>();
   /** Tasks that were pushed, each with a token of its own. */
   private readonly tasks = new Map<string, PushedTask>();
   private failedInARow = 0;
@@ -47,11 +50,13 @@ class HeartbeatThread {
     switch (message.type) {
       case "hold":
         message.leases.forEach(([id, attempt]) => this.hold(id, attempt));
+        message.strict.forEach((id) => this.strict.add(id));
         break;
       case "drop":
         for (const [id, attempt] of message.leases) {
           if (this.leases.get(id) === attempt) {
             this.leases.delete(id);
+            this.strict.delete(id);
           }
         }
         break;
@@ -117,16 +122,25 @@ class HeartbeatThread {
     try {
       for (let from = 0; from < all.length; from += MOST_LEASES) {
         const leases = all.slice(from, from + MOST_LEASES);
-        const { leases } = await this.server.post<{ leases: HeartbeatResult[] }>("/v1/leases/heartbeat", {
+        const sentMs = monotonicMs();
+        const answer = await this.server.post<{ leases: HeartbeatResult[] }>("/v1/leases/heartbeat", {
           body: { leaseMs: this.settings.leaseMs, leases },
           timeoutMs: Math.min(TIMEOUT_MS, this.settings.leaseMs),
         });
-        heard.push(...leases);
+        heard.push(...answer.leases);
+        this.tellExtended(answer.leases, sentMs);
       }
       this.hear(heard);
       this.well();
     } catch (trouble) {
       this.failed(trouble);
+    }
+  }
+
+  private tellExtended(results: HeartbeatResult[], sentMs: number): void {
+    if (this.strict.size > 0) {
+      const held = results.filter((result) => result.ack === "ACCEPTED" && this.strict.has(result.taskId));
+      this.tell({ type: "extended", leases: held.map((result) => [result.taskId, result.attempt]), sentMs });
     }
   }
 
@@ -139,6 +153,7 @@ class HeartbeatThread {
       }
       if (result.ack === "LEASE_LOST") {
         this.leases.delete(result.taskId);
+        this.strict.delete(result.taskId);
         lost.push([result.taskId, result.attempt]);
       } else if (result.cancelReason != null || result.liveControl != null) {
         asked.push({
@@ -220,6 +235,7 @@ class PushedTask {
     const task = this.task;
     let pauseMs = task.intervalMs;
     if (!this.thread.isBlocked()) {
+      const sentMs = monotonicMs();
       try {
         const answer = await this.server.post<{
           shouldCancel: boolean;
@@ -240,6 +256,7 @@ class PushedTask {
           key: task.key,
           cancelReason: answer.shouldCancel ? (answer.cancelReason ?? "") : undefined,
           control: answer.liveControl ?? undefined,
+          sentMs,
         });
         this.thread.well();
       } catch (trouble) {

@@ -1,5 +1,5 @@
 export { type ClientOptions, Holdfast, type WaitOptions } from "./client.js";
-export type { Handler, JobContext, JobInfo } from "./context.js";
+export type { Handler, HandlerOptions, JobContext, JobInfo } from "./context.js";
 export {
   CancelledError,
   FailedError,

@@ -28,7 +28,8 @@ export interface HeldTask {
 }
 
 export type ToKeeper =
-  | { type: "hold"; leases: LeaseKey[] }
+  /** `strict` are the jobs of which every extension is told. */
+  | { type: "hold"; leases: LeaseKey[]; strict: string[] }
   | { type: "drop"; leases: LeaseKey[] }
   | { type: "holdTask"; task: HeldTask }
   | { type: "dropTask"; key: string };
@@ -41,10 +42,18 @@ export interface Asked {
 
 export type FromKeeper =
   | { type: "lost"; leases: LeaseKey[] }
+  /** Extended by a heartbeat that was sent at this time. */
+  | { type: "extended"; leases: LeaseKey[]; sentMs: number }
   /** Of a lease that is not among them nothing is asked. */
   | { type: "asked"; asked: Asked[] }
   | { type: "taskLost"; key: string }
-  | { type: "taskAsked"; key: string; cancelReason: string | undefined; control: LiveControl | undefined }
+  | {
+      type: "taskAsked";
+      key: string;
+      cancelReason: string | undefined;
+      control: LiveControl | undefined;
+      sentMs: number;
+    }
   | { type: "token"; key: string; token: string }
   | { type: "log"; level: "info" | "warn"; message: string };
 
@@ -52,6 +61,8 @@ export type FromKeeper =
 export interface Held {
   lost(): void;
   cancelled(reason: string): void;
+  /** The lease lasts from this time on; told of strict kinds and of tasks that were pushed. */
+  extended(sentMs: number): void;
   /** Undefined when nothing is asked any more. */
   control(asked: LiveControl | undefined): void;
   token?(fresh: string): void;
@@ -94,8 +105,8 @@ export class LeaseKeeper {
   }
 
   /** Leases that were just claimed, in one message to the thread. */
-  hold(leases: LeaseKey[]): void {
-    this.post({ type: "hold", leases });
+  hold(leases: LeaseKey[], strict: string[]): void {
+    this.post({ type: "hold", leases, strict });
   }
 
   watch(lease: LeaseKey, held: Held): void {
@@ -138,6 +149,9 @@ export class LeaseKeeper {
       case "lost":
         message.leases.forEach((lease) => this.held.get(keyOf(lease))?.lost());
         break;
+      case "extended":
+        message.leases.forEach((lease) => this.held.get(keyOf(lease))?.extended(message.sentMs));
+        break;
       case "asked":
         this.hearAsked(message.asked);
         break;
@@ -145,6 +159,7 @@ export class LeaseKeeper {
         this.held.get(message.key)?.lost();
         break;
       case "taskAsked":
+        this.held.get(message.key)?.extended(message.sentMs);
         this.tell(message.key, message.cancelReason, message.control);
         break;
       case "token":

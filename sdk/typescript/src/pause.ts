@@ -1,3 +1,8 @@
+/** A clock that is not set, and is the same in all threads of the process. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n);
+}
+
 /** Resolves after that time, and at once when the signal aborts. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

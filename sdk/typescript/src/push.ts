@@ -1,10 +1,11 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Attempt, type AttemptHost } from "./attempt.js";
-import type { Handler } from "./context.js";
 import { HoldfastError, LeaseLostError } from "./errors.js";
 import type { Envelope } from "./job.js";
 import type { Held, LeaseKeeper } from "./lease-keeper.js";
+import { monotonicMs } from "./pause.js";
 import { TaskLink } from "./task-link.js";
+import type { Registered } from "./worker.js";
 
 export interface PushOptions {
   /** The secret that the queue's dispatch was set up with. */
@@ -19,7 +20,7 @@ export interface PushOptions {
 export interface PushHost {
   readonly workerId: string;
   keeper(): LeaseKeeper;
-  handlerOf(kind: string): Handler | undefined;
+  handlerOf(kind: string): Registered | undefined;
   room(): boolean;
   readonly host: AttemptHost;
   began(attempt: Attempt): void;
@@ -88,15 +89,19 @@ export class PushReceiver {
     }
   }
 
-  private async begin(task: Envelope, handler: Handler): Promise<Response> {
+  private async begin(task: Envelope, { handler, strict }: Registered): Promise<Response> {
     const key = `${task.taskId}.${task.attempt}`;
     const keeper = this.worker.keeper();
     const link = new TaskLink(task, this.worker.workerId, key, keeper);
     const attempt = new Attempt(task, handler, link, this.worker.host);
+    if (strict) {
+      attempt.stopAfter(task.heartbeatTimeoutMs, monotonicMs());
+    }
     this.worker.began(attempt);
     const held: Held = {
       lost: () => attempt.lost(),
       cancelled: (reason) => attempt.cancelled(reason),
+      extended: (sentMs) => attempt.extended(sentMs),
       control: (asked) => attempt.control(asked),
       token: (fresh) => link.fresh(fresh),
     };

@@ -1,6 +1,6 @@
 import { Attempt, type AttemptHost } from "./attempt.js";
 import { check, Claimer } from "./claimer.js";
-import type { Handler } from "./context.js";
+import type { Handler, HandlerOptions } from "./context.js";
 import { FailedError, HoldfastError } from "./errors.js";
 import { Server } from "./http.js";
 import type { Envelope } from "./job.js";
@@ -23,12 +23,17 @@ const LAST_WORDS_MS = 5_000;
 const UNKNOWN_FIRST_MS = 1_000;
 const UNKNOWN_LONGEST_MS = 30_000;
 
+export interface Registered {
+  handler: Handler;
+  strict: boolean;
+}
+
 /** Runs handlers for the jobs of some queues. */
 export class Worker {
   readonly name: string;
   private readonly server: Server;
   private readonly settings: Settings;
-  private readonly handlers = new Map<string, Handler>();
+  private readonly handlers = new Map<string, Registered>();
   private readonly running = new Set<Attempt>();
   private readonly outage: Outage;
   private readonly host: AttemptHost;
@@ -68,11 +73,11 @@ export class Worker {
   }
 
   /** The handler for jobs of that kind; the payload is what the sender enqueued, unchecked. */
-  handler<P, R>(kind: string, handler: Handler<P, R>): this {
+  handler<P, R>(kind: string, handler: Handler<P, R>, options: HandlerOptions = {}): this {
     if (this.handlers.has(kind)) {
       throw new HoldfastError("handler_taken", `there is a handler for '${kind}' already; a kind has one`);
     }
-    this.handlers.set(kind, handler);
+    this.handlers.set(kind, { handler, strict: options.strict ?? false });
     return this;
   }
 
@@ -96,7 +101,7 @@ export class Worker {
             concurrency - this.running.size,
             concurrency + MOST_UNSETTLED - this.running.size - this.settling.size,
           ),
-        take: (tasks) => this.take(shared, tasks),
+        take: (tasks, askedMs) => this.take(shared, tasks, askedMs),
         lostAnswer: () => this.releaseUnknown(shared),
       },
       this.outage,
@@ -171,13 +176,20 @@ export class Worker {
     });
   }
 
-  private take(shared: LeaseLinks, tasks: Envelope[]): void {
+  /** @param askedMs when the leases were asked for: they do not last longer than from then */
+  private take(shared: LeaseLinks, tasks: Envelope[], askedMs: number): void {
     // Before the first handler runs: one that computes would not let the message out.
-    shared.keeper.hold(tasks.map((task) => [task.taskId, task.attempt]));
+    shared.keeper.hold(
+      tasks.map((task) => [task.taskId, task.attempt]),
+      tasks.filter((task) => this.handlers.get(task.kind)?.strict).map((task) => task.taskId),
+    );
     for (const task of tasks) {
       const lease: LeaseKey = [task.taskId, task.attempt];
-      const handler = this.handlers.get(task.kind) ?? this.unknown(task);
+      const { handler, strict } = this.handlers.get(task.kind) ?? { handler: this.unknown(task), strict: false };
       const attempt = new Attempt(task, handler, new LeaseLink(shared, lease), this.host);
+      if (strict) {
+        attempt.stopAfter(this.settings.leaseMs, askedMs);
+      }
       shared.keeper.watch(lease, attempt);
       this.running.add(attempt);
       void attempt.run();

@@ -40,6 +40,7 @@ interface Span {
 const spanOf = (payload: Span, ctx: JobContext): number =>
   ctx.attempt > 1 ? (payload.later ?? payload.ms) : payload.ms;
 
+worker.handler("noop", () => null);
 worker.handler("echo", (payload: unknown, ctx) => {
   note("begin", ctx);
   return payload;

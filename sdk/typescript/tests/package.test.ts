@@ -26,7 +26,7 @@ test("an example has ten lines at most", () => {
 test("the code in the README is that of the examples", () => {
   const readme = readFileSync(join(root, "README.md"), "utf8");
   const folder = join(import.meta.dirname, "../../examples");
-  const blocks = [...readme.matchAll(/<!-- (\S+) -->\n\n```ts\n([^]*?)```/g)];
+  const blocks = [...readme.matchAll(/<!-- snippet: sdk\/typescript\/(\S+) -->\n```ts\n([^]*?)```/g)];
   assert.ok(blocks.length >= 4, `${blocks.length} blocks`);
   for (const [, file, code] of blocks) {
     assert.equal(code, readFileSync(join(folder, (file as string).replace("examples/", "")), "utf8"), file);

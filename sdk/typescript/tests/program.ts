@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
 
 /** A process, and what it has printed. */
 export interface Program {
@@ -11,8 +12,17 @@ export interface Program {
 
 const PATIENCE_MS = 180_000;
 
+/** HOLDFAST_PROGRAM is a folder with holdfast.jar; without it the launcher of the checkout builds and runs it. */
 export function startProgram(args: string[], cwd: string, environment: Record<string, string>): Program {
-  return startProcess(process.env["SERVER_PROGRAM"] as string, args, cwd, environment);
+  const folder = process.env["HOLDFAST_PROGRAM"];
+  if (!folder) {
+    return startProcess(process.env["HOLDFAST_LAUNCHER"] as string, args, cwd, environment);
+  }
+  const home = process.env["JAVA_HOME"];
+  const options = ["-XX:+UseSerialGC", "-Xmx384m", "--enable-native-access=ALL-UNNAMED"];
+  options.push(...(process.env["HOLDFAST_JAVA_OPTS"] ?? "").split(" ").filter((option) => option !== ""));
+  const program = ["-cp", join(folder, "holdfast.jar"), "dev.holdfast.app.Main"];
+  return startProcess(home ? join(home, "bin/java") : "java", [...options, ...program, ...args], cwd, environment);
 }
 
 export function startProcess(

@@ -6,41 +6,48 @@ import { join } from "node:path";
 import { startProgram, stopProgram } from "./program.js";
 
 const here = import.meta.dirname;
-const folder = mkdtempSync(join(tmpdir(), "holdfast-typescript-"));
-chmodSync(folder, 0o755); // PostgreSQL does not run as root
+/** Those that start servers of their own, or take long. */
+const SLOW = ["load", "processes"];
+const named = process.argv.slice(2).filter((argument) => argument !== "--quick");
+const quick = process.argv.includes("--quick");
+const given = process.env["CONFORMANCE_SERVER"];
+process.exit(await (quick && given ? testOn(given, {}, process.env["CONFORMANCE_ADMIN_KEY"]) : testOnOwnServer()));
 
-const dev = startProgram(["dev", "--http-port", "0", "-q", "nobody", "-c", "1"], folder, {
-  HEARTBEAT_INTERVAL_MS: "1000",
-  HEARTBEAT_TIMEOUT_MS: "4000",
-  CANCEL_GRACE_PERIOD_MS: "2000",
-  HOLDFAST_DISPATCH_ALLOW: "127.0.0.1",
-  HOLDFAST_SERVER_REQUESTS_PER_SECOND: "0",
-});
-let code = 1;
-try {
-  const url = (await dev.line(/^ {2}api +(http\S+)\/v1$/m))[1] as string;
-  await dev.line(/^ready/m);
-  const named = process.argv.slice(2);
+async function testOnOwnServer(): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-typescript-"));
+  chmodSync(folder, 0o755); // PostgreSQL does not run as root
+  const dev = startProgram(["dev", "--http-port", "0", "-q", "nobody", "-c", "1"], folder, {
+    HEARTBEAT_INTERVAL_MS: "1000",
+    HEARTBEAT_TIMEOUT_MS: "4000",
+    CANCEL_GRACE_PERIOD_MS: "2000",
+    HOLDFAST_DISPATCH_ALLOW: "127.0.0.1",
+    HOLDFAST_SERVER_REQUESTS_PER_SECOND: "0",
+  });
+  try {
+    const url = (await dev.line(/^ {2}api +(http\S+)\/v1$/m))[1] as string;
+    await dev.line(/^ready/m);
+    return await testOn(url, { TEST_FOLDER: join(folder, ".holdfast") });
+  } catch (trouble) {
+    console.error(trouble, dev.output());
+    return 1;
+  } finally {
+    await stopProgram(dev);
+    if (existsSync(folder)) {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+}
+
+async function testOn(url: string, environment: Record<string, string>, adminKey?: string): Promise<number> {
   const tests = readdirSync(here)
     .filter((file) => file.endsWith(".test.js"))
     .filter((file) => named.length === 0 || named.includes(file.replace(".test.js", "")))
+    .filter((file) => !quick || !SLOW.includes(file.replace(".test.js", "")))
     .map((file) => join(here, file));
-  const keys = { TEST_ADMIN: await key(url, "admin"), TEST_WORKER: "" };
-  keys.TEST_WORKER = await key(url, "worker", keys.TEST_ADMIN);
-  code = await run(tests, {
-    TEST_URL: url,
-    TEST_FOLDER: join(folder, ".holdfast"),
-    ...keys,
-  });
-} catch (trouble) {
-  console.error(trouble, dev.output());
-} finally {
-  await stopProgram(dev);
-  if (existsSync(folder)) {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const admin = adminKey ?? (await key(url, "admin"));
+  const worker = await key(url, "worker", admin);
+  return run(tests, { TEST_URL: url, TEST_ADMIN: admin, TEST_WORKER: worker, ...environment });
 }
-process.exit(code);
 
 async function key(url: string, role: string, admin?: string): Promise<string> {
   const response = await fetch(`${url}/v1/keys`, {

@@ -329,3 +329,35 @@ test("an end whose answer was lost is told again, and counts once", async (t) =>
   assert.deepEqual([job.attempt, job.result, runs], [1, 1, 1]);
   assert.equal((await call<{ attempts: unknown[] }>("GET", `/v1/jobs/${id}/attempts`)).attempts.length, 1);
 });
+
+test("a strict handler stops when its lease may have run out, and another one goes on", async (t) => {
+  const queue = newQueue();
+  const proxy = await FaultyProxy.start(t);
+  const stopped: unknown[] = [];
+  let running = 0;
+  const work = async (signal: AbortSignal, attempt: number): Promise<string> => {
+    if (attempt === 1) {
+      running++;
+      await Promise.race([aborted(signal).then((why) => stopped.push(why)), sleep(6_000)]);
+    }
+    return "done";
+  };
+  await newWorker(t, { queues: [queue], url: proxy.url, leaseMs: 2_000 })
+    .handler("strict", (_, ctx) => work(ctx.signal, ctx.attempt), { strict: true })
+    .handler("plain", (_, ctx) => work(ctx.signal, ctx.attempt))
+    .start();
+  const jobs = await holdfast.enqueue([
+    { kind: "strict", queue },
+    { kind: "plain", queue },
+  ]);
+  await until("both run", () => running === 2);
+  // Longer than a lease: heartbeats extend it, so neither is stopped.
+  await sleep(3_000);
+  assert.equal(stopped.length, 0);
+  proxy.cuts = () => true;
+  proxy.cutAll();
+  await until("the strict one has stopped", () => stopped.length === 1, 5_000);
+  assert.ok(stopped[0] instanceof LeaseLostError);
+  proxy.cuts = () => false;
+  await Promise.all(jobs.map(({ id }) => ends(id, "SUCCEEDED")));
+});

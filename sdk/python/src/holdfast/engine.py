@@ -25,6 +25,8 @@ from .threads import EventLoop, HandlerThreads
 log = logging.getLogger("holdfast")
 
 MOST_UNKNOWN = 10_000
+# Handlers that end at about the same time are replaced by one request and not by one each.
+GATHER = 0.005
 
 
 class Engine:
@@ -52,9 +54,12 @@ class Engine:
     def free(self, wait: float) -> int:
         """How many more attempts there is room for; waits for the first place."""
         with self._slots:
-            if self._room() <= 0:
-                self._slots.wait(wait)
-            return max(0, self._room())
+            if self._room() > 0:
+                return self._room()
+            self._slots.wait(wait)
+        if self.concurrency > 1 and self._room() > 0:
+            time.sleep(GATHER)
+        return max(0, self._room())
 
     def _room(self) -> int:
         # Ends that nobody answers are held leases too, and must not gather without bound.

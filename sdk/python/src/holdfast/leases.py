@@ -39,7 +39,7 @@ class LeaseSource:
         self._lease_ms = round(lease * 1000)
 
     def depth(self, queues: Sequence[str]) -> int:
-        body = {"queues": list(queues), "most": 1}
+        body = {"queues": list(queues), "limit": 1}
         return int(self._http.post("/v1/queues/depth", body, 15.0)["depth"])
 
     def lease(self, http: Http, queue: str, most: int) -> tuple[list[Attempt], float | None]:

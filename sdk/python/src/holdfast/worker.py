@@ -144,7 +144,11 @@ class Worker:
             time.sleep(0.25)
 
     def run(self) -> None:
-        """Serves until SIGTERM or SIGINT; a second signal gives running jobs back at once."""
+        """Serves until SIGTERM or SIGINT; a second signal gives running jobs back at once.
+
+        What goes on is logged to standard error unless the program has set up logging.
+        """
+        _log_somewhere()
         before = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)}
         for one in before:
             signal.signal(one, self._signalled)
@@ -197,3 +201,11 @@ class Worker:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _log_somewhere() -> None:
+    if not log.hasHandlers():
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)

@@ -27,7 +27,10 @@ final class Regions {
       Pattern.compile("^\\s*(?://|#|--|<!--) region (\\S+)(?: -->)?$");
   private static final Pattern END = Pattern.compile("^\\s*(?://|#|--|<!--) endregion(?: -->)?$");
   private static final Set<String> SOURCES =
-      Set.of("java", "xml", "yaml", "sql", "sh", "py", "http");
+      Set.of("java", "xml", "yaml", "sql", "sh", "py", "ts", "http");
+
+  /** Folders of what is built or downloaded. */
+  private static final Set<String> NOT_OURS = Set.of("target", "node_modules", "dist", "build");
 
   private record Part(String region, List<String> lines) {}
 
@@ -74,7 +77,7 @@ final class Regions {
           public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
             String name = folder.getFileName().toString();
             boolean ours = folder.equals(Markdown.ROOT) || !name.startsWith(".");
-            return ours && !name.equals("target")
+            return ours && !NOT_OURS.contains(name)
                 ? FileVisitResult.CONTINUE
                 : FileVisitResult.SKIP_SUBTREE;
           }

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
  */
 class SnippetsTest {
   private static final Set<String> CODE =
-      Set.of("java", "xml", "yaml", "python", "sh", "sql", "json", "http");
+      Set.of("java", "xml", "yaml", "python", "ts", "sh", "sql", "json", "http");
 
   private static final Set<String> NO_CODE = Set.of("", "text", "mermaid");
 

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -23,16 +24,26 @@ class DocumentsTest {
   private static final Path CHECKOUT = Path.of("../..").toAbsolutePath().normalize();
   private static final int MOST_NOT_RUN = 3;
 
+  /** How deep to look: what is built or downloaded lies deeper. */
+  private static final Map<String, Integer> DEPTHS = Map.of("", 1, "sdk", 2);
+
+  /** The modules whose tests run commands of documents. */
+  private static final List<Path> TESTS =
+      List.of(
+          CHECKOUT.resolve("modules/scenarios/src/test/java/dev/holdfast/scenarios"),
+          CHECKOUT.resolve("modules/sdk/src/test/java/dev/holdfast/sdk"));
+
   @BeforeAll
   static void build() {
     FreshClone.built();
   }
 
   static List<String> documents() throws IOException {
-    var wanted = FileSystems.getDefault().getPathMatcher("glob:{*.md,docs/**.md,examples/*/*.md}");
+    var wanted =
+        FileSystems.getDefault().getPathMatcher("glob:{*.md,docs/**.md,{examples,sdk}/*/*.md}");
     List<String> names = new ArrayList<>();
-    for (String top : List.of("", "docs", "examples")) {
-      try (Stream<Path> files = Files.walk(CHECKOUT.resolve(top), top.isEmpty() ? 1 : 9)) {
+    for (String top : List.of("", "docs", "examples", "sdk")) {
+      try (Stream<Path> files = Files.walk(CHECKOUT.resolve(top), DEPTHS.getOrDefault(top, 9))) {
         files
             .map(CHECKOUT::relativize)
             .filter(wanted::matches)
@@ -95,9 +106,9 @@ class DocumentsTest {
     for (String name : documents()) {
       for (Document.Step step : Document.read(CHECKOUT, name).steps()) {
         if (step instanceof Document.RunBy other) {
-          assertThat(CHECKOUT.resolve("modules/scenarios/src/test/java/dev/holdfast/scenarios"))
+          assertThat(TESTS)
               .as("%s:%d", name, other.line())
-              .isDirectoryContaining("glob:**/" + other.test() + ".java");
+              .anyMatch(tests -> Files.exists(tests.resolve(other.test() + ".java")));
         }
       }
     }

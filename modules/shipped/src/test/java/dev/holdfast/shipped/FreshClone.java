@@ -104,7 +104,7 @@ final class FreshClone {
       delete(FOLDER);
       before = Map.of();
     }
-    // A document is no part of the program: another text does not need another build.
+    // Documents and libraries are no part of the program: a change of them needs no other build.
     for (Map.Entry<String, String> source : sources.entrySet()) {
       if (!source.getValue().equals(before.get(source.getKey()))) {
         Path copy = FOLDER.resolve(source.getKey());
@@ -135,7 +135,10 @@ final class FreshClone {
   }
 
   private static boolean isNoProgram(String name) {
-    return name.endsWith(".md") || name.startsWith("modules/shipped/");
+    return name.endsWith(".md")
+        || name.startsWith("modules/shipped/")
+        || name.startsWith("modules/sdk/src/")
+        || name.startsWith("sdk/");
   }
 
   private static Map<String, String> read(Path list) throws IOException {

@@ -56,14 +56,17 @@ public final class Markdown {
     this.lines = lines;
   }
 
-  /** README.md, CONTRIBUTING.md, docs and the READMEs of the examples, relative to the root. */
+  /** README.md, CONTRIBUTING.md, docs and the READMEs of examples and sdk, relative to the root. */
   public static List<Path> files() throws IOException {
     try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"));
-        Stream<Path> examples = Files.list(ROOT.resolve("examples"))) {
+        Stream<Path> examples = Files.list(ROOT.resolve("examples"));
+        Stream<Path> libraries = Files.list(ROOT.resolve("sdk"))) {
       return Stream.of(
               Stream.of(ROOT.resolve("README.md"), ROOT.resolve("CONTRIBUTING.md")),
               docs.filter(each -> each.toString().endsWith(".md")),
-              examples.map(folder -> folder.resolve("README.md")).filter(Files::exists))
+              Stream.concat(examples, libraries)
+                  .map(folder -> folder.resolve("README.md"))
+                  .filter(Files::exists))
           .flatMap(paths -> paths)
           .map(ROOT::relativize)
           .sorted()

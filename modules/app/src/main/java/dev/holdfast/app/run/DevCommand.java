@@ -58,6 +58,15 @@ public final class DevCommand implements Callable<Integer> {
   @Nullable Integer httpPort;
 
   @Option(
+      names = "--with",
+      paramLabel = "COMMAND",
+      description = {
+        "also run this shell command, such as a worker in another language;",
+        "it finds the server in HOLDFAST_SERVER_URL; may be given several times"
+      })
+  List<String> with = List.of();
+
+  @Option(
       names = "--rehearse",
       hidden = true,
       description = "also run one job in this process, to fill the cache of classes")
@@ -119,7 +128,7 @@ public final class DevCommand implements Callable<Integer> {
           HoldfastServer.start(access.holdfast(), settings.server(), metrics)) {
         // Before the workers are started, so that their output comes after it.
         introduce(settings, database, server.url().toString());
-        work(settings, access, url, signals);
+        work(settings, access, url, server.url().toString(), signals);
       }
     }
   }
@@ -135,11 +144,13 @@ public final class DevCommand implements Callable<Integer> {
     System.out.println("            ./holdfast demo");
   }
 
-  private void work(Settings settings, Access access, DatabaseUrl url, Signals signals)
+  private void work(
+      Settings settings, Access access, DatabaseUrl url, String server, Signals signals)
       throws InterruptedException {
     try (Supervisor supervisor =
-        Supervision.start(
-            settings, access, url, List.of(BundledKinds.EXAMPLES), DevCommand::echo)) {
+            Supervision.start(
+                settings, access, url, List.of(BundledKinds.EXAMPLES), DevCommand::echo);
+        DevPrograms programs = new DevPrograms(settings, access, DevCommand::echo)) {
       SuperviseCommand.awaitHealthy(
           supervisor, signals, settings.get(SupervisorConfig.BOOT_TIMEOUT));
       if (rehearse) {
@@ -150,6 +161,7 @@ public final class DevCommand implements Callable<Integer> {
           "ready in %.1f s%s; Ctrl-C stops everything%n",
           sinceStart().toMillis() / 1000.0,
           SuperviseCommand.missing(supervisor.standing()));
+      programs.start(with, server);
       signals.await();
       System.out.println("stopping; a second Ctrl-C ends it at once");
     }

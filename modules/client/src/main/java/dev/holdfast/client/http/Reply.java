@@ -6,6 +6,8 @@ import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.value.Text;
 import java.io.IOException;
 import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** What a server answered. */
@@ -27,6 +29,15 @@ public final class Reply {
 
   public boolean isOk() {
     return status() / 100 == 2;
+  }
+
+  /** How long the server asks to wait before the call is made again, if it says so in seconds. */
+  public Optional<Duration> retryAfter() {
+    return response
+        .headers()
+        .firstValue("Retry-After")
+        .filter(text -> text.matches("\\d{1,9}"))
+        .map(text -> Duration.ofSeconds(Long.parseLong(text)));
   }
 
   /** The server's code for what is wrong; empty where there is none. */

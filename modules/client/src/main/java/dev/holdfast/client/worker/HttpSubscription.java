@@ -24,6 +24,7 @@ final class HttpSubscription implements Subscription {
 
   private static final Duration SLACK = Duration.ofSeconds(10);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+  private static final String PATH = "/v1/queues/wait";
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
 
   private final WorkerCalls server;
@@ -83,10 +84,10 @@ final class HttpSubscription implements Subscription {
       if (closed) {
         return List.of();
       }
-      call = server.begin("/v1/queues/wait", question, WAIT.plus(SLACK));
+      call = server.begin(PATH, question, WAIT.plus(SLACK));
       waiting = call;
     }
-    return server.await(call, QueueWait.Answer.class).queues();
+    return server.await(PATH, call, QueueWait.Answer.class).queues();
   }
 
   private void wake(String queue) {

@@ -29,6 +29,7 @@ final class WorkerCalls implements AutoCloseable {
   private final Outage outage = new Outage(System::nanoTime);
   // Before the first answer, the exception tells the caller that the address may be wrong.
   private volatile boolean known;
+  private final RetryAfter retryAfter = new RetryAfter(System::nanoTime);
 
   WorkerCalls(URI server, @Nullable String apiKey) {
     this.server = new ServerConnection(server, apiKey);
@@ -46,18 +47,22 @@ final class WorkerCalls implements AutoCloseable {
   }
 
   <T> T post(String path, byte[] json, Duration within, Refusal refusal, Class<T> type) {
-    return translated(refusal, () -> reply(server.post(path, json, within)).read(type));
+    return translated(refusal, () -> reply(path, () -> server.post(path, json, within)).read(type));
   }
 
   /** JSON, and bytes right behind it. */
   <T> T post(String path, Object body, byte[] bytes, Refusal refusal, Class<T> type) {
     byte[] json = Wire.write(body);
     return translated(
-        refusal, () -> reply(server.post(path, json, bytes, ServerConnection.PATIENCE)).read(type));
+        refusal,
+        () ->
+            reply(path, () -> server.post(path, json, bytes, ServerConnection.PATIENCE))
+                .read(type));
   }
 
   <T> T get(String path, Duration within, Class<T> type) {
-    return translated(Refusal.BAD_NAME, () -> reply(server.get(path, within)).read(type));
+    return translated(
+        Refusal.BAD_NAME, () -> reply(path, () -> server.get(path, within)).read(type));
   }
 
   <T> T get(String path, Class<T> type) {
@@ -71,7 +76,7 @@ final class WorkerCalls implements AutoCloseable {
     return translated(
         Refusal.BAD_NAME,
         () -> {
-          Reply reply = reply(server.get(path, ServerConnection.PATIENCE));
+          Reply reply = reply(path, () -> server.get(path, ServerConnection.PATIENCE));
           return reply.status() == 404 && reply.error().equals(nothing)
               ? Optional.empty()
               : Optional.of(reply.bytes());
@@ -80,11 +85,12 @@ final class WorkerCalls implements AutoCloseable {
 
   /** For a caller that may abandon it. */
   ServerConnection.Call begin(String path, byte[] json, Duration within) {
+    retryAfter.check(path);
     return translated(Refusal.BAD_NAME, () -> server.post(path, json, within));
   }
 
-  <T> T await(ServerConnection.Call call, Class<T> type) {
-    return translated(Refusal.BAD_NAME, () -> reply(call).read(type));
+  <T> T await(String path, ServerConnection.Call call, Class<T> type) {
+    return translated(Refusal.BAD_NAME, () -> reply(path, call).read(type));
   }
 
   private <T> T translated(Refusal refusal, Supplier<T> call) {
@@ -95,10 +101,16 @@ final class WorkerCalls implements AutoCloseable {
     }
   }
 
-  private Reply reply(ServerConnection.Call call) {
+  private Reply reply(String path, Supplier<ServerConnection.Call> begin) {
+    retryAfter.check(path);
+    return reply(path, begin.get());
+  }
+
+  private Reply reply(String path, ServerConnection.Call call) {
     try {
       Reply reply = server.await(call);
       if (!reply.isOk() && isAway(reply.failure())) {
+        reply.retryAfter().ifPresent(pause -> retryAfter.later(path, pause, reply.failure()));
         away(call, reply.failure());
       } else {
         answered(call);

@@ -105,6 +105,27 @@ class HttpSourceTest {
     assertThat(asked).hasValue(3);
   }
 
+  @Test
+  void a_call_is_not_sent_again_before_the_server_wants_it_and_others_are() {
+    AtomicInteger asked = new AtomicInteger();
+    server.createContext(
+        "/v1/leases",
+        exchange -> {
+          asked.incrementAndGet();
+          exchange.getResponseHeaders().add("Retry-After", "30");
+          exchange.sendResponseHeaders(429, -1);
+          exchange.close();
+        });
+    HttpSource source = answering("/v1/queues/depth", 200, "{\"depth\":0}");
+    for (String worker : List.of("w", "w", "another")) {
+      assertThat(catchThrowable(() -> source.heldBy(worker)))
+          .isExactlyInstanceOf(SourceUnavailableException.class)
+          .hasMessageContaining("429");
+    }
+    assertThat(asked).hasValue(1);
+    assertThat(source.depth(List.of("mail"), 1)).isZero();
+  }
+
   private static Duration refusedAfter(HttpSource source, String message) {
     long start = System.nanoTime();
     assertThat(catchThrowable(() -> source.check(List.of("mail"), true)))

@@ -53,6 +53,13 @@ public final class AssembledProgram {
     ClassCache.WORKER.file();
   }
 
+  /** Options for the JVM of a server that a script starts: it starts in half the time with them. */
+  public static String serverOptions() {
+    List<String> options = new ArrayList<>(ClassCache.SERVER.options());
+    options.addAll(QUICK);
+    return String.join(" ", options);
+  }
+
   static Path target() {
     return TARGET;
   }

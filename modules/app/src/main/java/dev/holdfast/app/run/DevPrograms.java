@@ -1,0 +1,133 @@
+package dev.holdfast.app.run;
+
+import dev.holdfast.app.cli.Version;
+import dev.holdfast.app.config.Access;
+import dev.holdfast.app.config.ClientConfig;
+import dev.holdfast.app.config.Settings;
+import dev.holdfast.app.config.SupervisorConfig;
+import dev.holdfast.app.error.CommandException;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.client.operate.DatabaseOperator;
+import dev.holdfast.client.operate.Operator;
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.process.Command;
+import dev.holdfast.process.NoSuchProgramException;
+import dev.holdfast.process.ProcessTree;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Programs that run beside {@code holdfast dev}, such as workers in another language. They find the
+ * server by environment variables, their output is shown line by line, and they end with it.
+ */
+final class DevPrograms implements AutoCloseable {
+  private static final int LONGEST_LINE = 16 << 10;
+
+  private final Settings settings;
+  private final Access access;
+  private final Consumer<String> echo;
+  private final List<Thread> watchers = new ArrayList<>();
+  private @Nullable Operator operator;
+  private Operator.@Nullable NewKey key;
+
+  /**
+   * @param echo gets what they print, line by line
+   */
+  DevPrograms(Settings settings, Access access, Consumer<String> echo) {
+    this.settings = settings;
+    this.access = access;
+    this.echo = echo;
+  }
+
+  /**
+   * @param commands lines for a shell
+   * @param server its address
+   */
+  void start(List<String> commands, String server) {
+    if (commands.isEmpty()) {
+      return;
+    }
+    Map<String, String> environment = new HashMap<>(System.getenv());
+    environment.put(ClientConfig.URL.variable(), server);
+    String apiKey = apiKey();
+    if (!apiKey.isEmpty()) {
+      environment.put(ClientConfig.API_KEY.variable(), apiKey);
+    }
+    for (int number = 0; number < commands.size(); number++) {
+      start("with:" + number, commands.get(number), environment);
+    }
+  }
+
+  /**
+   * The one of the settings. A server that has keys wants one, so without any a key is made that is
+   * revoked at the end; the first key is not made here, because from then on every command of the
+   * user would need one.
+   */
+  private String apiKey() {
+    String given = settings.get(ClientConfig.API_KEY);
+    if (!given.isEmpty() || !access.holdfast().queue().access().hasKeys()) {
+      return given;
+    }
+    operator =
+        new DatabaseOperator(access.holdfast().queue(), Timings.DEFAULT, Version.text(), () -> {});
+    key = operator.createKey("dev --with", Role.WORKER, ApiKey.EVERY_TENANT, null);
+    return key.text();
+  }
+
+  private void start(String name, String command, Map<String, String> environment) {
+    Duration stopTimeout = settings.get(SupervisorConfig.STOP_TIMEOUT);
+    List<String> shell = List.of("/bin/sh", "-c", command);
+    try {
+      ProcessTree tree =
+          ProcessTree.start(
+              new Command(shell, Path.of("").toAbsolutePath(), environment),
+              LONGEST_LINE,
+              (line, cut) -> echo.accept(name + " | " + line),
+              (line, cut) -> echo.accept(name + " | " + line));
+      watchers.add(
+          Thread.ofPlatform()
+              .name(name)
+              .start(
+                  () -> {
+                    int exit = tree.awaitOrStop(stopTimeout);
+                    if (!Thread.currentThread().isInterrupted()) {
+                      echo.accept(name + " | --- " + ProcessTree.howItEnded(exit) + ": " + command);
+                    }
+                  }));
+    } catch (NoSuchProgramException missing) {
+      throw new CommandException(ExitCode.CONFIGURATION, "--with needs /bin/sh, which is missing");
+    } catch (IOException failed) {
+      throw new UncheckedIOException("cannot start " + command, failed);
+    }
+  }
+
+  /** Asks all of them to end and waits until they have; called while the server still answers. */
+  @Override
+  public void close() {
+    watchers.forEach(Thread::interrupt);
+    for (Thread watcher : watchers) {
+      boolean interrupted = Thread.interrupted();
+      try {
+        watcher.join();
+      } catch (InterruptedException again) {
+        interrupted = true;
+      }
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    if (operator != null && key != null) {
+      operator.revokeKey(key.id());
+    }
+  }
+}

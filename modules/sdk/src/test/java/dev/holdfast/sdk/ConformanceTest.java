@@ -1,0 +1,53 @@
+package dev.holdfast.sdk;
+
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.Extent;
+import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.TestDatabase;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * The conformance kit of {@code sdk/conformance}: workers of the Java, Python and TypeScript
+ * libraries pass its scenarios, and a worker with a fault fails each of them.
+ */
+@ExtendWith(DatabaseExtension.class)
+class ConformanceTest {
+  private final TestDatabase database;
+
+  ConformanceTest(TestDatabase database) {
+    this.database = database;
+  }
+
+  @Test
+  void every_library_passes_and_every_fault_is_found() {
+    if (Extent.isAll()) {
+      kit("run", "--libraries", "--faulty", "--parallel", "6");
+    } else {
+      new SdkScript(
+              SdkServer.shared(),
+              "sdk/conformance/run",
+              List.of("--libraries", "--faulty", "--quick", "--parallel", "4"))
+          .run();
+    }
+  }
+
+  /** The full size is described in the kit's README. */
+  @Test
+  @OnlyWithAll
+  void jobs_survive_kills_of_workers_and_server() {
+    kit("mix", "--libraries", "--jobs", "2000", "--kills", "8", "--restarts", "2");
+  }
+
+  /** Whether memory grows; how fast it is depends on what else the machine does. */
+  @Test
+  @OnlyWithAll
+  void memory_does_not_grow_with_the_number_of_jobs() {
+    kit("bench", "--libraries", "--jobs", "10000");
+  }
+
+  private void kit(String command, String... arguments) {
+    new SdkScript(SdkServer.own(database), "sdk/conformance/" + command, List.of(arguments)).run();
+  }
+}

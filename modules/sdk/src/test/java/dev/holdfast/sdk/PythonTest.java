@@ -1,0 +1,14 @@
+package dev.holdfast.sdk;
+
+import dev.holdfast.testkit.Extent;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The Python library: format, lint, types, and its tests against the wheel as installed. */
+class PythonTest {
+  @Test
+  void the_python_library_passes_its_tests() {
+    List<String> arguments = Extent.isAll() ? List.of() : List.of("--quick");
+    new SdkScript(SdkServer.shared(), "sdk/python/test", arguments).run();
+  }
+}

@@ -1,0 +1,17 @@
+package dev.holdfast.sdk;
+
+import dev.holdfast.testkit.Extent;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The TypeScript library: format, lint, types, and its tests against the package as installed. */
+class TypeScriptTest {
+  @Test
+  void the_typescript_library_passes_its_tests() {
+    if (Extent.isAll()) {
+      new SdkScript(SdkServer.embedded(), "sdk/typescript/test", List.of()).run();
+    } else {
+      new SdkScript(SdkServer.shared(), "sdk/typescript/test", List.of("--quick")).run();
+    }
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.holdfast.sdk;
+
+import org.jspecify.annotations.NullMarked;

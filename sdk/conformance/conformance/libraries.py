@@ -1,0 +1,63 @@
+"""The worker programs of the libraries in this repository."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from .candidate import Candidate
+from .program import REPOSITORY
+
+WORKERS = REPOSITORY / "sdk/conformance/workers"
+TOOLS_MISSING = 7
+# Java's workers lease their jobs and take no pushed ones.
+PUSH = frozenset({"push", "push-duplicate", "push-token-renewed"})
+
+
+def libraries() -> list[Candidate]:
+    """Java, Python and TypeScript; what cannot be had is said and left out."""
+    return [*_java(), _python(), *_typescript()]
+
+
+def faulty() -> Candidate:
+    """Does wrong whatever a scenario checks."""
+    return Candidate("faulty", [sys.executable, str(WORKERS / "plain_worker.py")], faulty=True)
+
+
+def plain() -> Candidate:
+    return Candidate("plain", [sys.executable, str(WORKERS / "plain_worker.py")])
+
+
+def _java() -> list[Candidate]:
+    classes = REPOSITORY / "modules/sdk/target/test-classes/dev/holdfast/sdk"
+    if not (classes / "ConformanceWorker.class").exists():
+        command = "mvn -Pchecks -DskipTests -pl modules/sdk -am verify"
+        print(f"java is left out: it is not compiled; run '{command}'", flush=True)
+        return []
+    return [Candidate("java", [str(WORKERS / "java_worker")], PUSH)]
+
+
+def _python() -> Candidate:
+    source = REPOSITORY / "sdk/python/src"
+    command = ["env", f"PYTHONPATH={source}", sys.executable, str(WORKERS / "python_worker.py")]
+    return Candidate("python", command)
+
+
+def _typescript() -> list[Candidate]:
+    folder = REPOSITORY / "sdk/typescript"
+    build = subprocess.run(
+        [str(folder / "test"), "--build"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ,
+    )
+    if build.returncode == TOOLS_MISSING:
+        print(f"typescript is left out: {build.stdout.strip().splitlines()[-1]}", flush=True)
+        return []
+    if build.returncode != 0:
+        raise RuntimeError(f"the TypeScript library cannot be built:\n{build.stdout}")
+    program = folder / "target/consumer/out/tests/conformance-worker.js"
+    return [Candidate("typescript", ["node", str(program)])]
