@@ -46,7 +46,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class SuperviseTest {
   private static final String NAME = "here";
   private static final String DEFAULT = "worker:default:0";
-  private static final int KILLS = Extent.of(12, 50);
+  private static final int KILLS = Extent.of(6, 50);
   private static final int BATCH = 400;
 
   static Launch supervise(World world, int processes, int concurrency) {

@@ -30,13 +30,25 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
 /**
- * What tests of the page share: Chromium, started once for all tests of a class, and the assembled
- * program with {@code holdfast server}, by default in a process of its own for each test.
+ * What tests of the page share: Chromium, started once for all tests of this process, and the
+ * assembled program with {@code holdfast server}, by default once for all tests of a class.
  */
 public abstract class InBrowser extends ApiTest {
   protected static final String[] PAGES = {"#/", "#/queues", "#/jobs", "#/workers", "#/info"};
   protected static final Duration PATIENCE = SOON;
+
+  // What a job, a worker or an operator leaves behind. The key that signs tokens is the server's.
+  private static final String NOTHING_YET =
+      """
+      DO $$ BEGIN
+        EXECUTE (SELECT 'TRUNCATE ' || string_agg(format('holdfast.%I', tablename), ', ')
+                   FROM pg_tables
+                  WHERE schemaname = 'holdfast'
+                    AND tablename NOT IN ('flyway_schema_history', 'signing_key'));
+      END $$
+      """;
   private static @Nullable Browser started;
+  private static @Nullable RunningServer shared;
 
   protected final Browser browser;
   protected final List<String> expectedErrors = new ArrayList<>();
@@ -49,10 +61,26 @@ public abstract class InBrowser extends ApiTest {
     this.browser = started;
   }
 
+  /** The server of the class; it is started by the first test. */
   @Override
   public RunningServer startServer() {
-    return program(db, 0, folder -> {});
+    RunningServer running = shared;
+    if (running == null) {
+      running = ownServer();
+      shared = running;
+    } else {
+      db.sql(NOTHING_YET);
+    }
+    return new RunningServer(running.url(), () -> {});
   }
+
+  /** A server that ends with the test. */
+  protected final RunningServer ownServer() {
+    return program(db, 0, this::configure);
+  }
+
+  /** What the server finds in the folder where it is started. */
+  protected void configure(Path folder) {}
 
   /** Configured by what is put into the folder in which it is about to be started. */
   protected static RunningServer program(TestDatabase db, int port, Consumer<Path> configure) {
@@ -64,15 +92,22 @@ public abstract class InBrowser extends ApiTest {
     return new RunningServer(URI.create(url), processes::close);
   }
 
+  /** One for the class, as its server has it. */
   @BeforeAll
-  protected static void startBrowser() {
-    started = Browser.start();
+  protected static void start(TestDatabase database) {
+    assertThat(database.name()).isNotEmpty();
+    if (started == null) {
+      Browser browser = Browser.start();
+      started = browser;
+      Runtime.getRuntime().addShutdownHook(new Thread(browser::close, "browser-stop"));
+    }
   }
 
   @AfterAll
-  protected static void stopBrowser() {
-    if (started != null) {
-      started.close();
+  protected static void stopServer() {
+    if (shared != null) {
+      shared.close();
+      shared = null;
     }
   }
 
