@@ -14,6 +14,7 @@ import dev.holdfast.server.RunningServer;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.page.Browser;
+import dev.holdfast.testkit.page.BrowserExtension;
 import dev.holdfast.testkit.program.Processes;
 import java.net.URI;
 import java.nio.file.Path;
@@ -28,11 +29,13 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * What tests of the page share: Chromium, started once for all tests of this process, and the
  * assembled program with {@code holdfast server}, by default once for all tests of a class.
  */
+@ExtendWith(BrowserExtension.class)
 public abstract class InBrowser extends ApiTest {
   protected static final String[] PAGES = {"#/", "#/queues", "#/jobs", "#/workers", "#/info"};
   protected static final Duration PATIENCE = SOON;
@@ -76,6 +79,7 @@ public abstract class InBrowser extends ApiTest {
 
   /** A server that ends with the test. */
   protected final RunningServer ownServer() {
+    db.sql(NOTHING_YET);
     return program(db, 0, this::configure);
   }
 
@@ -92,15 +96,11 @@ public abstract class InBrowser extends ApiTest {
     return new RunningServer(URI.create(url), processes::close);
   }
 
-  /** One for the class, as its server has it. */
+  /** The database is asked for here because it is then the same for all tests of the class. */
   @BeforeAll
-  protected static void start(TestDatabase database) {
+  protected static void start(TestDatabase database, Browser browser) {
     assertThat(database.name()).isNotEmpty();
-    if (started == null) {
-      Browser browser = Browser.start();
-      started = browser;
-      Runtime.getRuntime().addShutdownHook(new Thread(browser::close, "browser-stop"));
-    }
+    started = browser;
   }
 
   @AfterAll
