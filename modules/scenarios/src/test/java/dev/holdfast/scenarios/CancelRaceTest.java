@@ -35,7 +35,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Durable
 @ExtendWith(WorldExtension.class)
 class CancelRaceTest {
-  private static final int RACES = Extent.of(300, 1_000);
+  private static final int RACES = Extent.of(200, 1_000);
   private static final int AT_ONCE = 40;
   private static final Set<String> ENDS =
       Set.of(EventType.DONE, EventType.CANCELLED, EventType.FAILED);

@@ -181,6 +181,7 @@ class ClipTest {
   }
 
   @Test
+  @OnlyWithAll
   void a_clip_that_is_cancelled_ends_its_ffmpeg() throws Exception {
     video.slow();
     ChildProcess worker = worker().start();

@@ -12,6 +12,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.OnlyWithAll;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -51,6 +52,7 @@ class FreezeTest {
   }
 
   @Test
+  @OnlyWithAll
   void a_frozen_worker_cannot_commit_its_effect_after_another_has(World world) {
     Path gate = world.gate("go");
     ChildProcess frozen = world.worker().start();

@@ -20,6 +20,7 @@ import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.FaultProxy;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.program.Launch;
 import java.sql.Connection;
@@ -104,6 +105,7 @@ class LostAnswerTest {
   }
 
   @Test
+  @OnlyWithAll
   void a_settle_in_the_handlers_transaction_is_known_to_have_happened() {
     ChildProcess worker = workerThroughProxy();
     JobId job = JobId.next();
@@ -120,6 +122,7 @@ class LostAnswerTest {
   }
 
   @Test
+  @OnlyWithAll
   void a_settle_is_sent_again_and_is_no_late_result() {
     ChildProcess worker = workerThroughProxy();
     CountDownLatch lost = proxy.loseNextReplyTo("SET state = 'SUCCEEDED'");
@@ -133,6 +136,7 @@ class LostAnswerTest {
   }
 
   @Test
+  @OnlyWithAll
   void a_claim_nobody_heard_of_is_given_back_without_using_budget() {
     world.enqueue("work", new ScenarioKinds.Work(0));
     CountDownLatch lost = proxy.loseNextReplyTo("SET state = 'RUNNING'");

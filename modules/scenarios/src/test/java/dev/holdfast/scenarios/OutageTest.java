@@ -112,6 +112,7 @@ class OutageTest {
   }
 
   @Test
+  @OnlyWithAll
   void workers_cut_off_for_several_leases_go_on_afterwards_and_requeue_nothing(
       World world, TestDatabase database) {
     try (FaultProxy proxy = FaultProxy.before(database)) {

@@ -95,6 +95,7 @@ class RedeployTest {
   }
 
   @Test
+  @OnlyWithAll
   void a_handler_that_ignores_the_shutdown_is_given_back_too(World world) {
     Path gate = world.gate("go");
     ChildProcess old = withLongLeases(world).env("SHUTDOWN_TIMEOUT_SEC", "0.5").start();
@@ -136,6 +137,7 @@ class RedeployTest {
   }
 
   @Test
+  @OnlyWithAll
   void a_worker_that_stops_claims_nothing_more(World world) {
     Path gate = world.gate("go");
     ChildProcess worker = world.worker().start();

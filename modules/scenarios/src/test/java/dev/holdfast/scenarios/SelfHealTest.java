@@ -50,9 +50,9 @@ class SelfHealTest {
   private static final Path EXAMPLE =
       Path.of("..", "..", "examples", "repository-task").toAbsolutePath().normalize();
   private static final long SEED = 20_261_115;
-  private static final int JOBS = Extent.of(8, 20);
-  private static final int AT_ONCE = 8;
-  private static final int POINTS = Extent.of(12, 50);
+  private static final int JOBS = Extent.of(5, 20);
+  private static final int AT_ONCE = Extent.of(5, 8);
+  private static final int POINTS = Extent.of(8, 50);
   private static final Duration LONG = Duration.ofMinutes(10);
 
   private static String output(Path folder, String... command) throws Exception {

@@ -46,7 +46,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class SuperviseTest {
   private static final String NAME = "here";
   private static final String DEFAULT = "worker:default:0";
-  private static final int KILLS = Extent.of(12, 50);
+  private static final int KILLS = Extent.of(6, 50);
   private static final int BATCH = 400;
 
   static Launch supervise(World world, int processes, int concurrency) {
@@ -185,6 +185,7 @@ class SuperviseTest {
   }
 
   @Test
+  @OnlyWithAll
   void a_toxic_job_is_set_aside_at_its_third_crash_and_the_others_flow(World world) {
     JobId toxic = world.enqueue("halt", "{}");
     for (int i = 0; i < 40; i++) {
@@ -202,6 +203,7 @@ class SuperviseTest {
   }
 
   @Test
+  @OnlyWithAll
   void a_job_that_fills_the_memory_ends_its_process_and_is_told_by_name(World world) {
     supervise(world, 1, 4).start();
     JobId greedy = world.holdfast().enqueue(Job.of("hoard").maxCrashes(0)).id();
@@ -237,6 +239,7 @@ class SuperviseTest {
   }
 
   @Test
+  @OnlyWithAll
   void what_cannot_end_by_itself_is_found_and_ended_by_the_next_supervisor(World world)
       throws Exception {
     ChildProcess supervisor = supervise(world, 1, 4).start();

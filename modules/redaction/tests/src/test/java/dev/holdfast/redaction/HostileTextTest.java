@@ -3,6 +3,7 @@ package dev.holdfast.redaction;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.testkit.Effort;
+import dev.holdfast.testkit.Extent;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -10,7 +11,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Much without a line end, and as much with few. */
 class HostileTextTest {
-  private static final int SIZE = 1 << 17;
+  private static final int SIZE = Extent.of(1 << 16, 1 << 17);
+  private static final Duration LIMIT = Duration.ofSeconds(Extent.of(2, 4));
   // As long as a line may be without being cut.
   private static final int LINE = 16_000;
 
@@ -105,7 +107,7 @@ class HostileTextTest {
         " "
       })
   void is_scrubbed_in_linear_time(String pattern) {
-    Effort.isBelow(Duration.ofSeconds(4), () -> scrub(pattern));
+    Effort.isBelow(LIMIT, () -> scrub(pattern));
   }
 
   private static void scrub(String pattern) {

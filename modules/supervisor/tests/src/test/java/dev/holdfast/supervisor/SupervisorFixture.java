@@ -169,11 +169,7 @@ abstract class SupervisorFixture {
   }
 
   WorkerHealth until(Predicate<WorkerHealth> condition) {
-    return await()
-        .atMost(SOON)
-        .pollInterval(Duration.ofMillis(20))
-        .ignoreExceptions()
-        .until(this::row, condition);
+    return Eventually.await().ignoreExceptions().until(this::row, condition);
   }
 
   WorkerHealth untilHealthy(int incarnation) {

@@ -1,6 +1,7 @@
 package dev.holdfast.testkit.program;
 
 import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,9 +19,11 @@ public final class ClassCache {
   private static final int CACHES_LINKED_CLASSES = 25;
   // A crowded machine has taken more than two minutes for it.
   private static final Duration PATIENCE = Duration.ofMinutes(10);
+  private static final String JOBS = "rehearsal";
   private static final boolean LINKED = Runtime.version().feature() >= CACHES_LINKED_CLASSES;
 
-  public static final ClassCache WORKER = new ClassCache("worker", List.of("worker", "--examples"));
+  public static final ClassCache WORKER =
+      new ClassCache("worker", List.of("worker", "--examples", "--queue", JOBS));
   public static final ClassCache SERVER =
       new ClassCache("server", List.of("dev", "--rehearse", "--http-port", "0"));
 
@@ -64,14 +67,39 @@ public final class ClassCache {
             "-XX:+UnlockDiagnosticVMOptions",
             "-XX:-AOTRecordTraining",
             "-Xlog:disable"));
-    List<String> command =
-        AssembledProgram.command(options, List.of(AssembledProgram.jar().toString()), rehearsal);
     try (TestDatabase database = TestDatabase.fresh();
-        Processes processes = new Processes();
-        ChildProcess process = processes.launch().on(database).begin(command)) {
+        Processes processes = new Processes()) {
+      boolean runsJobs = rehearsal.contains(JOBS);
+      if (runsJobs) {
+        // Much of what a worker loads it needs for its jobs, and for one that fails at first.
+        enqueue(processes, database, "sleep", "{\"seconds\": 0.1}");
+        enqueue(processes, database, "flaky", "{}");
+      }
+      ChildProcess process = processes.launch().on(database).begin(command(options, rehearsal));
       process.awaitLine("^ready", PATIENCE);
+      if (runsJobs) {
+        Eventually.until(PATIENCE, "both jobs are done", () -> succeeded(database) == 2);
+      }
       process.signal("TERM");
       process.awaitExit(PATIENCE);
     }
+  }
+
+  private static void enqueue(
+      Processes processes, TestDatabase database, String kind, String payload) {
+    List<String> command = command(List.of(), List.of("enqueue", kind, payload, "--queue", JOBS));
+    ChildProcess process = processes.launch().on(database).begin(command);
+    if (process.awaitExit(PATIENCE) != 0) {
+      throw new IllegalStateException("cannot enqueue " + kind + ": " + process.lines());
+    }
+  }
+
+  private static long succeeded(TestDatabase database) {
+    return database.count("SELECT count(*) FROM holdfast.job WHERE state = 'SUCCEEDED'");
+  }
+
+  private static List<String> command(List<String> options, List<String> arguments) {
+    return AssembledProgram.command(
+        options, List.of(AssembledProgram.jar().toString()), arguments);
   }
 }

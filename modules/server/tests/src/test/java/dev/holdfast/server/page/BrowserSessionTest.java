@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Role;
+import dev.holdfast.server.RunningServer;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
@@ -19,6 +20,12 @@ import org.openqa.selenium.Keys;
 public class BrowserSessionTest extends InBrowser {
   BrowserSessionTest(TestDatabase db) {
     super(db);
+  }
+
+  /** One that remembers no key of another test. */
+  @Override
+  public RunningServer startServer() {
+    return ownServer();
   }
 
   private void openAs(Role role, String page) {

@@ -36,44 +36,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.openqa.selenium.Keys;
 
-/** The page of the assembled program, in Chromium; all tests share one server. */
+/** The page of the assembled program, in Chromium. */
 class BrowserTest extends InBrowser {
-  // What a job, a worker or an operator leaves behind. The key that signs tokens is the server's.
-  static final String NOTHING_YET =
-      """
-      DO $$ BEGIN
-        EXECUTE (SELECT 'TRUNCATE ' || string_agg(format('holdfast.%I', tablename), ', ')
-                   FROM pg_tables
-                  WHERE schemaname = 'holdfast'
-                    AND tablename NOT IN ('flyway_schema_history', 'signing_key'));
-      END $$
-      """;
-  private static @Nullable RunningServer sharedServer;
-
   BrowserTest(TestDatabase db) {
     super(db);
   }
 
   @Override
-  public RunningServer startServer() {
-    db.sql(NOTHING_YET);
-    URI url = requireNonNull(sharedServer).url();
-    return new RunningServer(url, () -> {});
-  }
-
-  @AfterAll
-  static void stopOnce() {
-    if (sharedServer != null) {
-      sharedServer.close();
-    }
-  }
-
-  @BeforeAll
-  static void startOnce(TestDatabase shared) {
-    sharedServer = program(shared, 0, BrowserTest::configure);
-  }
-
-  private static void configure(Path folder) {
+  protected void configure(Path folder) {
     try {
       Files.writeString(
           folder.resolve("holdfast.yaml"),

@@ -23,29 +23,8 @@ import org.openqa.selenium.Keys;
 
 /** Finding jobs and failures on the page, and what is offered to do about problems. */
 class FindPageTest extends InBrowser {
-  private static @Nullable RunningServer sharedServer;
-
   FindPageTest(TestDatabase db) {
     super(db);
-  }
-
-  @BeforeAll
-  static void startOnce(TestDatabase shared) {
-    sharedServer = program(shared, 0, folder -> {});
-  }
-
-  @AfterAll
-  static void stopOnce() {
-    if (sharedServer != null) {
-      sharedServer.close();
-    }
-  }
-
-  @Override
-  public RunningServer startServer() {
-    db.sql(BrowserTest.NOTHING_YET);
-    URI url = requireNonNull(sharedServer).url();
-    return new RunningServer(url, () -> {});
   }
 
   private JobId failed(String kind, String message) {

@@ -14,6 +14,7 @@ import dev.holdfast.server.RunningServer;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.page.Browser;
+import dev.holdfast.testkit.page.BrowserExtension;
 import dev.holdfast.testkit.program.Processes;
 import java.net.URI;
 import java.nio.file.Path;
@@ -28,17 +29,31 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What tests of the page share: Chromium, started once for all tests of a class, and the assembled
- * program with {@code holdfast server}, by default in a process of its own for each test.
+ * What tests of the page share: Chromium, started once for all tests of this process, and the
+ * assembled program with {@code holdfast server}, by default once for all tests of a class.
  */
+@ExtendWith(BrowserExtension.class)
 public abstract class InBrowser extends ApiTest {
   protected static final String[] PAGES = {
     "#/", "#/queues", "#/jobs", "#/workers", "#/info", "#/failures", "#/schedules"
   };
   protected static final Duration PATIENCE = SOON;
+
+  // What a job, a worker or an operator leaves behind. The key that signs tokens is the server's.
+  private static final String NOTHING_YET =
+      """
+      DO $$ BEGIN
+        EXECUTE (SELECT 'TRUNCATE ' || string_agg(format('holdfast.%I', tablename), ', ')
+                   FROM pg_tables
+                  WHERE schemaname = 'holdfast'
+                    AND tablename NOT IN ('flyway_schema_history', 'signing_key'));
+      END $$
+      """;
   private static @Nullable Browser started;
+  private static @Nullable RunningServer shared;
 
   protected final Browser browser;
   protected final List<String> expectedErrors = new ArrayList<>();
@@ -51,10 +66,27 @@ public abstract class InBrowser extends ApiTest {
     this.browser = started;
   }
 
+  /** The server of the class; it is started by the first test. */
   @Override
   public RunningServer startServer() {
-    return program(db, 0, folder -> {});
+    RunningServer running = shared;
+    if (running == null) {
+      running = ownServer();
+      shared = running;
+    } else {
+      db.sql(NOTHING_YET);
+    }
+    return new RunningServer(running.url(), () -> {});
   }
+
+  /** A server that ends with the test. */
+  protected final RunningServer ownServer() {
+    db.sql(NOTHING_YET);
+    return program(db, 0, this::configure);
+  }
+
+  /** What the server finds in the folder where it is started. */
+  protected void configure(Path folder) {}
 
   /** Configured by what is put into the folder in which it is about to be started. */
   protected static RunningServer program(TestDatabase db, int port, Consumer<Path> configure) {
@@ -66,15 +98,18 @@ public abstract class InBrowser extends ApiTest {
     return new RunningServer(URI.create(url), processes::close);
   }
 
+  /** The database is asked for here because it is then the same for all tests of the class. */
   @BeforeAll
-  protected static void startBrowser() {
-    started = Browser.start();
+  protected static void start(TestDatabase database, Browser browser) {
+    assertThat(database.name()).isNotEmpty();
+    started = browser;
   }
 
   @AfterAll
-  protected static void stopBrowser() {
-    if (started != null) {
-      started.close();
+  protected static void stopServer() {
+    if (shared != null) {
+      shared.close();
+      shared = null;
     }
   }
 

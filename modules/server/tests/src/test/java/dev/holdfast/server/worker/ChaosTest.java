@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Test;
  */
 public class ChaosTest extends ServerTest {
   private static final int TASKS =
-      Integer.getInteger("holdfast.chaos.tasks", Extent.of(800, 10_000));
+      Integer.getInteger("holdfast.chaos.tasks", Extent.of(400, 10_000));
   private static final int AT_ONCE = 32;
   private static final int MOST_ROUNDS = 20;
 
