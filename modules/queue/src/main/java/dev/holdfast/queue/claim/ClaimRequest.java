@@ -22,6 +22,10 @@ record ClaimRequest(
     this(queue, most, worker, lease, tenant, true);
   }
 
+  ClaimRequest most(int value) {
+    return new ClaimRequest(queue, value, worker, lease, tenant, payloads);
+  }
+
   ClaimRequest withoutPayloads(int most) {
     return new ClaimRequest(queue, most, worker, lease, tenant, false);
   }

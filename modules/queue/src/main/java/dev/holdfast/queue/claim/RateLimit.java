@@ -3,7 +3,6 @@ package dev.holdfast.queue.claim;
 import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.List;
 
 /**
  * How many jobs of a queue may start in a span of time: a bucket of tokens that fills evenly and
@@ -11,9 +10,9 @@ import java.util.List;
  * turn of {@link ClaimByRules}.
  */
 final class RateLimit {
-  private static final Sql FILL =
-      Sql.of(
-          """
+  /** Gives the tokens of a queue that has a rate. */
+  static final String FILL =
+      """
       UPDATE holdfast.queue
          SET tokens = least(
                rate_limit,
@@ -23,7 +22,7 @@ final class RateLimit {
              tokens_at = statement_timestamp()
        WHERE name = :queue AND rate_limit IS NOT NULL
       RETURNING tokens
-      """);
+      """;
 
   private static final Sql SPEND =
       Sql.of(
@@ -33,13 +32,6 @@ final class RateLimit {
           """);
 
   private RateLimit() {}
-
-  /** How many of {@code wanted} jobs may start now. */
-  static int allows(Connection connection, String queue, int wanted) throws SQLException {
-    List<Double> tokens =
-        FILL.on(connection).set("queue", queue).list(row -> row.getDouble("tokens"));
-    return tokens.isEmpty() ? wanted : (int) Math.min(wanted, Math.floor(tokens.getFirst()));
-  }
 
   static void spend(Connection connection, String queue, int started) throws SQLException {
     if (started > 0) {
