@@ -24,7 +24,7 @@ import picocli.CommandLine.Option;
     footer = {
       "",
       "Trials: single bulk drain drain-1ms pickup flow, and of Holdfast alone:",
-      "finished snapshot heartbeat recovery processes memory page",
+      "finished snapshot heartbeat recovery processes memory keys page",
       "",
       "Queues: plain db-scheduler jobrunr, graphile-worker graphile-batched pg-boss (with npm),",
       "river (with go)"
@@ -166,6 +166,7 @@ public final class Bench implements Callable<Integer> {
       shared(trials, contenders);
       Map<String, Callable<List<Sample>>> own = new LinkedHashMap<>();
       own.putAll(new OwnTrials(holdfast, meter, jobs, finished).all());
+      own.putAll(new KeyTrials(holdfast, meter, jobs).all());
       own.putAll(new HttpTrials(holdfast, meter).all());
       own.putAll(new PageTrials(holdfast, filled).all());
       own.putAll(new HealTrials().all());

@@ -142,8 +142,8 @@ public final class Worker implements AutoCloseable {
     claiming.wake();
   }
 
-  private void wakeClaiming() {
-    if (claimer.isWorthWaking()) {
+  private void wakeClaiming(boolean settled) {
+    if (claimer.isWorthWaking(settled)) {
       claiming.wake();
     }
   }

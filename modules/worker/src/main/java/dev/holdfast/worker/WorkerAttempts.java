@@ -26,18 +26,26 @@ import org.slf4j.LoggerFactory;
 final class WorkerAttempts implements AttemptListener {
   private static final Logger log = LoggerFactory.getLogger(WorkerAttempts.class);
 
+  /** Another job may be claimed. */
+  interface SlotFreed {
+    /**
+     * @param settled whether the job that left its slot is settled as well
+     */
+    void freed(boolean settled);
+  }
+
   private final AttemptServices services;
   private final Map<String, Kind<?>> kinds;
   private final Slots slots;
   private final Watchdog watchdog;
   private final AttemptLog attemptLog;
-  private final Runnable slotFreed;
+  private final SlotFreed slotFreed;
   private final HandlerThreads threads;
   private final OverdueHandlers overdue = new OverdueHandlers();
   private final Cleaner cleaner = new Cleaner();
 
   /**
-   * @param slotFreed called when another job may be claimed
+   * @param slotFreed called twice for each attempt
    */
   WorkerAttempts(
       AttemptServices services,
@@ -45,7 +53,7 @@ final class WorkerAttempts implements AttemptListener {
       Slots slots,
       Watchdog watchdog,
       AttemptLog attemptLog,
-      Runnable slotFreed) {
+      SlotFreed slotFreed) {
     this.services = services;
     this.kinds = kinds;
     this.slots = slots;
@@ -128,7 +136,7 @@ final class WorkerAttempts implements AttemptListener {
   public void performed(AttemptExecutor attempt, Duration took) {
     services.metrics().time(Metrics.RUN_TIME, took);
     slots.ending(attempt);
-    slotFreed.run();
+    slotFreed.freed(false);
   }
 
   @Override
@@ -149,7 +157,7 @@ final class WorkerAttempts implements AttemptListener {
   private void free(AttemptExecutor attempt) {
     watchdog.forget(attempt);
     slots.remove(attempt);
-    slotFreed.run();
+    slotFreed.freed(true);
   }
 
   // ---- the end

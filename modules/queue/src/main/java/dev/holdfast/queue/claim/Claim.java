@@ -19,8 +19,9 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** Gives a worker jobs to run, each under a lease and a new attempt number. */
@@ -103,6 +104,10 @@ public final class Claim {
   private final Database database;
   private final UnreadableJobs apart;
   private final ClaimByRules byRules = new ClaimByRules();
+
+  /** Queues whose last claim found jobs by rules: there is probably more, and no need to ask. */
+  private final Set<String> byRulesLast = ConcurrentHashMap.newKeySet();
+
   private final Map<String, ClaimCursor> cursors = new ConcurrentHashMap<>();
 
   public Claim(Database database, Backoff backoff) {
@@ -122,6 +127,12 @@ public final class Claim {
       @Nullable String tenant,
       boolean remote) {
     ClaimRequest request = new ClaimRequest(queue, most, worker, lease, tenant).remote(remote);
+    if (byRulesLast.contains(queue)) {
+      ClaimByRules.Taken taken = takeByRules(request);
+      if (!taken.jobs().isEmpty()) {
+        return new Claimed(taken.jobs(), null);
+      }
+    }
     String key = tenant == null ? queue : queue + "\0" + tenant;
     ClaimCursor cursor = cursors.computeIfAbsent(key, name -> new ClaimCursor(System::nanoTime));
     double[] from = cursor.next();
@@ -146,19 +157,11 @@ public final class Claim {
     }
     // What became claimable just now may have a concurrency key the probe did not see.
     if (jobs.isEmpty() && (probe.hasRules() || more)) {
-      AtomicBoolean whenEmpty = new AtomicBoolean();
-      jobs =
-          apart.ifNeeded(
-              request,
-              asked -> {
-                ClaimByRules.Turn turn =
-                    database.transactOnce("claim", connection -> byRules.take(connection, asked));
-                whenEmpty.set(turn.whenEmpty());
-                return turn.jobs();
-              });
-      if (whenEmpty.get()) {
+      ClaimByRules.Taken taken = takeByRules(request);
+      if (taken.whenEmpty()) {
         return new Claimed(List.of(), probe.nextDue(), true);
       }
+      jobs = taken.jobs();
     }
     if (!jobs.isEmpty()) {
       return new Claimed(jobs, null);
@@ -166,6 +169,25 @@ public final class Claim {
     // A retry is due but was not promoted here: another connection is promoting it right now.
     Duration next = elsewhere ? IN_A_MOMENT : probe.nextDue();
     return new Claimed(jobs, sooner(next, cursor.nextFullLook(from)));
+  }
+
+  private ClaimByRules.Taken takeByRules(ClaimRequest request) {
+    AtomicReference<ClaimByRules.Taken> last = new AtomicReference<>();
+    List<LeasedJob> jobs =
+        apart.ifNeeded(
+            request,
+            asked -> {
+              last.set(byRules.take(database, asked));
+              return last.get().jobs();
+            });
+    ClaimByRules.Taken taken =
+        new ClaimByRules.Taken(jobs, last.get().whenEmpty(), last.get().byRules());
+    if (taken.byRules() && !jobs.isEmpty()) {
+      byRulesLast.add(request.queue());
+    } else {
+      byRulesLast.remove(request.queue());
+    }
+    return taken;
   }
 
   private static @Nullable Duration sooner(@Nullable Duration one, @Nullable Duration other) {

@@ -1,15 +1,18 @@
 package dev.holdfast.queue.claim;
 
 import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.queue.claim.RulesLook.Key;
+import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.ClaimableSql;
 import dev.holdfast.queue.sql.TenantSql;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Claims from a queue that has a concurrency or rate limit, jobs with concurrency keys, or
@@ -21,46 +24,6 @@ import java.util.concurrent.ConcurrentHashMap;
  * snapshot from before the wait.
  */
 final class ClaimByRules {
-  private static final Sql TURN =
-      Sql.of("SELECT pg_advisory_xact_lock(hashtext('holdfast.claim'), hashtext(:queue))");
-
-  /** A concurrency key belongs to its tenant: two of them that choose the same do not meet. */
-  private record Key(String tenant, String key) {
-    static final Key FIRST = new Key("", "");
-
-    static Key read(ResultSet row) throws SQLException {
-      return new Key(row.getString("tenant"), row.getString("key"));
-    }
-  }
-
-  // The keys are found by hopping from one to the next along the index, so that a key with a
-  // million jobs costs one hop. That they are not null is said for the planner alone: the index
-  // has only such, and the planner does not conclude that from a comparison of rows.
-  private static final Sql KEYS =
-      Sql.of(
-          """
-          WITH RECURSIVE hop(key, tenant, n) AS (
-            (SELECT j.concurrency_key, j.tenant, 1
-               FROM holdfast.job j
-              WHERE j.queue = :queue AND ${keyed}
-                AND (j.concurrency_key, j.tenant) > (:afterKey, :afterTenant)
-              ORDER BY j.concurrency_key, j.tenant LIMIT 1)
-            UNION ALL
-            SELECT next.concurrency_key, next.tenant, hop.n + 1
-              FROM hop
-             CROSS JOIN LATERAL (
-               SELECT j.concurrency_key, j.tenant
-                 FROM holdfast.job j
-                WHERE j.queue = :queue AND ${keyed}
-                  AND (j.concurrency_key, j.tenant) > (hop.key, hop.tenant)
-                ORDER BY j.concurrency_key, j.tenant LIMIT 1) AS next
-             WHERE hop.n < :most
-          )
-          SELECT key, tenant FROM hop ORDER BY n
-          """,
-          "keyed",
-          ClaimableSql.isKeyed("j"));
-
   private static final String CAPACITY =
       Sql.fragment(
           """
@@ -75,52 +38,6 @@ final class ClaimByRules {
           """,
           "paused",
           ClaimableSql.isPaused(":queue"));
-
-  // A concurrency key limits a suspect as it limits any other job.
-  private static final String DUE_SUSPECT =
-      Sql.fragment(
-          """
-          j.queue = :queue AND ${suspect} AND ${tenant}
-          AND j.run_at <= statement_timestamp()
-          AND (j.concurrency_key IS NULL OR j.concurrency_limit > (
-                 SELECT count(*) FROM holdfast.job r
-                  WHERE r.queue = j.queue AND r.state = 'RUNNING'
-                    AND r.concurrency_key = j.concurrency_key AND r.tenant = j.tenant))
-          """,
-          "suspect",
-          ClaimableSql.isSuspect("j"),
-          "tenant",
-          TenantSql.isOf("j"));
-
-  // A suspect is given only to a worker that runs no other job, and that worker is reserved until
-  // the suspect has ended. On a busy queue no worker would ever be empty: so while a suspect waits,
-  // the worker with the fewest jobs is next, and claims no more until it is empty.
-  private static final Sql CHECK_SUSPECTS =
-      Sql.of(
-          """
-          SELECT ${reserved} AS worker_is_reserved,
-                 suspect.id IS NOT NULL AS suspect_waits,
-                 suspect.id IS NOT NULL AND (
-                   SELECT r.worker_id FROM holdfast.job r
-                    WHERE r.state = 'RUNNING' AND r.worker_id = :worker LIMIT 1) IS NULL
-                   AS worker_is_empty,
-                 suspect.id IS NOT NULL AND :worker = (
-                   SELECT r.worker_id FROM holdfast.job r
-                    WHERE r.queue = suspect.queue AND r.state = 'RUNNING'
-                      AND NOT r.isolated
-                    GROUP BY r.worker_id ORDER BY count(*), r.worker_id LIMIT 1)
-                   AS worker_is_next
-            FROM (SELECT 1) AS one
-            LEFT JOIN LATERAL (
-              SELECT j.id, j.queue FROM holdfast.job j
-               WHERE ${due}
-               ORDER BY j.priority, j.run_at, j.id
-               LIMIT 1) AS suspect ON true
-          """,
-          "reserved",
-          ClaimableSql.WORKER_IS_RESERVED,
-          "due",
-          DUE_SUSPECT);
 
   private static final TakeSql TAKE_SUSPECT =
       TakeSql.of(
@@ -138,7 +55,7 @@ final class ClaimByRules {
               "capacity",
               CAPACITY,
               "due",
-              DUE_SUSPECT));
+              RulesLook.DUE_SUSPECT));
 
   private static final TakeSql TAKE_WITHIN_RULES =
       TakeSql.of(
@@ -146,14 +63,12 @@ final class ClaimByRules {
               """
               ${capacity}, keyed AS MATERIALIZED (
                 SELECT hop.key, hop.tenant,
-                       coalesce((SELECT j.concurrency_limit FROM holdfast.job j
-                                  WHERE j.queue = :queue AND j.state = 'PENDING'
-                                    AND j.concurrency_key = hop.key AND j.tenant = hop.tenant
-                                  ORDER BY j.priority, j.run_at, j.id LIMIT 1), 0)
+                       hop.allowed
                        - (SELECT count(*) FROM holdfast.job r
                            WHERE r.queue = :queue AND r.state = 'RUNNING'
                              AND r.concurrency_key = hop.key AND r.tenant = hop.tenant) AS free_slots
-                  FROM unnest(:keys::text[], :keyTenants::text[]) AS hop(key, tenant)
+                  FROM unnest(:keys::text[], :keyTenants::text[], :keyLimits::int4[])
+                         AS hop(key, tenant, allowed)
               ), without_rules AS MATERIALIZED (
                 SELECT pick.*
                   FROM generate_series(0, 9) AS lane(priority)
@@ -198,7 +113,7 @@ final class ClaimByRules {
 
   private static final int KEYS_A_PAGE = 200;
 
-  /** Bounds the time the turn is held; the next claim goes on where this one stopped. */
+  /** The next claim goes on where this one stopped. */
   private static final int PAGES_A_CLAIM = 10;
 
   private final Map<String, Key> lastKey = new ConcurrentHashMap<>();
@@ -214,57 +129,88 @@ final class ClaimByRules {
 
   /**
    * @param whenEmpty a suspect waits until the worker is empty
+   * @param byRules the next claim probably has to go by rules, too
    */
-  record Turn(List<LeasedJob> jobs, boolean whenEmpty) {
-    static final Turn NOTHING = new Turn(List.of(), false);
-  }
-
-  Turn take(Connection connection, ClaimRequest request) throws SQLException {
-    String queue = request.queue();
-    TURN.on(connection).set("queue", queue).list(row -> true);
-    int allowed = RateTokens.allows(connection, queue, request.most());
-    if (allowed == 0) {
-      return Turn.NOTHING;
-    }
-    SuspectCheck check = SuspectCheck.of(connection, request);
-    if (check.workerIsReserved()) {
-      return Turn.NOTHING;
-    }
-    List<LeasedJob> jobs =
-        check.suspectWaits() && check.workerIsEmpty()
-            ? takeSuspect(connection, request)
-            : List.of();
-    if (jobs.isEmpty() && check.workerIsNext()) {
-      return new Turn(List.of(), true);
-    }
-    if (jobs.isEmpty()) {
-      jobs = takeWithinRules(connection, request, allowed);
-    }
-    RateTokens.spend(connection, queue, jobs.size());
-    return new Turn(jobs, false);
-  }
+  record Taken(List<LeasedJob> jobs, boolean whenEmpty, boolean byRules) {}
 
   /**
-   * @param workerIsReserved the worker runs a suspect
-   * @param suspectWaits a suspect of the queue is due
-   * @param workerIsEmpty a suspect is due and the worker runs no job
-   * @param workerIsNext a suspect is due and of all busy workers this one has the fewest jobs
+   * What one turn gave.
+   *
+   * @param next where the next page of keys begins; null when no page is to follow
    */
-  private record SuspectCheck(
-      boolean workerIsReserved, boolean suspectWaits, boolean workerIsEmpty, boolean workerIsNext) {
-    static SuspectCheck of(Connection connection, ClaimRequest request) throws SQLException {
-      return CHECK_SUSPECTS
-          .on(connection)
-          .set("queue", request.queue())
-          .set("worker", request.worker())
-          .tenant(request.tenant())
-          .only(
-              row ->
-                  new SuspectCheck(
-                      row.getBoolean("worker_is_reserved"),
-                      row.getBoolean("suspect_waits"),
-                      row.getBoolean("worker_is_empty"),
-                      row.getBoolean("worker_is_next")));
+  record Turn(List<LeasedJob> jobs, boolean whenEmpty, boolean byRules, @Nullable Key next) {
+    static Turn last(List<LeasedJob> jobs) {
+      return new Turn(jobs, false, true, null);
+    }
+  }
+
+  /** One page of keys after the other, each in a turn of its own, so that others get theirs. */
+  Taken take(Database database, ClaimRequest request) {
+    Key start = lastKey.getOrDefault(request.queue(), Key.FIRST);
+    Key from = start;
+    boolean around = start.equals(Key.FIRST);
+    List<LeasedJob> jobs = new ArrayList<>();
+    for (int page = 0; page < PAGES_A_CLAIM && jobs.size() < request.most(); page++) {
+      Turn turn = inTurn(database, request, from, around ? start : Key.FIRST, jobs);
+      jobs.addAll(turn.jobs());
+      if (turn.next() == null) {
+        return new Taken(List.copyOf(jobs), turn.whenEmpty() && jobs.isEmpty(), turn.byRules());
+      }
+      from = turn.next();
+      if (from.equals(Key.FIRST) && around) {
+        break;
+      }
+      around |= from.equals(Key.FIRST);
+    }
+    lastKey.put(request.queue(), from);
+    return new Taken(List.copyOf(jobs), false, true);
+  }
+
+  /** A turn that fails must not take along what those before it have claimed. */
+  private Turn inTurn(
+      Database database, ClaimRequest request, Key from, Key until, List<LeasedJob> before) {
+    ClaimRequest rest = request.most(request.most() - before.size());
+    try {
+      return database.transactBegunByWork("claim", in -> takeInTurn(in, rest, from, until));
+    } catch (RuntimeException trouble) {
+      if (before.isEmpty()) {
+        throw trouble;
+      }
+      return Turn.last(List.of());
+    }
+  }
+
+  Turn takeInTurn(Connection connection, ClaimRequest request, Key from, Key until)
+      throws SQLException {
+    RulesLook look = RulesLook.inTurn(connection, request, from, until, keysAPage);
+    int allowed = look.allows(request.most());
+    if (allowed == 0 || look.workerIsReserved()) {
+      return Turn.last(List.of());
+    }
+    if (look.suspectWaits() && look.workerIsEmpty()) {
+      List<LeasedJob> suspect = takeSuspect(connection, request);
+      if (!suspect.isEmpty()) {
+        spend(connection, request, look, 1);
+        return Turn.last(suspect);
+      }
+    }
+    if (look.workerIsNext()) {
+      return new Turn(List.of(), true, true, null);
+    }
+    List<LeasedJob> jobs = takeWithinRules(connection, request.most(allowed), look.keys());
+    spend(connection, request, look, jobs.size());
+    if (!look.findsRules() && from.equals(Key.FIRST)) {
+      return new Turn(jobs, false, false, null);
+    }
+    boolean more = look.keys().size() == keysAPage;
+    return new Turn(jobs, false, true, more ? look.keys().getLast() : Key.FIRST);
+  }
+
+  private static void spend(
+      Connection connection, ClaimRequest request, RulesLook look, int started)
+      throws SQLException {
+    if (look.tokens() != null) {
+      RateTokens.spend(connection, request.queue(), started);
     }
   }
 
@@ -277,38 +223,15 @@ final class ClaimByRules {
             .list(Claim.Taken::read));
   }
 
-  private List<LeasedJob> takeWithinRules(Connection connection, ClaimRequest request, int most)
-      throws SQLException {
-    String queue = request.queue();
-    Key from = lastKey.getOrDefault(queue, Key.FIRST);
-    boolean fromTheFirst = from.equals(Key.FIRST);
-    List<Claim.Taken> taken = List.of();
-    for (int page = 0; page < PAGES_A_CLAIM && taken.isEmpty(); page++) {
-      List<Key> keys =
-          KEYS.on(connection)
-              .set("queue", queue)
-              .set("afterKey", from.key())
-              .set("afterTenant", from.tenant())
-              .set("most", keysAPage)
-              .list(Key::read);
-      taken =
-          request
-              .bind(TAKE_WITHIN_RULES.reading(request.payloads()).on(connection))
-              .set("most", most)
-              .array("keys", "text", keys, Key::key)
-              .array("keyTenants", "text", keys, Key::tenant)
-              .list(Claim.Taken::read);
-      if (keys.size() == keysAPage) {
-        from = keys.getLast();
-      } else {
-        from = Key.FIRST;
-        if (fromTheFirst) {
-          break;
-        }
-        fromTheFirst = true;
-      }
-    }
-    lastKey.put(queue, from);
-    return Claim.inOrder(taken);
+  private static List<LeasedJob> takeWithinRules(
+      Connection connection, ClaimRequest request, List<Key> keys) throws SQLException {
+    return Claim.inOrder(
+        request
+            .bind(TAKE_WITHIN_RULES.reading(request.payloads()).on(connection))
+            .set("most", request.most())
+            .array("keys", "text", keys, Key::key)
+            .array("keyTenants", "text", keys, Key::tenant)
+            .array("keyLimits", "int4", keys, Key::limit)
+            .list(Claim.Taken::read));
   }
 }

@@ -28,6 +28,10 @@ record ClaimRequest(
     return new ClaimRequest(queue, most, worker, lease, tenant, value, payloads);
   }
 
+  ClaimRequest most(int value) {
+    return new ClaimRequest(queue, value, worker, lease, tenant, payloads);
+  }
+
   ClaimRequest withoutPayloads(int most) {
     return new ClaimRequest(queue, most, worker, lease, tenant, remote, false);
   }

@@ -3,7 +3,6 @@ package dev.holdfast.queue.claim;
 import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.List;
 
 /**
  * The tokens of a queue's rate limit, one for each start: a bucket that fills evenly and holds the
@@ -11,9 +10,9 @@ import java.util.List;
  * of {@link ClaimByRules}.
  */
 final class RateTokens {
-  private static final Sql FILL =
-      Sql.of(
-          """
+  /** Gives the tokens of a queue that has a rate. */
+  static final String FILL =
+      """
       UPDATE holdfast.queue
          SET rate_tokens = least(
                rate_limit,
@@ -24,7 +23,7 @@ final class RateTokens {
              rate_tokens_at = statement_timestamp()
        WHERE name = :queue AND rate_limit IS NOT NULL
       RETURNING rate_tokens
-      """);
+      """;
 
   private static final Sql SPEND =
       Sql.of(
@@ -34,13 +33,6 @@ final class RateTokens {
           """);
 
   private RateTokens() {}
-
-  /** How many of {@code wanted} jobs may start now. */
-  static int allows(Connection connection, String queue, int wanted) throws SQLException {
-    List<Double> tokens =
-        FILL.on(connection).set("queue", queue).list(row -> row.getDouble("rate_tokens"));
-    return tokens.isEmpty() ? wanted : (int) Math.min(wanted, Math.floor(tokens.getFirst()));
-  }
 
   static void spend(Connection connection, String queue, int started) throws SQLException {
     if (started > 0) {

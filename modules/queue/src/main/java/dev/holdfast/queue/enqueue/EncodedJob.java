@@ -38,6 +38,9 @@ record EncodedJob(Job job, Json payload, @Nullable String attributes) {
     return new EncodedJob(job, payload, AttributesJson.of(job));
   }
 
+  /** So many jobs cannot have too many bytes, because the payload of each was checked. */
+  private static final int NEVER_TOO_LARGE = Limits.BULK_BYTES / Limits.PAYLOAD_BYTES;
+
   /** Refuses what one enqueue may not hold: an id twice, or too many bytes. */
   static List<EncodedJob> checkTogether(List<EncodedJob> jobs) {
     Set<JobId> ids = new HashSet<>();
@@ -47,7 +50,9 @@ record EncodedJob(Job job, Json payload, @Nullable String attributes) {
         throw new RefusedException(
             Refusal.BAD_ID, "job " + each.id() + " stands twice in one enqueue");
       }
-      bytes += Limits.bytes(each.payload);
+      if (jobs.size() > NEVER_TOO_LARGE) {
+        bytes += Limits.bytes(each.payload);
+      }
       if (bytes > Limits.BULK_BYTES) {
         throw new RefusedException(
             Refusal.PAYLOAD_TOO_LARGE,

@@ -105,9 +105,10 @@ public final class Enqueue {
     Set<String> due = dueQueues(jobs);
     if (EnqueueFast.fits(jobs)) {
       // In a quiet moment the notification goes with the commit, which is sooner.
-      boolean notifies = jobs.size() <= NOTIFIED_IN_COMMIT && notifier.isQuiet();
-      if (database.run("enqueue", in -> EnqueueFast.insert(in, jobs, notifies))) {
-        if (notifies) {
+      boolean quiet = jobs.size() <= NOTIFIED_IN_COMMIT && notifier.isQuiet();
+      String sender = quiet ? notifier.sender() : null;
+      if (database.run("enqueue", in -> EnqueueFast.insert(in, jobs, sender))) {
+        if (quiet) {
           notifier.wakeHere(due);
         } else {
           notifier.send(due);

@@ -18,9 +18,8 @@ import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Converts values for JDBC and columns of rows to values, and limits the time of statements. */
+/** Converts values for JDBC, and columns of rows to values. */
 public final class Rows {
-  private static final int STATEMENT_SECONDS = 30;
   static final String ONE_PLAN =
       "SELECT set_config('enable_seqscan', 'off', true),"
           + " set_config('plan_cache_mode', 'force_generic_plan', true);\n";
@@ -36,7 +35,6 @@ public final class Rows {
   static PreparedStatement prepare(Connection connection, String sql, @Nullable Object[] values)
       throws SQLException {
     PreparedStatement statement = connection.prepareStatement(sql);
-    statement.setQueryTimeout(STATEMENT_SECONDS);
     for (int i = 0; i < values.length; i++) {
       statement.setObject(i + 1, forJdbc(values[i]));
     }
@@ -65,12 +63,24 @@ public final class Rows {
   public static <T> Array array(
       Connection connection, String type, List<T> rows, Function<T, @Nullable Object> column)
       throws SQLException {
-    Object[] values = new Object[rows.size()];
+    @Nullable Object[] values = arrayOf(type, rows.size());
     for (int i = 0; i < values.length; i++) {
       @Nullable Object value = forJdbc(column.apply(rows.get(i)));
-      values[i] = value instanceof OffsetDateTime time ? time.toString() : value;
+      boolean asText = values instanceof String[] || value instanceof OffsetDateTime;
+      values[i] = value != null && asText ? value.toString() : value;
     }
     return connection.createArrayOf(type, values);
+  }
+
+  /** The driver sends arrays of these in binary, and all others as text that it has to escape. */
+  private static @Nullable Object[] arrayOf(String type, int size) {
+    return switch (type) {
+      case "text" -> new String[size];
+      case "int4" -> new Integer[size];
+      case "int8" -> new Long[size];
+      case "float8" -> new Double[size];
+      default -> new Object[size];
+    };
   }
 
   public static Array ids(Connection connection, List<Lease> leases) throws SQLException {
@@ -115,6 +125,11 @@ public final class Rows {
 
   public static @Nullable Integer intOrNull(ResultSet row, String column) throws SQLException {
     int value = row.getInt(column);
+    return row.wasNull() ? null : value;
+  }
+
+  public static @Nullable Double doubleOrNull(ResultSet row, String column) throws SQLException {
+    double value = row.getDouble(column);
     return row.wasNull() ? null : value;
   }
 

@@ -2,7 +2,6 @@ package dev.holdfast.queue.jdbc;
 
 import dev.holdfast.model.attempt.Lease;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -180,8 +179,8 @@ public final class Sql {
     }
 
     public <T> List<T> list(Rows.Reader<T> reader) throws SQLException {
-      try (PreparedStatement statement = prepare(text);
-          ResultSet rows = statement.executeQuery()) {
+      try (StatementLimit.Limited statement = prepare(text);
+          ResultSet rows = statement.jdbc().executeQuery()) {
         return Rows.read(rows, reader);
       }
     }
@@ -213,22 +212,34 @@ public final class Sql {
         return list(reader);
       }
       // Both are sent at once and are one transaction.
-      try (PreparedStatement statement = prepare(onePlan)) {
-        statement.execute();
-        statement.getMoreResults();
-        try (ResultSet rows = statement.getResultSet()) {
+      return listAfter(1, onePlan, reader);
+    }
+
+    /** Of a text with so many statements before the last: the rows of the last. */
+    public <T> List<T> listAfter(int others, Rows.Reader<T> reader) throws SQLException {
+      return listAfter(others, text, reader);
+    }
+
+    private <T> List<T> listAfter(int others, String sql, Rows.Reader<T> reader)
+        throws SQLException {
+      try (StatementLimit.Limited statement = prepare(sql)) {
+        statement.jdbc().execute();
+        for (int i = 0; i < others; i++) {
+          statement.jdbc().getMoreResults();
+        }
+        try (ResultSet rows = statement.jdbc().getResultSet()) {
           return Rows.read(rows, reader);
         }
       }
     }
 
     public int update() throws SQLException {
-      try (PreparedStatement statement = prepare(text)) {
-        return statement.executeUpdate();
+      try (StatementLimit.Limited statement = prepare(text)) {
+        return statement.jdbc().executeUpdate();
       }
     }
 
-    private PreparedStatement prepare(String sql) throws SQLException {
+    private StatementLimit.Limited prepare(String sql) throws SQLException {
       @Nullable Object[] positional = new Object[nameAt.length];
       for (int i = 0; i < positional.length; i++) {
         positional[i] = values[nameAt[i]];
@@ -237,7 +248,7 @@ public final class Sql {
               ":%s is not bound: %s".formatted(names.get(nameAt[i]), text));
         }
       }
-      return Rows.prepare(connection, sql, positional);
+      return StatementLimit.USUAL.on(Rows.prepare(connection, sql, positional));
     }
   }
 }

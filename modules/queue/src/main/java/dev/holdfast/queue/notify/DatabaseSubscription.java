@@ -178,8 +178,9 @@ public final class DatabaseSubscription implements Subscription {
       PGNotification[] received = await(connection, SILENCE);
       for (PGNotification notification : received) {
         String queue = notification.getName().substring(QueueNotifier.channel("").length());
+        boolean known = wokenHere && notification.getParameter().equals(notifier.sender());
         // A late answer to the probe is no queue.
-        if (queues.contains(queue)) {
+        if (queues.contains(queue) && !known) {
           wake(queue);
         }
       }

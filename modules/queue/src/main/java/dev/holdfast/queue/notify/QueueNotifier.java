@@ -11,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
@@ -52,6 +53,9 @@ public final class QueueNotifier implements AutoCloseable {
 
   private static final Duration QUIET = Duration.ofMillis(4);
 
+  /** The payload of notifications that come back to a process which has heard of the job before. */
+  private final String sender = Long.toHexString(ThreadLocalRandom.current().nextLong());
+
   private final Database database;
   private final DataSource source;
   private final ReentrantLock lock = new ReentrantLock();
@@ -61,7 +65,7 @@ public final class QueueNotifier implements AutoCloseable {
   private final List<DatabaseSubscription> subscriptions = new CopyOnWriteArrayList<>();
   private boolean busy;
   private boolean closed;
-  private @Nullable Thread sender;
+  private @Nullable Thread sending;
 
   /**
    * @param source where subscriptions get the connections on which they listen
@@ -76,9 +80,14 @@ public final class QueueNotifier implements AutoCloseable {
   }
 
   /**
-   * Calls {@code wake} whenever one of the queues may have work. For an enqueue of this process
-   * that may happen twice: at once, and when the database delivers the notification.
+   * What a caller that notifies in its own commit, and then calls {@link #wakeHere}, gives as the
+   * payload: subscriptions that were woken here ignore the notification when it arrives.
    */
+  public String sender() {
+    return sender;
+  }
+
+  /** Calls {@code wake} whenever one of the queues may have work. */
   public DatabaseSubscription subscribe(Collection<String> queues, Consumer<String> wake) {
     DatabaseSubscription subscription = new DatabaseSubscription(this, source, true);
     subscription.onWakeUp(wake);
@@ -128,8 +137,8 @@ public final class QueueNotifier implements AutoCloseable {
       }
       usedAt.set(System.nanoTime());
       pending.addAll(queues);
-      if (sender == null) {
-        sender = Thread.ofPlatform().daemon().name("holdfast-notifier").start(this::sendPending);
+      if (sending == null) {
+        sending = Thread.ofPlatform().daemon().name("holdfast-notifier").start(this::sendPending);
       }
       changed.signalAll();
     } finally {
@@ -204,7 +213,7 @@ public final class QueueNotifier implements AutoCloseable {
       closed = true;
       changed.signalAll();
       long left = TimeUnit.SECONDS.toNanos(DRAIN_SECONDS);
-      while (sender != null && (busy || !pending.isEmpty()) && left > 0) {
+      while (sending != null && (busy || !pending.isEmpty()) && left > 0) {
         left = changed.awaitNanos(left);
       }
     } catch (InterruptedException interrupted) {

@@ -124,6 +124,10 @@ CREATE INDEX job_running_isolated ON holdfast.job (worker_id)
 -- start, so that each new entry comes last, which is the cheapest place for it.
 CREATE INDEX job_running ON holdfast.job (queue, started_at, concurrency_key)
   WHERE state = 'RUNNING';
+-- The claim by rules: how many jobs of a key run. job_running would be read from the first running job
+-- of the queue for each key.
+CREATE INDEX job_running_keyed ON holdfast.job (queue, concurrency_key, tenant)
+  WHERE state = 'RUNNING' AND concurrency_key IS NOT NULL;
 -- Promote, and the probe of an idle queue: the next retry that is due.
 CREATE INDEX job_retrying ON holdfast.job (queue, run_at)
   WHERE state = 'RETRYING';

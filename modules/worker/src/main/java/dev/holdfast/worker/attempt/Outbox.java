@@ -143,7 +143,7 @@ public final class Outbox {
   }
 
   private boolean isLeft(Entry entry) {
-    return !entry.answer.isDone() && !apart.contains(entry);
+    return !entry.answer.isDone() && (apart.isEmpty() || !apart.contains(entry));
   }
 
   private List<Entry> next() {

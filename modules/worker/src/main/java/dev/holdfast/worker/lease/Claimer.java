@@ -38,6 +38,15 @@ public final class Claimer {
    */
   private static final Duration BEGUN_WITHIN = Duration.ofSeconds(5);
 
+  /**
+   * After a claim that found few jobs. Another look would be in the way of these jobs; if one of
+   * them ends before, or there is a notification, that look comes sooner.
+   */
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(30);
+
+  /** A claim of fewer has probably taken all there was; a source may not give more at once. */
+  private static final int FEW = 50;
+
   private static final Duration UNTIL_WOKEN = Duration.ofSeconds(10);
   private static final Duration DUE = Duration.ofMillis(1);
   private static final Duration ALMOST_DUE = Duration.ofMillis(20);
@@ -140,7 +149,7 @@ public final class Claimer {
     }
     Round round = round();
     // After a job there may be another, and only an empty answer says when the next is due.
-    return round.claimed() > 0 ? Duration.ZERO : round.next();
+    return round.claimed() == 0 ? round.next() : round.foundAll() ? LOOK_AGAIN : Duration.ZERO;
   }
 
   private boolean isStarved() {
@@ -156,9 +165,12 @@ public final class Claimer {
     return now;
   }
 
-  /** Asked when a place became free. */
-  public boolean isWorthWaking() {
-    return full.getAndSet(false) || slots.free() >= enough;
+  /**
+   * Asked when a handler has left, and again when its job is settled. If the last claim found all
+   * there was, only a settled job can make room for another, below a limit or after a dependency.
+   */
+  public boolean isWorthWaking(boolean settled) {
+    return full.getAndSet(false) || (enough == 1 ? settled : slots.free() >= enough);
   }
 
   /**
@@ -180,7 +192,10 @@ public final class Claimer {
     return round.claimed();
   }
 
-  private record Round(int claimed, Duration next) {
+  /**
+   * @param foundAll every queue gave fewer jobs than it was asked for
+   */
+  private record Round(int claimed, boolean foundAll, Duration next) {
     boolean isDue() {
       return next.compareTo(ALMOST_DUE) <= 0;
     }
@@ -189,12 +204,15 @@ public final class Claimer {
   private Round round() {
     boolean wasRung = rung.getAndSet(false);
     int claimed = 0;
+    boolean foundAll = true;
     Duration wait = Loop.jittered(options.poll());
     int queues = makingRoomFor == null ? options.queues().size() : 1;
     for (int i = 0; i < queues && slots.free() > 0 && !closed.get(); i++) {
       String queue = makingRoomFor == null ? nextQueue() : makingRoomFor;
-      Claimed answer = claim(queue);
+      int most = Math.min(slots.free(), BATCH);
+      Claimed answer = claim(queue, most);
       claimed += answer.jobs().size();
+      foundAll &= answer.jobs().size() < Math.min(most, FEW);
       // What is left to do is done first; another queue would only bring more of it.
       makingRoomFor = answer.whenEmpty() ? queue : null;
       if (makingRoomFor != null) {
@@ -209,7 +227,7 @@ public final class Claimer {
     if (wasRung && claimed == 0) {
       metrics.count(Metrics.ACQUIRE_FAILS, 1);
     }
-    return new Round(claimed, wait);
+    return new Round(claimed, foundAll, wait);
   }
 
   /** The next round goes on where this one stopped, so that no queue is asked twice in a row. */
@@ -219,11 +237,10 @@ public final class Claimer {
     return queue;
   }
 
-  private Claimed claim(String queue) {
+  private Claimed claim(String queue, int most) {
     // Until it is known what became of it: perhaps it was done and only the answer was lost.
     unsure = true;
     long sentAt = System.nanoTime();
-    int most = Math.min(slots.free(), BATCH);
     Claimed answer = source.claim(queue, most, options.worker(), options.timings().lease());
     metrics.time(Metrics.CLAIM_TIME, Duration.ofNanos(System.nanoTime() - sentAt));
     claimedAt = nanos.getAsLong();

@@ -29,7 +29,7 @@ public final class Loop {
   private final Thread thread;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private boolean woken;
+  private volatile boolean woken;
   private volatile boolean ended;
   private Duration backoff = FIRST_BACKOFF;
 
@@ -83,6 +83,10 @@ public final class Loop {
 
   /** The next round begins at once. */
   public void wake() {
+    // Many attempts may end at the same time. Whoever comes after this is seen by the next round.
+    if (woken) {
+      return;
+    }
     lock.lock();
     try {
       woken = true;

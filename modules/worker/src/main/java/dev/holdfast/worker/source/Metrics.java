@@ -29,7 +29,18 @@ public final class Metrics implements StepMetrics {
 
   private final Map<String, LongAdder> counters = new ConcurrentHashMap<>();
   private final Map<String, LongAdder> nanos = new ConcurrentHashMap<>();
+  private final Map<String, Timing> timings = new ConcurrentHashMap<>();
   private final Map<String, LongSupplier> gauges = new ConcurrentHashMap<>();
+
+  /**
+   * One of {@link #counters} and one of {@link #nanos}, so that no names are made for each time.
+   */
+  private record Timing(LongAdder count, LongAdder sum) {
+    void add(long took, int times) {
+      count.add(times);
+      sum.add(took);
+    }
+  }
 
   public Metrics() {
     for (String name :
@@ -89,8 +100,17 @@ public final class Metrics implements StepMetrics {
   }
 
   private void time(String name, Duration took, int times) {
-    count(name + "_count", times);
-    nanos.computeIfAbsent(name + "_sum", n -> new LongAdder()).add(took.toNanos());
+    Timing known = timings.get(name);
+    Timing timing =
+        known != null
+            ? known
+            : timings.computeIfAbsent(
+                name,
+                n ->
+                    new Timing(
+                        counters.computeIfAbsent(n + "_count", c -> new LongAdder()),
+                        nanos.computeIfAbsent(n + "_sum", c -> new LongAdder())));
+    timing.add(took.toNanos(), times);
   }
 
   public void gauge(String name, LongSupplier value) {

@@ -227,10 +227,19 @@ class ConcurrencyTest extends QueueFixture {
     ClaimByRules byRules = new ClaimByRules(2);
     queue.enqueue(
         IntStream.range(0, 10).mapToObj(i -> keyed("k", 1).owner("t" + i / 2, "w")).toList());
-    assertThat(claimByRules(byRules, 10)).hasSize(2);
-    assertThat(claimByRules(byRules, 10)).hasSize(2);
-    assertThat(claimByRules(byRules, 10)).hasSize(1);
-    assertThat(claimByRules(byRules, 10)).isEmpty();
+    assertThat(claimByRules(byRules, 2)).hasSize(2);
+    assertThat(claimByRules(byRules, 2)).hasSize(2);
+    assertThat(claimByRules(byRules, 2)).hasSize(1);
+    assertThat(claimByRules(byRules, 2)).isEmpty();
+  }
+
+  @Test
+  void one_claim_fills_its_places_from_more_keys_than_one_look_covers() {
+    ClaimByRules byRules = new ClaimByRules(3);
+    queue.enqueue(IntStream.range(0, 20).mapToObj(i -> keyed("k" + i % 10, 1)).toList());
+    assertThat(claimByRules(byRules, 7)).hasSize(7);
+    assertThat(claimByRules(byRules, 7)).hasSize(3);
+    assertThat(claimByRules(byRules, 7)).isEmpty();
   }
 
   @Test
@@ -300,8 +309,7 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   private static List<LeasedJob> claimByRules(ClaimByRules rules, int most) {
-    return Database.pooled(db.dataSource(), StatementObserver.NONE, 1)
-        .transact(
-            "claim", c -> rules.take(c, new ClaimRequest(QUEUE, most, WORKER, LEASE, null)).jobs());
+    Database database = Database.pooled(db.dataSource(), StatementObserver.NONE, 1);
+    return rules.take(database, new ClaimRequest(QUEUE, most, WORKER, LEASE, null)).jobs();
   }
 }

@@ -71,7 +71,11 @@ class OrderTest extends QueueFixture {
   private static void claim(Connection connection) throws SQLException {
     assertThat(
             new ClaimByRules()
-                .take(connection, new ClaimRequest(QUEUE, 1, WORKER, LEASE, null))
+                .takeInTurn(
+                    connection,
+                    new ClaimRequest(QUEUE, 1, WORKER, LEASE, null),
+                    RulesLook.Key.FIRST,
+                    RulesLook.Key.FIRST)
                 .jobs())
         .hasSize(1);
   }

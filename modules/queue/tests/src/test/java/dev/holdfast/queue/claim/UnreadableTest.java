@@ -222,12 +222,7 @@ class UnreadableTest extends QueueFixture {
         .ifNeeded(
             new ClaimRequest(QUEUE, jobs, WORKER, LEASE, null),
             request ->
-                failing(
-                    state,
-                    request,
-                    () ->
-                        database.transactOnce(
-                            "claim", c -> new ClaimByRules().take(c, request).jobs())));
+                failing(state, request, () -> new ClaimByRules().take(database, request).jobs()));
   }
 
   private static List<LeasedJob> failing(

@@ -72,25 +72,39 @@ class ClaimerTest {
     assertThat(gathering.runOnce()).isZero();
     assertThat(gathering.runOnce()).isGreaterThan(Duration.ofSeconds(1));
     ten.remove(ten.all().iterator().next());
-    assertThat(gathering.isWorthWaking()).isTrue();
+    assertThat(gathering.isWorthWaking(false)).isTrue();
     assertThat(gathering.runOnce()).isBetween(Duration.ofNanos(1), Duration.ofMillis(3));
-    assertThat(gathering.isWorthWaking()).isFalse();
+    assertThat(gathering.isWorthWaking(false)).isFalse();
     assertThat(source.calls("claim")).isEqualTo(1);
     nanos.advance(Duration.ofMillis(4));
     assertThat(gathering.runOnce()).isZero();
     assertThat(source.calls("claim")).isEqualTo(2);
     ten.all().stream().limit(5).toList().forEach(ten::remove);
-    assertThat(gathering.isWorthWaking()).isTrue();
+    assertThat(gathering.isWorthWaking(false)).isTrue();
     assertThat(gathering.runOnce()).isZero();
     assertThat(source.calls("claim")).isEqualTo(3);
   }
 
   @Test
-  void after_a_job_it_looks_again_at_once_for_only_an_empty_answer_says_when_the_next_is_due() {
+  void after_a_few_jobs_it_looks_again_soon_for_only_an_empty_answer_says_when_the_next_is_due() {
     source.with(Samples.job());
     source.nextDue = Duration.ofMillis(20);
-    assertThat(claimer.runOnce()).isEqualTo(Duration.ZERO);
+    assertThat(claimer.runOnce()).isEqualTo(Duration.ofMillis(30));
     assertThat(claimer.runOnce()).isEqualTo(Duration.ofMillis(21));
+  }
+
+  @Test
+  void after_as_many_jobs_as_it_asked_for_it_looks_again_at_once() {
+    source.with(Samples.job(), Samples.job(), Samples.job());
+    assertThat(claimer.runOnce()).isEqualTo(Duration.ZERO);
+  }
+
+  @Test
+  void where_it_found_all_there_was_only_a_settled_job_is_a_reason_to_look_again() {
+    source.with(Samples.job());
+    claimer.runOnce();
+    assertThat(claimer.isWorthWaking(false)).isFalse();
+    assertThat(claimer.isWorthWaking(true)).isTrue();
   }
 
   @Test
