@@ -16,7 +16,7 @@ public final class Ledger {
   private final Set<JobId> duplicates = new HashSet<>();
   private final List<Cancellation> cancels = new ArrayList<>();
 
-  synchronized void acknowledged(Job job) {
+  public synchronized void acknowledged(Job job) {
     acknowledged.put(job.id(), job.kind());
   }
 
@@ -25,7 +25,7 @@ public final class Ledger {
     duplicates.add(job.id());
   }
 
-  synchronized void cancelled(Cancellation answer) {
+  public synchronized void cancelled(Cancellation answer) {
     cancels.add(answer);
   }
 
