@@ -1,0 +1,17 @@
+package dev.holdfast.chaos;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a run is to be like.
+ *
+ * @param faulty how long faults go on
+ * @param jobs how many jobs at most; they end with the faults otherwise
+ * @param only the names of the faults; null for all
+ * @param json where the result goes; null for nowhere
+ */
+public record Options(
+    Duration faulty, long seed, int jobs, @Nullable List<String> only, @Nullable Path json) {}

@@ -1,0 +1,111 @@
+package dev.holdfast.chaos;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import dev.holdfast.chaos.check.Finding;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/**
+ * What a run came to.
+ *
+ * @param jobs that clients were promised
+ * @param attempts that handlers began
+ * @param refused writes of handlers that no longer held their jobs
+ * @param faults how often each happened
+ * @param recovery milliseconds from the kill of a worker to the next start of its jobs
+ * @param firstStart milliseconds from the end of an outage to the first start of a job
+ */
+public record Result(
+    long seed,
+    long jobs,
+    long attempts,
+    long refused,
+    Map<String, Integer> faults,
+    Percentiles recovery,
+    Percentiles firstStart,
+    List<Finding> findings) {
+  /** Of milliseconds. */
+  public record Percentiles(int samples, long p50, long p99, long most) {
+    static Percentiles of(List<Duration> sorted) {
+      return sorted.isEmpty()
+          ? new Percentiles(0, 0, 0, 0)
+          : new Percentiles(
+              sorted.size(), at(sorted, 0.5), at(sorted, 0.99), sorted.getLast().toMillis());
+    }
+
+    private static long at(List<Duration> sorted, double share) {
+      return sorted.get((int) Math.min(sorted.size() - 1, sorted.size() * share)).toMillis();
+    }
+  }
+
+  static Result of(
+      Options options,
+      long jobs,
+      long attempts,
+      long refused,
+      Map<String, Integer> faults,
+      List<Duration> recovery,
+      List<Duration> firstStarts,
+      List<Finding> findings) {
+    List<Finding> all = new ArrayList<>(findings);
+    all.add(
+        new Finding(
+            "every fault happened",
+            faults.size(),
+            faults.entrySet().stream()
+                .filter(fault -> fault.getValue() == 0)
+                .map(fault -> fault.getKey() + " did not")
+                .toList()));
+    return new Result(
+        options.seed(),
+        jobs,
+        attempts,
+        refused,
+        new TreeMap<>(faults),
+        Percentiles.of(recovery),
+        Percentiles.of(firstStarts),
+        List.copyOf(all));
+  }
+
+  public boolean succeeded() {
+    return findings.stream().allMatch(Finding::holds);
+  }
+
+  void print(Consumer<String> lines) {
+    lines.accept("");
+    lines.accept(
+        "%,d jobs, %,d attempts, %,d stale writes refused".formatted(jobs, attempts, refused));
+    lines.accept(
+        "recovery after a kill: %s; first job after an outage: %s"
+            .formatted(text(recovery), text(firstStart)));
+    lines.accept("");
+    faults.forEach((name, count) -> lines.accept("%6d  %s".formatted(count, name)));
+    lines.accept("");
+    for (Finding finding : findings) {
+      lines.accept(
+          "%-6s %s (%,d looked at)"
+              .formatted(finding.holds() ? "holds" : "BROKEN", finding.rule(), finding.looked()));
+      finding.violations().forEach(each -> lines.accept("         " + each));
+    }
+    lines.accept("");
+    lines.accept(succeeded() ? "all rules hold" : "rules are broken; repeat with --seed " + seed);
+  }
+
+  private static String text(Percentiles times) {
+    return times.samples() == 0
+        ? "no sample"
+        : "p50 %,d ms, p99 %,d ms, at most %,d ms of %,d"
+            .formatted(times.p50(), times.p99(), times.most(), times.samples());
+  }
+
+  void write(Path file) throws IOException {
+    new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT).writeValue(file.toFile(), this);
+  }
+}

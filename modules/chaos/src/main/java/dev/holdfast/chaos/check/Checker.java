@@ -1,0 +1,156 @@
+package dev.holdfast.chaos.check;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.chaos.fleet.Database;
+import dev.holdfast.chaos.load.Ledger;
+import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.job.JobId;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
+
+/** What must hold when all jobs have ended: from the database, the clients and the handlers. */
+public final class Checker {
+  private static final int TIMELINES = 3_000;
+
+  /** Rules that one statement answers: what it finds breaks the rule. */
+  private static final Map<String, String> STATEMENTS =
+      Map.ofEntries(
+          Map.entry(
+              "every job has ended",
+              "SELECT id || ' is ' || state FROM holdfast.job WHERE finished_at IS NULL"),
+          Map.entry(
+              "no attempt runs twice",
+              "SELECT job || '#' || attempt || ' ran ' || count(*) || ' times' FROM chaos.ran"
+                  + " GROUP BY job, attempt HAVING count(*) > 1"),
+          Map.entry(
+              "no handler ran under an attempt that was never handed out",
+              "SELECT r.job || '#' || r.attempt FROM chaos.ran AS r JOIN holdfast.job AS j"
+                  + " ON j.id = r.job WHERE r.attempt > j.attempt"),
+          Map.entry(
+              "a result is of the attempt that holds the job",
+              "SELECT id || '#' || attempt || ' has the result of ' || (result ->> 'attempt')"
+                  + " FROM holdfast.job WHERE state = 'SUCCEEDED'"
+                  + " AND (result ->> 'attempt')::int IS DISTINCT FROM attempt"),
+          Map.entry(
+              "a job that succeeded was run",
+              "SELECT j.id::text FROM holdfast.job AS j WHERE j.state = 'SUCCEEDED'"
+                  + " AND NOT EXISTS (SELECT FROM chaos.ran AS r WHERE r.job = j.id)"),
+          Map.entry(
+              "a job that succeeded in its own transaction has its effect once",
+              "SELECT j.id || ' has ' || count(e.job) || ' effects' FROM holdfast.job AS j"
+                  + " LEFT JOIN chaos.effect AS e ON e.job = j.id WHERE j.kind = 'effect'"
+                  + " AND j.state = 'SUCCEEDED' GROUP BY j.id HAVING count(e.job) <> 1"),
+          Map.entry(
+              "a job that did not succeed has no effect",
+              "SELECT j.id || ' is ' || j.state FROM chaos.effect AS e JOIN holdfast.job AS j"
+                  + " ON j.id = e.job WHERE j.state <> 'SUCCEEDED'"),
+          Map.entry(
+              "an effect is of the attempt that holds the job",
+              "SELECT e.job || '#' || e.attempt FROM chaos.effect AS e JOIN holdfast.job AS j"
+                  + " ON j.id = e.job WHERE j.attempt <> e.attempt"),
+          Map.entry(
+              "steps are done once each and all of them",
+              "SELECT id || ' has ' || (result ->> 'sum') FROM holdfast.job WHERE kind = 'steps'"
+                  + " AND state = 'SUCCEEDED' AND (result ->> 'sum')::int <> 3"),
+          Map.entry(
+              "no job starts before what it waits for has ended",
+              "SELECT j.id::text FROM holdfast.dependency AS d JOIN holdfast.job AS j"
+                  + " ON j.id = d.job_id JOIN holdfast.job AS o ON o.id = d.on_job_id"
+                  + " JOIN chaos.ran AS r ON r.job = j.id WHERE r.at < o.finished_at"),
+          Map.entry(
+              "no job fails: nothing but faults stops it",
+              "SELECT id || ': ' || failure FROM holdfast.job WHERE state = 'FAILED'"),
+          Map.entry(
+              "an attempt ends once, and is counted once",
+              "SELECT j.id || ' counts ' || j.failures || '+' || j.crashes || ', ended '"
+                  + " || count(a.job_id) FROM holdfast.job AS j LEFT JOIN holdfast.attempt AS a"
+                  + " ON a.job_id = j.id AND a.outcome IN ('FAILED', 'CRASHED')"
+                  + " GROUP BY j.id HAVING j.failures + j.crashes <> count(a.job_id)"),
+          Map.entry(
+              "an artifact is of the attempt that holds the job, and there",
+              "SELECT j.id::text FROM holdfast.job AS j LEFT JOIN holdfast.artifact AS a"
+                  + " ON a.job_id = j.id WHERE j.kind = 'artifact' AND j.state = 'SUCCEEDED'"
+                  + " AND (a.job_id IS NULL OR a.attempt > j.attempt)"),
+          Map.entry(
+              "no transaction or lock is left",
+              "SELECT 'backend ' || pid || ': ' || state || ' ' || left(query, 80)"
+                  + " FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'"
+                  + " UNION ALL SELECT 'lock ' || locktype FROM pg_locks"
+                  + " WHERE locktype = 'advisory'"));
+
+  private final Database database;
+  private final Holdfast holdfast;
+  private final Ledger ledger;
+
+  public Checker(Database database, Holdfast holdfast, Ledger ledger) {
+    this.database = database;
+    this.holdfast = holdfast;
+    this.ledger = ledger;
+  }
+
+  public List<Finding> all() throws SQLException {
+    List<Finding> findings = new ArrayList<>();
+    long jobs = database.count("SELECT count(*) FROM holdfast.job");
+    findings.add(acknowledged());
+    findings.add(unasked());
+    findings.add(cancels());
+    findings.add(timelines());
+    for (Map.Entry<String, String> each : STATEMENTS.entrySet()) {
+      findings.add(new Finding(each.getKey(), jobs, database.texts(each.getValue())));
+    }
+    return findings;
+  }
+
+  private Finding acknowledged() throws SQLException {
+    Set<UUID> missing =
+        ledger.acknowledged().stream().map(JobId::value).collect(Collectors.toSet());
+    int promised = missing.size();
+    database.ids("SELECT id FROM holdfast.job").forEach(missing::remove);
+    return new Finding(
+        "every acknowledged job is there", promised, missing.stream().map(UUID::toString).toList());
+  }
+
+  private Finding unasked() throws SQLException {
+    Set<UUID> there = new HashSet<>(database.ids("SELECT id FROM holdfast.job"));
+    int all = there.size();
+    ledger.acknowledged().forEach(job -> there.remove(job.value()));
+    return new Finding(
+        "no job is there that nobody asked for", all, there.stream().map(UUID::toString).toList());
+  }
+
+  private Finding cancels() throws SQLException {
+    Set<UUID> cancelled =
+        new HashSet<>(database.ids("SELECT id FROM holdfast.job WHERE state = 'CANCELLED'"));
+    List<String> wrong =
+        ledger.cancels().stream()
+            .filter(cancel -> cancel.answer() == Cancellation.Answer.CANCELLED)
+            .filter(cancel -> !cancelled.contains(cancel.job().value()))
+            .map(cancel -> cancel.job() + " was answered CANCELLED")
+            .toList();
+    return new Finding("a cancel is answered truthfully", ledger.cancels().size(), wrong);
+  }
+
+  private Finding timelines() throws SQLException {
+    List<UUID> some =
+        database.ids(
+            "SELECT id FROM holdfast.job ORDER BY failures + crashes DESC, id LIMIT " + TIMELINES);
+    List<String> wrong = new ArrayList<>();
+    for (UUID id : some) {
+      List<JobEvent> events = holdfast.queries().timeline(new JobId(id));
+      for (int i = 0; i < events.size(); i++) {
+        if (events.get(i).number() != i + 1) {
+          wrong.add(id + " has no event " + (i + 1));
+          break;
+        }
+      }
+    }
+    return new Finding("a timeline has no gap", some.size(), wrong);
+  }
+}

@@ -1,0 +1,105 @@
+package dev.holdfast.chaos.check;
+
+import dev.holdfast.chaos.fleet.Database;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+/** How long jobs of killed workers waited, and how long after an outage the first job began. */
+public final class Recovery {
+  /** A job whose worker was killed. */
+  private record Orphan(UUID job, int attempt, Instant at) {}
+
+  private record Outage(Instant from, Instant until) {}
+
+  private final Database database;
+  private final List<Orphan> orphans = new ArrayList<>();
+  private final List<Outage> outages = new ArrayList<>();
+  private Instant outage = Instant.MIN;
+
+  public Recovery(Database database) {
+    this.database = database;
+  }
+
+  /** Called right before a worker process is killed. */
+  public void killed(long pid) {
+    try (Connection connection = database.direct().getConnection();
+        PreparedStatement statement =
+            connection.prepareStatement(
+                "SELECT id, attempt FROM holdfast.job"
+                    + " WHERE state = 'RUNNING' AND worker_id LIKE ?")) {
+      statement.setString(1, "%." + pid + ".%");
+      Instant now = Instant.now();
+      try (ResultSet rows = statement.executeQuery()) {
+        while (rows.next()) {
+          add(new Orphan(rows.getObject(1, UUID.class), rows.getInt(2), now));
+        }
+      }
+    } catch (SQLException away) {
+      // No database, no figure.
+    }
+  }
+
+  private synchronized void add(Orphan orphan) {
+    orphans.add(orphan);
+  }
+
+  public synchronized void outageBegins() {
+    outage = Instant.now();
+  }
+
+  public synchronized void outageEnds() {
+    outages.add(new Outage(outage, Instant.now()));
+  }
+
+  /** From the kill to the next start, where the database was there all the time; sorted. */
+  public synchronized List<Duration> recoveries() throws SQLException {
+    List<Duration> times = new ArrayList<>();
+    try (Connection connection = database.direct().getConnection();
+        PreparedStatement next =
+            connection.prepareStatement(
+                "SELECT min(at) FROM chaos.ran WHERE job = ? AND attempt > ?")) {
+      for (Orphan orphan : orphans) {
+        next.setObject(1, orphan.job());
+        next.setInt(2, orphan.attempt());
+        try (ResultSet rows = next.executeQuery()) {
+          if (rows.next() && rows.getTimestamp(1) != null) {
+            Instant again = rows.getTimestamp(1).toInstant();
+            if (outages.stream().noneMatch(each -> overlaps(each, orphan.at(), again))) {
+              times.add(Duration.between(orphan.at(), again));
+            }
+          }
+        }
+      }
+    }
+    return times.stream().sorted().toList();
+  }
+
+  /** From the end of each outage to the first start of a job; sorted. */
+  public synchronized List<Duration> firstStarts() throws SQLException {
+    List<Duration> times = new ArrayList<>();
+    try (Connection connection = database.direct().getConnection();
+        PreparedStatement first =
+            connection.prepareStatement("SELECT min(at) FROM chaos.ran WHERE at >= ?")) {
+      for (Outage each : outages) {
+        first.setObject(1, each.until().atOffset(java.time.ZoneOffset.UTC));
+        try (ResultSet rows = first.executeQuery()) {
+          if (rows.next() && rows.getTimestamp(1) != null) {
+            times.add(Duration.between(each.until(), rows.getTimestamp(1).toInstant()));
+          }
+        }
+      }
+    }
+    return times.stream().sorted().toList();
+  }
+
+  private static boolean overlaps(Outage outage, Instant from, Instant until) {
+    return outage.from().isBefore(until) && outage.until().isAfter(from.minusSeconds(10));
+  }
+}

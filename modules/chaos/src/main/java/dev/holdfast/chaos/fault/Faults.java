@@ -1,0 +1,242 @@
+package dev.holdfast.chaos.fault;
+
+import dev.holdfast.chaos.fault.Fault.Reach;
+import dev.holdfast.chaos.fleet.Fleet;
+import dev.holdfast.chaos.fleet.Member;
+import dev.holdfast.testkit.FaultProxy;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/** All that can be broken. */
+public final class Faults {
+  private static final Duration BEYOND_THE_LEASE = Fleet.LEASE.plusSeconds(3);
+
+  private Faults() {}
+
+  public static List<Fault> all() {
+    return List.of(
+        new Fault("kill-worker", Reach.PROCESS, Faults::killWorker),
+        new Fault("kill-supervisor", Reach.PROCESS, kill(Member.Role.SUPERVISOR)),
+        new Fault("kill-server", Reach.PROCESS, kill(Member.Role.SERVER)),
+        new Fault("kill-remote", Reach.PROCESS, kill(Member.Role.REMOTE)),
+        new Fault("freeze-worker", Reach.PROCESS, Faults::freezeWorker),
+        new Fault("freeze-remote", Reach.PROCESS, freeze(Member.Role.REMOTE)),
+        new Fault("restart-all", Reach.PROCESS, Faults::restartAll),
+        new Fault("kill-backend", Reach.DATABASE, Faults::killBackend),
+        new Fault("kill-postgres", Reach.DATABASE, Faults::killPostgres),
+        new Fault("cut", Reach.DATABASE, Faults::cut),
+        new Fault("freeze-network", Reach.DATABASE, Faults::freezeNetwork),
+        new Fault("lose-answer", Reach.LOAD, loseAnswer("COMMIT", true)),
+        new Fault("lose-settle", Reach.LOAD, loseAnswer("UPDATE holdfast.job", true)),
+        new Fault("lose-http", Reach.LOAD, loseAnswer("/v1/leases", false)),
+        new Fault("cut-http", Reach.PROCESS, Faults::cutHttp),
+        new Fault("held-snapshot", Reach.LOAD, Faults::heldSnapshot),
+        new Fault("vacuum-full", Reach.LOAD, statement("VACUUM (FULL) holdfast.job")),
+        new Fault("reindex", Reach.LOAD, statement("REINDEX TABLE CONCURRENTLY holdfast.job")),
+        new Fault("bloat", Reach.LOAD, statement("UPDATE holdfast.job SET progress = progress")),
+        new Fault("migrate", Reach.LOAD, Faults::migrate));
+  }
+
+  // ---- processes
+
+  private static boolean killWorker(Target target, Random random) throws Exception {
+    long pid = someWorker(target, random);
+    if (pid == 0) {
+      return false;
+    }
+    target.recovery().killed(pid);
+    signal("KILL", pid);
+    return true;
+  }
+
+  private static Fault.Strike kill(Member.Role role) {
+    return (target, random) -> {
+      long pid = some(target, role, random);
+      if (pid == 0) {
+        return false;
+      }
+      if (role == Member.Role.REMOTE) {
+        target.recovery().killed(pid);
+      }
+      signal("KILL", pid);
+      return true;
+    };
+  }
+
+  private static boolean freezeWorker(Target target, Random random) throws Exception {
+    return frozen(someWorker(target, random));
+  }
+
+  private static Fault.Strike freeze(Member.Role role) {
+    return (target, random) -> frozen(some(target, role, random));
+  }
+
+  private static boolean frozen(long pid) throws Exception {
+    if (pid == 0) {
+      return false;
+    }
+    signal("STOP", pid);
+    try {
+      Thread.sleep(BEYOND_THE_LEASE);
+    } finally {
+      signal("CONT", pid);
+    }
+    return true;
+  }
+
+  private static boolean restartAll(Target target, Random random) throws Exception {
+    List<Long> pids = new ArrayList<>(target.fleet().supervisedWorkers());
+    for (Member.Role role : List.of(Member.Role.WORKER, Member.Role.REMOTE)) {
+      target.fleet().members(role).stream().map(Member::pid).filter(p -> p != 0).forEach(pids::add);
+    }
+    for (long pid : pids) {
+      signal("TERM", pid);
+    }
+    return !pids.isEmpty();
+  }
+
+  /** A supervised one, or the one that runs by itself. */
+  private static long someWorker(Target target, Random random) throws SQLException {
+    List<Long> workers = new ArrayList<>(target.fleet().supervisedWorkers());
+    target.fleet().members(Member.Role.WORKER).stream()
+        .map(Member::pid)
+        .filter(pid -> pid != 0)
+        .forEach(workers::add);
+    return workers.isEmpty() ? 0 : workers.get(random.nextInt(workers.size()));
+  }
+
+  private static long some(Target target, Member.Role role, Random random) {
+    List<Member> members = target.fleet().members(role);
+    return members.get(random.nextInt(members.size())).pid();
+  }
+
+  private static void signal(String name, long pid) throws IOException, InterruptedException {
+    // Gone already is as good.
+    new ProcessBuilder("kill", "-s", name, Long.toString(pid))
+        .redirectError(ProcessBuilder.Redirect.DISCARD)
+        .start()
+        .waitFor();
+  }
+
+  // ---- the database
+
+  private static boolean killBackend(Target target, Random random) throws Exception {
+    List<String> backends =
+        target
+            .database()
+            .texts(
+                "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"
+                    + " AND pid <> pg_backend_pid() AND application_name <> ''");
+    if (backends.isEmpty()) {
+      backends =
+          target
+              .database()
+              .texts(
+                  "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"
+                      + " AND pid <> pg_backend_pid()");
+    }
+    if (backends.isEmpty()) {
+      return false;
+    }
+    // The postmaster ends all the others too and goes through recovery.
+    signal("KILL", Long.parseLong(backends.get(random.nextInt(backends.size()))));
+    waitForDatabase(target);
+    return true;
+  }
+
+  private static boolean killPostgres(Target target, Random random) throws Exception {
+    target.database().kill();
+    Thread.sleep(random.nextInt(2_000));
+    target.database().startAgain();
+    waitForDatabase(target);
+    return true;
+  }
+
+  private static void waitForDatabase(Target target) throws InterruptedException {
+    while (true) {
+      try {
+        target.database().count("SELECT 1");
+        return;
+      } catch (SQLException away) {
+        Thread.sleep(50);
+      }
+    }
+  }
+
+  private static boolean cut(Target target, Random random) throws Exception {
+    cutFor(target.database().proxy(), random.nextInt(6_000));
+    return true;
+  }
+
+  private static boolean cutHttp(Target target, Random random) throws Exception {
+    cutFor(target.fleet().http(), random.nextInt(4_000));
+    return true;
+  }
+
+  private static void cutFor(FaultProxy proxy, long millis) throws InterruptedException {
+    proxy.cut();
+    try {
+      Thread.sleep(millis);
+    } finally {
+      proxy.mend();
+    }
+  }
+
+  private static boolean freezeNetwork(Target target, Random random) throws Exception {
+    FaultProxy proxy = target.database().proxy();
+    proxy.freeze();
+    try {
+      Thread.sleep(random.nextInt(8_000));
+    } finally {
+      proxy.thaw();
+    }
+    return true;
+  }
+
+  /** It is carried out, and whoever asked for it does not hear of it. */
+  private static Fault.Strike loseAnswer(String text, boolean database) {
+    return (target, random) -> {
+      FaultProxy proxy = database ? target.database().proxy() : target.fleet().http();
+      CountDownLatch lost = proxy.loseNextReplyTo(text);
+      return lost.await(5, TimeUnit.SECONDS);
+    };
+  }
+
+  // ---- load
+
+  private static boolean heldSnapshot(Target target, Random random) throws Exception {
+    try (Connection connection = target.database().direct().getConnection()) {
+      connection.setAutoCommit(false);
+      connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+      try (Statement statement = connection.createStatement()) {
+        statement.execute("SELECT count(*) FROM holdfast.job");
+      }
+      Thread.sleep(5_000L + random.nextInt(5_000));
+      connection.rollback();
+    }
+    return true;
+  }
+
+  private static Fault.Strike statement(String sql) {
+    return (target, random) -> {
+      try {
+        target.database().execute(sql);
+        return true;
+      } catch (SQLException interrupted) {
+        return false; // by another fault
+      }
+    };
+  }
+
+  private static boolean migrate(Target target, Random random) {
+    return target.fleet().command("migrate").run().code() == 0;
+  }
+}

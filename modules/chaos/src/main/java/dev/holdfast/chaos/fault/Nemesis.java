@@ -1,0 +1,102 @@
+package dev.holdfast.chaos.fault;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/** Breaks things by a schedule that follows from a seed. */
+public final class Nemesis implements AutoCloseable {
+  private static final int SHORTEST_PAUSE_MS = 300;
+  private static final int LONGEST_PAUSE_MS = 1_700;
+
+  /** One entry of the schedule. */
+  public record Entry(Duration at, Fault fault, long seed) {}
+
+  private final List<Entry> schedule;
+  private final Target target;
+  private final Consumer<String> progress;
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+  private final ReentrantLock database = new ReentrantLock(true);
+  private final Map<String, Integer> happened = new TreeMap<>();
+
+  public Nemesis(List<Entry> schedule, Target target, Consumer<String> progress) {
+    this.schedule = List.copyOf(schedule);
+    this.target = target;
+    this.progress = progress;
+    schedule.forEach(entry -> happened.put(entry.fault().name(), 0));
+  }
+
+  /** The same for the same seed, whatever happens when it is carried out. */
+  public static List<Entry> schedule(List<Fault> faults, long seed, Duration length) {
+    Random random = new Random(seed);
+    List<Entry> schedule = new ArrayList<>();
+    List<Fault> bag = new ArrayList<>();
+    long at = SHORTEST_PAUSE_MS;
+    while (at < length.toMillis()) {
+      if (bag.isEmpty()) {
+        // Each once before any comes again, so that a short run has all of them.
+        bag.addAll(faults);
+      }
+      Fault fault = bag.remove(random.nextInt(bag.size()));
+      schedule.add(new Entry(Duration.ofMillis(at), fault, random.nextLong()));
+      at += SHORTEST_PAUSE_MS + random.nextInt(LONGEST_PAUSE_MS - SHORTEST_PAUSE_MS);
+    }
+    return schedule;
+  }
+
+  /** Carries the schedule out, and returns when all is mended. */
+  public void run() throws InterruptedException {
+    long start = System.nanoTime();
+    for (Entry entry : schedule) {
+      long wait = entry.at().toNanos() - (System.nanoTime() - start);
+      TimeUnit.NANOSECONDS.sleep(wait);
+      threads.submit(() -> strike(entry));
+    }
+    close();
+  }
+
+  private void strike(Entry entry) {
+    Fault fault = entry.fault();
+    boolean alone = fault.reach() == Fault.Reach.DATABASE;
+    if (alone) {
+      database.lock();
+      target.recovery().outageBegins();
+    }
+    try {
+      if (fault.strike().on(target, new Random(entry.seed()))) {
+        count(fault);
+      }
+    } catch (InterruptedException end) {
+      Thread.currentThread().interrupt();
+    } catch (Exception e) {
+      progress.accept(fault.name() + " did not work: " + e);
+    } finally {
+      if (alone) {
+        target.recovery().outageEnds();
+        database.unlock();
+      }
+    }
+  }
+
+  private synchronized void count(Fault fault) {
+    happened.merge(fault.name(), 1, Integer::sum);
+  }
+
+  /** How often each has happened. */
+  public synchronized Map<String, Integer> happened() {
+    return new TreeMap<>(happened);
+  }
+
+  @Override
+  public void close() {
+    threads.close();
+  }
+}

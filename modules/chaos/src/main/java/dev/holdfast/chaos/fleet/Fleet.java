@@ -1,0 +1,184 @@
+package dev.holdfast.chaos.fleet;
+
+import dev.holdfast.chaos.load.ChaosKinds;
+import dev.holdfast.chaos.load.Load;
+import dev.holdfast.chaos.load.Records;
+import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.FaultProxy;
+import dev.holdfast.testkit.program.Launch;
+import dev.holdfast.testkit.program.Processes;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** The processes of the program: supervisors with their workers, a server, and remote workers. */
+public final class Fleet implements AutoCloseable {
+  public static final Duration LEASE = Duration.ofSeconds(5);
+  private static final Duration STOPPING = Duration.ofSeconds(60);
+
+  private final Database database;
+  private final Processes processes = new Processes();
+  private final int serverPort = freePort();
+  private final FaultProxy http = FaultProxy.beforeHttp(serverPort);
+  private final List<Member> members;
+  private final Thread keeper =
+      Thread.ofPlatform().daemon().name("service-manager").unstarted(this::keep);
+  private volatile boolean stopping;
+
+  public Fleet(Database database) {
+    this.database = database;
+    this.members =
+        List.of(
+            new Member("server", Member.Role.SERVER, this::server),
+            supervisor("a"),
+            supervisor("b"),
+            new Member("worker", Member.Role.WORKER, () -> worker().env("CHAOS_OWN", "1")),
+            new Member("remote-1", Member.Role.REMOTE, this::remote),
+            new Member("remote-2", Member.Role.REMOTE, this::remote));
+  }
+
+  private static int freePort() {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  // ---- how each is started
+
+  private Member supervisor(String name) {
+    return new Member(
+        "supervisor-" + name,
+        Member.Role.SUPERVISOR,
+        () ->
+            onDatabase(launch("supervise", "--concurrency", "8"))
+                .env("HOLDFAST_SUPERVISOR_NAME", name)
+                .env("HOLDFAST_WORKER_PROCESSES", "1")
+                .env("HOLDFAST_SUPERVISOR_RESTART_DELAY", "50ms")
+                .env("HOLDFAST_SUPERVISOR_RESTART_MAX_DELAY", "500ms")
+                .env("HOLDFAST_SUPERVISOR_RESTART_LIMIT", "100000")
+                .env("HOLDFAST_SUPERVISOR_RESTART_LIFETIME_LIMIT", "100000")
+                .env("HOLDFAST_SUPERVISOR_STOP_TIMEOUT", "5s"));
+  }
+
+  private Launch worker() {
+    return onDatabase(launch("worker", "--concurrency", "8"));
+  }
+
+  private Launch server() {
+    return onDatabase(launch("server")).env("HOLDFAST_SERVER_PORT", Integer.toString(serverPort));
+  }
+
+  private Launch remote() {
+    return launch("worker", "--concurrency", "4")
+        .env("HOLDFAST_SERVER_URL", "http://127.0.0.1:" + http.port());
+  }
+
+  private Launch launch(String... command) {
+    return processes
+        .launch(command)
+        .classPath(classes())
+        .env("HEARTBEAT_INTERVAL_SEC", "1")
+        .env("LEASE_TIMEOUT_SEC", Long.toString(LEASE.toSeconds()))
+        .env("HOLDFAST_WORKER_QUEUES", String.join(",", "default", Load.LIMITED, Load.RATED))
+        .env(Records.URL, database.directUrl())
+        .env(Records.USER, database.user())
+        .env(Records.PASSWORD, database.password());
+  }
+
+  private Launch onDatabase(Launch launch) {
+    return launch
+        .env("HOLDFAST_DATABASE_URL", database.url())
+        .env("HOLDFAST_DATABASE_USER", database.user())
+        .env("HOLDFAST_DATABASE_PASSWORD", database.password());
+  }
+
+  private static Path classes() {
+    return Path.of(ChaosKinds.class.getProtectionDomain().getCodeSource().getLocation().getPath());
+  }
+
+  // ---- life
+
+  public void start() {
+    members.forEach(Member::start);
+    keeper.start();
+  }
+
+  private void keep() {
+    while (!stopping) {
+      members.forEach(Member::start);
+      try {
+        TimeUnit.MILLISECONDS.sleep(200);
+      } catch (InterruptedException end) {
+        return;
+      }
+    }
+  }
+
+  public List<Member> members(Member.Role role) {
+    return members.stream().filter(member -> member.role() == role).toList();
+  }
+
+  /** The worker processes that supervisors say are healthy. */
+  public List<Long> supervisedWorkers() throws SQLException {
+    return database
+        .texts(
+            "SELECT pid FROM holdfast.health WHERE pid IS NOT NULL AND status = 'healthy'"
+                + " ORDER BY supervisor, component")
+        .stream()
+        .map(Long::valueOf)
+        .filter(pid -> ProcessHandle.of(pid).isPresent())
+        .toList();
+  }
+
+  /** Between remote workers and the server. */
+  public FaultProxy http() {
+    return http;
+  }
+
+  public Path folder() {
+    return processes.folder();
+  }
+
+  /** The command line of the program, on this database. */
+  public Launch command(String... arguments) {
+    return onDatabase(processes.launch(arguments));
+  }
+
+  /** Ends all gracefully. Returns the processes that did not end. */
+  public List<String> stop() {
+    stopping = true;
+    keeper.interrupt();
+    List<ChildProcess> alive =
+        members.stream().filter(Member::isAlive).map(Member::process).toList();
+    alive.forEach(process -> process.signal("TERM"));
+    return alive.stream().filter(process -> !ended(process)).map(ChildProcess::toString).toList();
+  }
+
+  private static boolean ended(ChildProcess process) {
+    try {
+      process.awaitExit(STOPPING);
+      return true;
+    } catch (AssertionError stillThere) {
+      return false;
+    }
+  }
+
+  public void printOutput() {
+    processes.printOutput();
+  }
+
+  @Override
+  public void close() {
+    stopping = true;
+    http.close();
+    processes.close();
+  }
+}

@@ -1,0 +1,168 @@
+package dev.holdfast.chaos.load;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+
+/**
+ * Enqueues jobs of every sort, as long as few enough wait, and cancels some of them. What is not
+ * answered is sent again under the same ids until it is.
+ */
+public final class Load {
+  /** Queues with a limit and a rate, beside the default one. */
+  public static final String LIMITED = "limited";
+
+  public static final String RATED = "rated";
+  public static final int LIMIT = 3;
+
+  private static final int BATCH = 25;
+  private static final int NEVER = 1_000;
+
+  private final Holdfast holdfast;
+  private final Ledger ledger;
+  private final Random random;
+  private final int most;
+  private final LongSupplier waiting;
+  private final int backlog;
+  private final List<JobId> recent = new ArrayList<>();
+  private final Thread thread = Thread.ofPlatform().daemon().name("load").unstarted(this::run);
+  private volatile boolean stopped;
+  private int produced;
+
+  /**
+   * @param most how many jobs at most
+   * @param waiting how many jobs wait now
+   * @param backlog how many may
+   */
+  public Load(
+      Holdfast holdfast, Ledger ledger, long seed, int most, LongSupplier waiting, int backlog) {
+    this.holdfast = holdfast;
+    this.ledger = ledger;
+    this.random = new Random(seed);
+    this.most = most;
+    this.waiting = waiting;
+    this.backlog = backlog;
+  }
+
+  public Load start() {
+    thread.start();
+    return this;
+  }
+
+  private void run() {
+    while (!stopped && produced < most) {
+      if (waits() >= backlog) {
+        pause(50);
+        continue;
+      }
+      List<Job> jobs = new ArrayList<>();
+      for (int i = 0; i < BATCH; i++) {
+        jobs.add(next());
+      }
+      // What was begun is brought to its end: nobody may wonder whether these jobs are there.
+      while (!enqueued(jobs)) {
+        pause(100);
+      }
+      produced += jobs.size();
+      if (random.nextInt(3) == 0) {
+        cancelOne();
+      }
+    }
+  }
+
+  private long waits() {
+    try {
+      return waiting.getAsLong();
+    } catch (RuntimeException away) {
+      return Long.MAX_VALUE;
+    }
+  }
+
+  private Job next() {
+    Job job = sort(random.nextInt(100)).maxAttempts(NEVER).maxCrashes(NEVER);
+    return random.nextInt(4) == 0 ? job.priority(random.nextInt(10)) : job;
+  }
+
+  private Job sort(int roll) {
+    if (roll < 25) {
+      return Job.of("plain", quick());
+    } else if (roll < 35) {
+      return Job.of("flaky", new ChaosKinds.Work(5, 1 + random.nextInt(2)));
+    } else if (roll < 55) {
+      return Job.of("effect", quick());
+    } else if (roll < 65) {
+      return Job.of("stubborn", new ChaosKinds.Work(300, 0));
+    } else if (roll < 70) {
+      return Job.of("steps", new ChaosKinds.Work(30, 0));
+    } else if (roll < 74) {
+      return Job.of("artifact", quick());
+    } else if (roll < 79) {
+      return Job.of("plain", quick()).delay(Duration.ofMillis(random.nextInt(3_000)));
+    } else if (roll < 84) {
+      return Job.of("plain", quick()).uniqueKey("unique-" + random.nextInt(20));
+    } else if (roll < 89) {
+      return Job.of("plain", quick()).concurrencyKey("key-" + random.nextInt(5), 2);
+    } else if (roll < 93) {
+      return Job.of("plain", quick()).queue(LIMITED);
+    } else if (roll < 95) {
+      return Job.of("plain", quick()).queue(RATED);
+    }
+    return recent.isEmpty()
+        ? Job.of("plain", quick())
+        : Job.of("plain", quick()).after(recent.get(random.nextInt(recent.size())));
+  }
+
+  private ChaosKinds.Work quick() {
+    return new ChaosKinds.Work(random.nextInt(40), 0);
+  }
+
+  private boolean enqueued(List<Job> jobs) {
+    List<Enqueued> answers;
+    try {
+      answers = holdfast.enqueue(jobs);
+    } catch (RuntimeException unanswered) {
+      return false;
+    }
+    recent.clear();
+    for (int i = 0; i < jobs.size(); i++) {
+      Job job = jobs.get(i);
+      if (answers.get(i).duplicate() && !answers.get(i).id().equals(job.id())) {
+        ledger.duplicate(job);
+      } else {
+        ledger.acknowledged(job);
+        recent.add(job.id());
+      }
+    }
+    return true;
+  }
+
+  private void cancelOne() {
+    JobId job = recent.get(random.nextInt(recent.size()));
+    try {
+      holdfast.cancel(job, "chaos").ifPresent(ledger::cancelled);
+    } catch (RuntimeException unanswered) {
+      // Whether it was cancelled nobody was told, so nothing is expected.
+    }
+  }
+
+  private void pause(long millis) {
+    LockSupport.parkNanos(Duration.ofMillis(millis).toNanos());
+  }
+
+  /** Waits until the last jobs are acknowledged. */
+  public void stop() {
+    stopped = true;
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

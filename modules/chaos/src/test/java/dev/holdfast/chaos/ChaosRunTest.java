@@ -1,0 +1,37 @@
+package dev.holdfast.chaos;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.testkit.OnlyWithAll;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code ./chaos} for a short while; {@code ./test --all} runs it with every fault. */
+class ChaosRunTest {
+  @TempDir Path folder;
+
+  private Result run(Duration faulty, long seed, List<String> only) throws Exception {
+    Path json = folder.resolve("chaos.json");
+    Result result = new ChaosRun(new Options(faulty, seed, 20_000, only, json), System.out::println).run();
+    assertThat(json).isNotEmptyFile();
+    return result;
+  }
+
+  @Test
+  void kills_freezes_and_a_crash_of_the_database_break_no_rule() throws Exception {
+    List<String> faults =
+        List.of("kill-worker", "kill-server", "freeze-worker", "kill-postgres", "cut");
+    assertThat(run(Duration.ofSeconds(15), 1, faults).findings()).allMatch(it -> it.holds());
+  }
+
+  @Test
+  @OnlyWithAll
+  void all_faults_together_break_no_rule() throws Exception {
+    Result result = run(Duration.ofMinutes(2), 2, null);
+    assertThat(result.findings()).allMatch(it -> it.holds());
+    assertThat(result.refused()).isPositive();
+  }
+}

@@ -1,0 +1,151 @@
+package dev.holdfast.chaos.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.chaos.fleet.Database;
+import dev.holdfast.chaos.load.Ledger;
+import dev.holdfast.chaos.load.Records;
+import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.queue.schema.Migrations;
+import dev.holdfast.testkit.program.Processes;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Each rule is broken on purpose, and found broken. */
+class CheckerTest {
+  private static final String END = "state = 'SUCCEEDED', finished_at = now(), ";
+
+  private static Path folder = Path.of("");
+  private static Database database;
+  private static Holdfast holdfast;
+
+  @BeforeAll
+  static void start() throws Exception {
+    folder = Processes.freshFolder();
+    database = Database.start(folder);
+    Migrations.apply(database.direct(), false);
+    Records.create(database.direct());
+    holdfast = Holdfast.on(database.direct());
+  }
+
+  @AfterAll
+  static void stop() {
+    holdfast.close();
+    database.close();
+    Processes.delete(folder);
+  }
+
+  private static JobId enqueue(String kind) {
+    return holdfast.enqueue(Job.of(kind)).id();
+  }
+
+  private static List<String> violations(String rule, Ledger ledger) throws Exception {
+    return new Checker(database, holdfast, ledger)
+        .all().stream()
+            .filter(finding -> finding.rule().equals(rule))
+            .findFirst()
+            .orElseThrow(() -> new AssertionError("no rule '" + rule + "'"))
+            .violations();
+  }
+
+  /** A job of a kind is made, then changed by a statement in which $ stands for its id. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '"',
+      textBlock =
+          """
+      every job has ended | plain | SELECT 1
+      no attempt runs twice | plain | INSERT INTO chaos.ran VALUES ($, 1), ($, 1)
+      no handler ran under an attempt that was never handed out | plain | INSERT INTO chaos.ran VALUES ($, 5)
+      a result is of the attempt that holds the job | plain | UPDATE holdfast.job SET END attempt = 2, result = '{"attempt":1}' WHERE id = $
+      a job that succeeded was run | plain | UPDATE holdfast.job SET END attempt = 1 WHERE id = $
+      a job that succeeded in its own transaction has its effect once | effect | UPDATE holdfast.job SET END attempt = 1 WHERE id = $
+      a job that succeeded in its own transaction has its effect once | effect | UPDATE holdfast.job SET END attempt = 1 WHERE id = $; INSERT INTO chaos.effect VALUES ($, 1), ($, 1)
+      a job that did not succeed has no effect | effect | INSERT INTO chaos.effect VALUES ($, 1)
+      an effect is of the attempt that holds the job | effect | INSERT INTO chaos.effect VALUES ($, 1)
+      steps are done once each and all of them | steps | UPDATE holdfast.job SET END attempt = 1, result = '{"attempt":1,"sum":4}' WHERE id = $
+      no job fails: nothing but faults stops it | plain | UPDATE holdfast.job SET state = 'FAILED', finished_at = now(), failure = '{"code":"X"}' WHERE id = $
+      an attempt ends once, and is counted once | plain | UPDATE holdfast.job SET crashes = 1 WHERE id = $
+      an artifact is of the attempt that holds the job, and there | artifact | UPDATE holdfast.job SET END attempt = 1 WHERE id = $
+      a timeline has no gap | plain | UPDATE holdfast.job SET crashes = 9, events = 9 WHERE id = $; INSERT INTO holdfast.event VALUES ($, 9, 'x', 1, now(), '{}')
+      """)
+  void a_broken_rule_is_found(String rule, String kind, String breaking) throws Exception {
+    JobId job = enqueue(kind);
+    assertThat(violations(rule, new Ledger())).noneMatch(it -> broken(rule, job, it, false));
+    database.execute(breaking.replace("END", END).replace("$", "'" + job + "'"));
+    assertThat(violations(rule, new Ledger())).anyMatch(it -> it.contains(job.toString()));
+  }
+
+  /** A job that waits has not ended, before and after. */
+  private static boolean broken(String rule, JobId job, String violation, boolean ended) {
+    return !rule.equals("every job has ended") && !ended && violation.contains(job.toString());
+  }
+
+  @Test
+  void a_promised_job_that_is_gone_and_one_that_nobody_asked_for_are_found() throws Exception {
+    Job lost = Job.of("plain");
+    Ledger ledger = new Ledger();
+    ledger.acknowledged(lost);
+    assertThat(violations("every acknowledged job is there", ledger))
+        .containsExactly(lost.id().toString());
+    JobId stranger = enqueue("plain");
+    assertThat(violations("no job is there that nobody asked for", ledger))
+        .isNotEmpty()
+        .doesNotContain(lost.id().toString());
+    ledger.acknowledged(Job.of("plain").id(stranger));
+    assertThat(violations("no job is there that nobody asked for", ledger))
+        .doesNotContain(stranger.toString());
+  }
+
+  @Test
+  void a_cancel_that_was_answered_and_did_not_happen_is_found() throws Exception {
+    JobId job = enqueue("plain");
+    Ledger ledger = new Ledger();
+    ledger.cancelled(
+        new Cancellation(job, JobState.PENDING, Cancellation.Answer.CANCELLED));
+    assertThat(violations("a cancel is answered truthfully", ledger)).hasSize(1);
+    database.execute(
+        "UPDATE holdfast.job SET state = 'CANCELLED', finished_at = now() WHERE id = '" + job + "'");
+    assertThat(violations("a cancel is answered truthfully", ledger)).isEmpty();
+  }
+
+  @Test
+  void a_job_that_starts_too_early_is_found() throws Exception {
+    JobId first = enqueue("plain");
+    JobId second = holdfast.enqueue(Job.of("plain").after(first)).id();
+    database.execute("INSERT INTO chaos.ran VALUES ('" + second + "', 1)");
+    String rule = "no job starts before what it waits for has ended";
+    assertThat(violations(rule, new Ledger())).isEmpty();
+    database.execute(
+        "UPDATE holdfast.job SET "
+            + END
+            + "attempt = 1, result = '{\"attempt\":1}' WHERE id = '"
+            + first
+            + "'");
+    assertThat(violations(rule, new Ledger())).containsExactly(second.toString());
+  }
+
+  @Test
+  void a_lock_that_is_left_is_found() throws Exception {
+    try (Connection connection = database.direct().getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute("SELECT pg_advisory_lock(1)");
+      assertThat(violations("no transaction or lock is left", new Ledger()))
+          .containsExactly("lock advisory");
+      statement.execute("SELECT pg_advisory_unlock(1)");
+    }
+    assertThat(violations("no transaction or lock is left", new Ledger())).isEmpty();
+  }
+}
