@@ -62,7 +62,7 @@ public final class Checker {
           Map.entry(
               "no job starts before what it waits for has ended",
               "SELECT j.id::text FROM holdfast.dependency AS d JOIN holdfast.job AS j"
-                  + " ON j.id = d.job_id JOIN holdfast.job AS o ON o.id = d.on_job_id"
+                  + " ON j.id = d.job_id JOIN holdfast.job AS o ON o.id = d.depends_on_id"
                   + " JOIN chaos.ran AS r ON r.job = j.id WHERE r.at < o.finished_at"),
           Map.entry(
               "no job fails: nothing but faults stops it",
@@ -130,7 +130,7 @@ public final class Checker {
         new HashSet<>(database.ids("SELECT id FROM holdfast.job WHERE state = 'CANCELLED'"));
     List<String> wrong =
         ledger.cancels().stream()
-            .filter(cancel -> cancel.answer() == Cancellation.Answer.CANCELLED)
+            .filter(cancel -> cancel.outcome() == Cancellation.Outcome.CANCELLED)
             .filter(cancel -> !cancelled.contains(cancel.job().value()))
             .map(cancel -> cancel.job() + " was answered CANCELLED")
             .toList();

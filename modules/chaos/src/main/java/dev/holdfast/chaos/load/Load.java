@@ -116,7 +116,7 @@ public final class Load {
     }
     return recent.isEmpty()
         ? Job.of("plain", quick())
-        : Job.of("plain", quick()).after(recent.get(random.nextInt(recent.size())));
+        : Job.of("plain", quick()).dependsOn(recent.get(random.nextInt(recent.size())));
   }
 
   private ChaosKinds.Work quick() {

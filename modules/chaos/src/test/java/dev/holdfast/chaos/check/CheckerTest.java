@@ -79,7 +79,7 @@ class CheckerTest {
       no job fails: nothing but faults stops it | plain | UPDATE holdfast.job SET state = 'FAILED', finished_at = now(), failure = '{"code":"X"}' WHERE id = $
       an attempt ends once, and is counted once | plain | UPDATE holdfast.job SET crashes = 1 WHERE id = $
       an artifact is of the attempt that holds the job, and there | artifact | UPDATE holdfast.job SET END attempt = 1 WHERE id = $
-      a timeline has no gap | plain | UPDATE holdfast.job SET crashes = 9, events = 9 WHERE id = $; INSERT INTO holdfast.event VALUES ($, 9, 'x', 1, now(), '{}')
+      a timeline has no gap | plain | UPDATE holdfast.job SET crashes = 9, event_count = 9 WHERE id = $; INSERT INTO holdfast.event VALUES ($, 9, 'x', 1, now(), '{}')
       """)
   void a_broken_rule_is_found(String rule, String kind, String breaking) throws Exception {
     JobId job = enqueue(kind);
@@ -114,7 +114,7 @@ class CheckerTest {
     JobId job = enqueue("plain");
     Ledger ledger = new Ledger();
     ledger.cancelled(
-        new Cancellation(job, JobState.PENDING, Cancellation.Answer.CANCELLED));
+        new Cancellation(job, JobState.PENDING, Cancellation.Outcome.CANCELLED));
     assertThat(violations("a cancel is answered truthfully", ledger)).hasSize(1);
     database.execute(
         "UPDATE holdfast.job SET state = 'CANCELLED', finished_at = now() WHERE id = '" + job + "'");
@@ -124,7 +124,7 @@ class CheckerTest {
   @Test
   void a_job_that_starts_too_early_is_found() throws Exception {
     JobId first = enqueue("plain");
-    JobId second = holdfast.enqueue(Job.of("plain").after(first)).id();
+    JobId second = holdfast.enqueue(Job.of("plain").dependsOn(first)).id();
     database.execute("INSERT INTO chaos.ran VALUES ('" + second + "', 1)");
     String rule = "no job starts before what it waits for has ended";
     assertThat(violations(rule, new Ledger())).isEmpty();

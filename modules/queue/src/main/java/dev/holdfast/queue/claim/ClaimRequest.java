@@ -29,7 +29,7 @@ record ClaimRequest(
   }
 
   ClaimRequest most(int value) {
-    return new ClaimRequest(queue, value, worker, lease, tenant, payloads);
+    return new ClaimRequest(queue, value, worker, lease, tenant, remote, payloads);
   }
 
   ClaimRequest withoutPayloads(int most) {
