@@ -11,6 +11,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.handler.JobContext;
@@ -114,7 +115,7 @@ class CancelRaceTest {
       throws InterruptedException, ExecutionException {
     Cancellation cancellation = race.get();
     JobId job = cancellation.job();
-    World.until(SOON, "the end of " + job, () -> world.status(job).state().isTerminal());
+    Eventually.until(SOON, "the end of " + job, () -> world.status(job).state().isTerminal());
     JobStatus end = world.status(job);
 
     // Work that was finished counts, whatever was asked meanwhile; what was not, does not.

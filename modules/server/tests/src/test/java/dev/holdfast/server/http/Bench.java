@@ -61,8 +61,7 @@ public final class Bench {
     this.ended = leased("ended", "default");
     post(task(ended, "completed"), DONE, token(ended));
     this.stale = leased("stale", "default");
-    test.db.sql(
-        "UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour' WHERE state = 'RUNNING'");
+    test.db.expireLeases();
     test.holdfast.queue().maintenance().reap(Duration.ZERO);
     lease("stale");
     this.running = leased("running", "default");

@@ -162,7 +162,7 @@ public class LiveTest extends ServerTest {
     try (LiveStream live = listen("?topics=queue:jobs,worker:*,system:health")) {
       live.job(job.toString(), "RUNNING");
       live.next("worker:w1:status");
-      db.sql("UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour'");
+      db.expireLeases();
       live.next("worker:w1:status", data -> data.get("status").asText().equals("crashed"));
       LiveStream.Event health =
           live.next("system:health", data -> data.get("status").asText().equals("degraded"));

@@ -194,7 +194,7 @@ public class ServerMetricsTest extends ServerTest {
   void late_callbacks_and_recovered_jobs_are_counted() {
     enqueued();
     JsonNode task = leased();
-    db.sql("UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour'");
+    db.expireLeases();
     // The server's own upkeep takes it back.
     await()
         .atMost(SOON)

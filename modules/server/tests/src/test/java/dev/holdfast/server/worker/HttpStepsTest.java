@@ -185,7 +185,7 @@ public class HttpStepsTest extends ServerTest {
 
   @Test
   void an_attempt_that_lost_its_job_leaves_neither_step_nor_patch() {
-    db.sql("UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour'");
+    db.expireLeases();
     queue.maintenance().reap(Duration.ZERO);
     queue.jobs().claim(QUEUE, 1, "w2", Duration.ofMinutes(5));
     assertThat(
