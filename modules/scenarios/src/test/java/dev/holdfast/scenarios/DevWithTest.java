@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.Markdown;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
@@ -70,7 +71,7 @@ class DevWithTest {
     String say = "echo $HOLDFAST_SERVER_API_KEY >key; exec sleep 600";
     ChildProcess dev = DevTest.dev(processes).arguments("--with", say).start();
     Path key = processes.folder().resolve("key");
-    World.until(SOON, "the key", () -> Files.exists(key) && Files.size(key) > 1);
+    Eventually.until(SOON, "the key", () -> Files.exists(key) && Files.size(key) > 1);
     assertThat(Files.readString(key).strip()).isNotEqualTo(made.out().getFirst());
     assertThat(keys()).anyMatch(line -> line.contains("dev --with") && line.contains("good"));
     dev.signal("TERM");

@@ -115,6 +115,19 @@ class SupervisorCommandsTest extends SupervisorFixture {
   }
 
   @Test
+  void a_pause_outlasts_a_restart_of_the_process_and_of_the_supervisor() throws Exception {
+    Supervisor supervisor = supervise(NAME, "good");
+    untilHealthy(1);
+    order(WorkerCommand.Action.PAUSE);
+    until(WorkerHealth::pausedByOperator);
+    order(WorkerCommand.Action.RESTART);
+    assertThat(untilHealthy(2).pausedByOperator()).isTrue();
+    supervisor.close();
+    supervise(NAME, "good");
+    assertThat(untilHealthy(1).pausedByOperator()).isTrue();
+  }
+
+  @Test
   void orders_outlast_the_supervisor() throws Exception {
     Supervisor supervisor = supervise(NAME, "good", "good");
     untilHealthy(1);
@@ -135,18 +148,5 @@ class SupervisorCommandsTest extends SupervisorFixture {
             .findFirst()
             .orElseThrow();
     assertThat(other.isStopped()).isTrue();
-  }
-
-  @Test
-  void a_pause_outlasts_a_restart_of_the_process_and_of_the_supervisor() throws Exception {
-    Supervisor supervisor = supervise(NAME, "good");
-    untilHealthy(1);
-    order(WorkerCommand.Action.PAUSE);
-    until(WorkerHealth::pausedByOperator);
-    order(WorkerCommand.Action.RESTART);
-    assertThat(untilHealthy(2).pausedByOperator()).isTrue();
-    supervisor.close();
-    supervise(NAME, "good");
-    assertThat(untilHealthy(1).pausedByOperator()).isTrue();
   }
 }
