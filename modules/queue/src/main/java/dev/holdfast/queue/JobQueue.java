@@ -18,7 +18,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
-import dev.holdfast.queue.admin.KnownKinds;
+import dev.holdfast.queue.admin.HandledKinds;
 import dev.holdfast.queue.claim.Claim;
 import dev.holdfast.queue.command.Cancel;
 import dev.holdfast.queue.command.Commands;
@@ -94,12 +94,16 @@ public final class JobQueue {
     return enqueue.all(connection, jobs);
   }
 
-  /** All or none, and once: the same key and digest again are answered as before. */
-  public List<Enqueued> enqueueOnce(String tenant, String key, String digest, List<Job> jobs) {
+  /**
+   * All or none, and once: the same key and digest again are answered as before.
+   *
+   * @param scope whose key it is; the same key in another scope is another key
+   */
+  public List<Enqueued> enqueueOnce(String scope, String key, String digest, List<Job> jobs) {
     Limits.key("idempotency key", key);
     return database.transact(
         "enqueueOnce",
-        connection -> EnqueueIdempotent.once(connection, enqueue, tenant, key, digest, jobs));
+        connection -> EnqueueIdempotent.once(connection, enqueue, scope, key, digest, jobs));
   }
 
   public Claimed claim(String queue, int most, String worker, Duration lease) {
@@ -149,8 +153,8 @@ public final class JobQueue {
   }
 
   /** The running jobs of a worker that were cancelled, or for which an operator gave a command. */
-  public List<HeartbeatResult> signals(String worker) {
-    return heartbeats.run("signals", connection -> Heartbeat.signalled(connection, worker));
+  public List<HeartbeatResult> commands(String worker) {
+    return heartbeats.run("commands", connection -> Heartbeat.commands(connection, worker));
   }
 
   /** Writes for which kinds a live worker of these queues has handlers; repeated now and then. */
@@ -158,7 +162,7 @@ public final class JobQueue {
     database.run(
         "announce",
         connection -> {
-          KnownKinds.announce(connection, queues, kinds);
+          HandledKinds.announce(connection, queues, kinds);
           return true;
         });
   }
@@ -168,7 +172,7 @@ public final class JobQueue {
    * one or had one lately, or the job was first claimed less than {@code patience} ago.
    */
   public boolean mayBeKnown(JobId job, Duration patience) {
-    return database.run("mayBeKnown", connection -> KnownKinds.mayBe(connection, job, patience));
+    return database.run("mayBeKnown", connection -> HandledKinds.mayBe(connection, job, patience));
   }
 
   /** One answer per report, in their order. */

@@ -324,7 +324,7 @@ class SuperviseTest {
     // And the same for this worker alone.
     assertThat(world.launch("workers", "pause", DEFAULT, "--reason", "to see").run().code())
         .isZero();
-    until(world, WorkerHealth::paused);
+    until(world, WorkerHealth::pausedByOperator);
     JobId kept = world.enqueue("work", new ScenarioKinds.Work(1));
     assertThat(world.launch("workers", "restart", DEFAULT).run().code()).isZero();
     until(world, row -> row.incarnation() == 2 && row.status() == HealthStatus.HEALTHY);

@@ -20,7 +20,7 @@ record TakeSql(Sql withPayloads, Sql withoutPayloads) {
              SET ${set}, attempt = j.attempt + 1, worker_id = :worker,
                  started_at = statement_timestamp(), heartbeat_at = statement_timestamp(),
                  lease_expires_at = statement_timestamp() + :lease * interval '1 millisecond',
-                 events = j.events + 1, started_event = j.events + 1,
+                 event_count = j.event_count + 1, started_event_number = j.event_count + 1,
                  progress = NULL, progress_message = NULL
            WHERE j.ctid = ANY (ARRAY(SELECT p.ctid FROM picked p))
           RETURNING j.id, j.attempt, j.kind, j.queue, ${payload} AS payload, j.tenant, j.workspace,

@@ -24,14 +24,14 @@ class SupervisorCommandsTest extends SupervisorFixture {
     supervise(NAME, "good");
     WorkerHealth first = untilHealthy(1);
     order(WorkerCommand.Action.PAUSE);
-    until(WorkerHealth::paused);
+    until(WorkerHealth::pausedByOperator);
     until(() -> log().contains("heard pause"));
     assertThat(health.commands().open(NAME)).isEmpty();
     signal("KILL", pid(first));
-    assertThat(untilHealthy(2).paused()).isTrue();
+    assertThat(untilHealthy(2).pausedByOperator()).isTrue();
     assertThat(log()).contains("plays good, paused");
     order(WorkerCommand.Action.RESUME);
-    until(row -> !row.paused());
+    until(row -> !row.pausedByOperator());
     until(() -> log().contains("heard resume"));
     assertThat(row().restarts()).isEqualTo(1);
   }
@@ -125,7 +125,7 @@ class SupervisorCommandsTest extends SupervisorFixture {
     until(() -> health.commands().open(NAME).isEmpty());
     supervisor.close();
     Supervisor next = supervise(NAME, "good", "good");
-    assertThat(untilHealthy(1).paused()).isTrue();
+    assertThat(untilHealthy(1).pausedByOperator()).isTrue();
     assertThat(next.awaitHealthy(SOON)).isTrue();
     assertThat(next.standing())
         .isEqualTo(new Supervisor.Standing(List.of("worker:tag:1"), List.of()));

@@ -145,7 +145,7 @@ class WorkerTest extends WorkerFixture {
     source.with(Samples.job());
     worker((payload, context) -> null).start();
     awaitSettled(1);
-    assertThat(source.calls.indexOf("signals")).isLessThan(source.calls.indexOf("claim"));
+    assertThat(source.calls.indexOf("commands")).isLessThan(source.calls.indexOf("claim"));
   }
 
   @Test

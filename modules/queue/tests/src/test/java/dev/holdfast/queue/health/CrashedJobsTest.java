@@ -182,7 +182,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
     queue.retry(List.of(suspect.getFirst().id()));
     assertThat(
             db.count(
-                "SELECT count(*) FROM holdfast.job WHERE state = 'PENDING' AND NOT alone"
+                "SELECT count(*) FROM holdfast.job WHERE state = 'PENDING' AND NOT isolated"
                     + " AND concurrency_key IS NULL AND concurrency_limit IS NULL AND queue = ?",
                 QUEUE))
         .isEqualTo(1);
@@ -225,7 +225,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
     JobId job = add(job().maxCrashes(1));
     claimAs(1, 1);
     crash(1);
-    assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE alone")).isEqualTo(1);
+    assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE isolated")).isEqualTo(1);
     assertThat(status(job).concurrencyKey()).isNull();
     assertThat(claimAs(2, 1)).extracting(LeasedJob::id).containsExactly(job);
   }

@@ -21,7 +21,6 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
-import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.server.HoldfastServer;
@@ -132,7 +131,7 @@ public class HttpWorkerTest extends ServerTest {
 
   @Test
   void it_runs_jobs_with_a_key_of_its_own() {
-    String key = key(Role.WORKER, ApiKey.EVERY_TENANT);
+    String key = key(Role.WORKER, null);
     JobId job = holdfast.enqueue(Job.of("echo", Map.of("price", 1)).queue(QUEUE)).id();
     closing(worker(source(server.url(), key)).start());
     JobStatus done = await(job, JobState.SUCCEEDED);
@@ -171,7 +170,7 @@ public class HttpWorkerTest extends ServerTest {
 
   @Test
   void a_wrong_key_is_refused_with_what_to_do_and_not_shown() {
-    String key = key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    String key = key(Role.VIEWER, null);
     assertThatThrownBy(() -> source(server.url(), key).heldBy("w"))
         .isInstanceOf(KeyRefusedException.class)
         .hasMessageContaining("role worker")
@@ -197,9 +196,9 @@ public class HttpWorkerTest extends ServerTest {
     assertThat(held).hasSize(1_030);
     List<Lease> many = new java.util.ArrayList<>(held);
     many.add(new Lease(JobId.next(), 1));
-    List<HeartbeatResult> pulses = source.heartbeat(many, SOON);
-    assertThat(pulses).hasSize(1_031);
-    assertThat(pulses.stream().filter(pulse -> pulse.ack() == Ack.ACCEPTED)).hasSize(1_030);
+    List<HeartbeatResult> results = source.heartbeat(many, SOON);
+    assertThat(results).hasSize(1_031);
+    assertThat(results.stream().filter(result -> result.ack() == Ack.ACCEPTED)).hasSize(1_030);
     List<Lease> leases = held.subList(0, 30);
     Json large = new Json("\"" + "x".repeat(500_000) + "\"");
     List<Settlement> settlements =

@@ -11,17 +11,17 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class KnownKindsTest extends QueueFixture {
+class HandledKindsTest extends QueueFixture {
   private static final Duration AT_ONCE = Duration.ZERO;
   private static final Duration HOUR = Duration.ofHours(1);
 
   @BeforeEach
   void clear() {
-    db.sql("TRUNCATE holdfast.known_kind");
+    db.sql("TRUNCATE holdfast.handled_kind");
   }
 
   private void heardAgo(String interval) {
-    db.sql("UPDATE holdfast.known_kind SET seen_at = now() - interval '" + interval + "'");
+    db.sql("UPDATE holdfast.handled_kind SET seen_at = now() - interval '" + interval + "'");
   }
 
   @Test
@@ -57,10 +57,10 @@ class KnownKindsTest extends QueueFixture {
     queue.announce(List.of(QUEUE), List.of("old"));
     heardAgo("31 days");
     queue.announce(List.of(QUEUE), List.of("test"));
-    assertThat(db.count("SELECT count(*) FROM holdfast.known_kind")).isEqualTo(1);
-    String before = db.queryOne(String.class, "SELECT ctid::text FROM holdfast.known_kind");
+    assertThat(db.count("SELECT count(*) FROM holdfast.handled_kind")).isEqualTo(1);
+    String before = db.queryOne(String.class, "SELECT ctid::text FROM holdfast.handled_kind");
     queue.announce(List.of(QUEUE), List.of("test"));
-    assertThat(db.queryOne(String.class, "SELECT ctid::text FROM holdfast.known_kind"))
+    assertThat(db.queryOne(String.class, "SELECT ctid::text FROM holdfast.handled_kind"))
         .isEqualTo(before);
   }
 }

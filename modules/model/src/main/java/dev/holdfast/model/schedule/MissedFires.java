@@ -1,7 +1,7 @@
 package dev.holdfast.model.schedule;
 
 /** What to do about times at which nobody was there to fire a schedule. */
-public enum WhenMissed {
+public enum MissedFires {
   /** One job stands for all of them. */
   ONCE,
   /** They are let go; the next time is the next. */

@@ -6,38 +6,39 @@ import java.sql.SQLException;
 import java.util.List;
 
 /**
- * How many jobs of a queue may start in a span of time: a bucket of tokens that fills evenly and
- * holds one span's worth, so a queue that was quiet may begin with a burst. Used only under the
- * turn of {@link ClaimByRules}.
+ * The tokens of a queue's rate limit, one for each start: a bucket that fills evenly and holds the
+ * tokens of one period, so a queue that was quiet may begin with a burst. Used only under the turn
+ * of {@link ClaimByRules}.
  */
-final class RateLimit {
+final class RateTokens {
   private static final Sql FILL =
       Sql.of(
           """
       UPDATE holdfast.queue
-         SET tokens = least(
+         SET rate_tokens = least(
                rate_limit,
-               coalesce(tokens, rate_limit)
-                 + extract(epoch FROM statement_timestamp() - coalesce(tokens_at, statement_timestamp()))
-                   * 1000.0 * rate_limit / rate_span_ms),
-             tokens_at = statement_timestamp()
+               coalesce(rate_tokens, rate_limit)
+                 + extract(epoch FROM statement_timestamp()
+                             - coalesce(rate_tokens_at, statement_timestamp()))
+                   * 1000.0 * rate_limit / rate_period_ms),
+             rate_tokens_at = statement_timestamp()
        WHERE name = :queue AND rate_limit IS NOT NULL
-      RETURNING tokens
+      RETURNING rate_tokens
       """);
 
   private static final Sql SPEND =
       Sql.of(
           """
-          UPDATE holdfast.queue SET tokens = tokens - :started
+          UPDATE holdfast.queue SET rate_tokens = rate_tokens - :started
            WHERE name = :queue AND rate_limit IS NOT NULL
           """);
 
-  private RateLimit() {}
+  private RateTokens() {}
 
   /** How many of {@code wanted} jobs may start now. */
   static int allows(Connection connection, String queue, int wanted) throws SQLException {
     List<Double> tokens =
-        FILL.on(connection).set("queue", queue).list(row -> row.getDouble("tokens"));
+        FILL.on(connection).set("queue", queue).list(row -> row.getDouble("rate_tokens"));
     return tokens.isEmpty() ? wanted : (int) Math.min(wanted, Math.floor(tokens.getFirst()));
   }
 

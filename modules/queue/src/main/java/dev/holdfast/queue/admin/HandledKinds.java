@@ -11,16 +11,16 @@ import java.util.Collection;
  * Which kinds live workers have handlers for. During a rolling deployment some know a new kind and
  * some do not yet; a job is failed for want of a handler only when none of them does.
  */
-public final class KnownKinds {
+public final class HandledKinds {
   // In a fixed order, or two workers that announce the same kinds deadlock. A row that was written
   // a moment ago is not written again.
   private static final Sql ANNOUNCE =
       Sql.of(
           """
       WITH old AS (
-        DELETE FROM holdfast.known_kind WHERE seen_at < clock_timestamp() - interval '30 days'
+        DELETE FROM holdfast.handled_kind WHERE seen_at < clock_timestamp() - interval '30 days'
       )
-      INSERT INTO holdfast.known_kind AS k (queue, kind, seen_at)
+      INSERT INTO holdfast.handled_kind AS k (queue, kind, seen_at)
       SELECT q.queue, n.kind, clock_timestamp()
         FROM unnest(:queues::text[]) AS q(queue) CROSS JOIN unnest(:kinds::text[]) AS n(kind)
        ORDER BY q.queue, n.kind
@@ -35,7 +35,7 @@ public final class KnownKinds {
           """
       SELECT coalesce((SELECT min(a.started_at) FROM holdfast.attempt a WHERE a.job_id = j.id),
                       j.started_at) + :patience * interval '1 millisecond' > clock_timestamp()
-             OR (SELECT k.seen_at FROM holdfast.known_kind k
+             OR (SELECT k.seen_at FROM holdfast.handled_kind k
                   WHERE k.queue = j.queue AND k.kind = j.kind)
                 + greatest(:patience * interval '1 millisecond', interval '2 minutes') > clock_timestamp()
              AS may_be
@@ -43,7 +43,7 @@ public final class KnownKinds {
        WHERE j.id = :job
       """);
 
-  private KnownKinds() {}
+  private HandledKinds() {}
 
   public static void announce(
       Connection connection, Collection<String> queues, Collection<String> kinds)

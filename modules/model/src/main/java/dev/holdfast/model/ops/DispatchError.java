@@ -7,9 +7,9 @@ import java.time.Instant;
  * Why the tasks of a queue cannot be pushed to their worker.
  *
  * @param cause in a few words
- * @param paused whether pushing is paused after many failures, except for single tries
+ * @param circuitOpen whether pushing has stopped after many failures, except for single tries
  */
-public record DispatchTrouble(Kind kind, String cause, boolean paused, Instant since) {
+public record DispatchError(Kind kind, String cause, boolean circuitOpen, Instant since) {
   private static final int CAUSE_CHARS = 200;
 
   /** What is wrong. */
@@ -24,7 +24,7 @@ public record DispatchTrouble(Kind kind, String cause, boolean paused, Instant s
     NOT_ALLOWED
   }
 
-  public DispatchTrouble {
+  public DispatchError {
     cause = Text.excerpt(cause, CAUSE_CHARS);
   }
 }
