@@ -8,7 +8,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
  * For tests that take long and whose behaviour other tests cover more cheaply: run by {@code ./test
- * --all}.
+ * --all}. JUnit makes the instance of a class also for a method that it then skips: where the
+ * constructor starts a process, such a test has a class of its own.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)

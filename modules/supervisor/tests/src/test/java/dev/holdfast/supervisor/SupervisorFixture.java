@@ -1,8 +1,6 @@
 package dev.holdfast.supervisor;
 
-import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.Job;

@@ -99,7 +99,6 @@ public final class ClassCache {
   }
 
   private static List<String> command(List<String> options, List<String> arguments) {
-    return AssembledProgram.command(
-        options, List.of(AssembledProgram.jar().toString()), arguments);
+    return AssembledProgram.command(options, List.of(AssembledProgram.jar().toString()), arguments);
   }
 }

@@ -3,20 +3,16 @@ package dev.holdfast.server.page;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.model.job.Job;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.RunningServer;
-import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.Keys;
 
-/**
- * What the page does when it may not, and when nobody answers; each test has a server of its own.
- */
+/** What the page does when it may not; each test has a server of its own. */
 public class BrowserSessionTest extends InBrowser {
   BrowserSessionTest(TestDatabase db) {
     super(db);
@@ -102,32 +98,5 @@ public class BrowserSessionTest extends InBrowser {
     holdfast.queue().access().revokeKey(key.split("_", 3)[1], Duration.ZERO);
     expectedErrors.add("401");
     browser.awaitText("This server requires an API key");
-  }
-
-  @Test
-  @OnlyWithAll
-  void a_server_that_was_away_is_found_again_without_a_reload() {
-    enqueued();
-    open("#/jobs");
-    browser.awaitText("echo");
-    browser.script("window.loadedOnce = true");
-    int port = server.url().getPort();
-    server.close();
-    browser.awaitConnection("lost");
-    browser.awaitText("connection lost");
-    holdfast.enqueue(Job.of("meanwhile").queue("other"));
-    server = program(db, port, folder -> {});
-    browser.awaitLive();
-    browser.awaitText("meanwhile");
-    holdfast.enqueue(Job.of("afterwards").queue("other"));
-    browser.awaitText("afterwards");
-    assertThat(browser.script("return window.loadedOnce")).isEqualTo(true);
-    expectedErrors.addAll(
-        List.of(
-            "ERR_CONNECTION_REFUSED",
-            "ERR_INCOMPLETE",
-            "ERR_EMPTY",
-            "ERR_CONNECTION_RESET",
-            "503"));
   }
 }
