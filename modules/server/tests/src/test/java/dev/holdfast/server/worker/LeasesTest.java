@@ -227,6 +227,19 @@ public class LeasesTest extends ServerTest {
                 .get("message")
                 .asText())
         .startsWith("reports[0]: progress 200");
+    Map<String, Object> kind = Map.of("kind", "echo");
+    for (Map<String, Object> wrong :
+        List.<Map<String, Object>>of(
+            Map.of(),
+            Map.of("kind", "echo", "priority", 11),
+            Map.of("kind", "echo", "priority", "low"),
+            Map.of("kind", "echo", "payload", "x".repeat(1 << 20)))) {
+      Client.Reply reply =
+          client.post("/v1/jobs", Map.of("jobs", List.of(kind, kind, wrong)), null);
+      assertThat(reply.status()).as(wrong.toString()).isIn(413, 422);
+      assertThat(reply.body().get("message").asText()).contains("jobs[2]");
+    }
+    assertThat(db.count("SELECT count(*) FROM holdfast.job")).isZero();
   }
 
   @Test
