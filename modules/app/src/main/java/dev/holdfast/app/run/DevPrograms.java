@@ -10,7 +10,6 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.client.operate.DatabaseOperator;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.model.attempt.Timings;
-import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.process.Command;
 import dev.holdfast.process.NoSuchProgramException;
@@ -80,7 +79,7 @@ final class DevPrograms implements AutoCloseable {
     }
     operator =
         new DatabaseOperator(access.holdfast().queue(), Timings.DEFAULT, Version.text(), () -> {});
-    key = operator.createKey("dev --with", Role.WORKER, ApiKey.EVERY_TENANT, null);
+    key = operator.createKey("dev --with", Role.WORKER, null, null);
     return key.text();
   }
 
