@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import computing
+import pytest
 from conformance.plane import ControlPlane
 from conformance.proxy import Exchange, FaultProxy, Response
 from conftest import Run
@@ -216,6 +217,7 @@ def test_a_snooze_comes_back_without_using_budget(make_worker: MakeWorker, run: 
     assert (status.result, status.failures) == (3, 0)
 
 
+@pytest.mark.slow
 def test_a_timeout_stops_the_handler_and_fails_the_attempt(
     make_worker: MakeWorker, run: Run
 ) -> None:
@@ -273,6 +275,7 @@ def test_a_cancel_is_a_flag_an_exception_and_a_callback(
     assert len(raised) == 1
 
 
+@pytest.mark.slow
 def test_a_process_that_does_not_stop_is_killed_and_its_place_is_free(
     make_worker: MakeWorker, holdfast: Holdfast, queue: str, run: Run
 ) -> None:
@@ -293,6 +296,7 @@ def test_a_process_that_does_not_stop_is_killed_and_its_place_is_free(
     assert run("double", {"n": 2}).result["n"] == 4
 
 
+@pytest.mark.slow
 def test_a_thread_that_does_not_stop_is_given_up_and_its_place_is_free(
     make_worker: MakeWorker, holdfast: Holdfast, queue: str, run: Run
 ) -> None:
@@ -323,6 +327,7 @@ def test_a_thread_that_does_not_stop_is_given_up_and_its_place_is_free(
     assert holdfast.get(job.id).state is JobState.FAILED
 
 
+@pytest.mark.slow
 def test_a_kind_without_handler_is_left_for_another_worker(
     make_worker: MakeWorker, holdfast: Holdfast, queue: str
 ) -> None:
@@ -339,6 +344,7 @@ def test_a_kind_without_handler_is_left_for_another_worker(
     assert (status.state, status.failures) == (JobState.SUCCEEDED, 0)
 
 
+@pytest.mark.slow
 def test_a_kind_that_nobody_knows_fails_in_the_end(make_worker: MakeWorker, run: Run) -> None:
     worker = make_worker(unknown_kinds=0.5)
     worker.handler("known")(lambda payload: None)
@@ -397,6 +403,7 @@ def test_a_strict_handler_stops_when_its_lease_may_have_run_out(
     assert holdfast.wait(job.id, 60).state is JobState.SUCCEEDED
 
 
+@pytest.mark.slow
 def test_several_queues_are_served_in_turn(
     plane: ControlPlane, holdfast: Holdfast, queue: str
 ) -> None:
@@ -456,6 +463,7 @@ def test_run_ends_with_sigterm_and_restores_the_signal_handlers(make_worker: Mak
     assert signal.getsignal(signal.SIGTERM) is before
 
 
+@pytest.mark.slow
 def test_ten_thousand_jobs_cost_less_than_half_a_millisecond_each(
     make_worker: MakeWorker, holdfast: Holdfast, queue: str
 ) -> None:
