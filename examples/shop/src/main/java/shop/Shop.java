@@ -14,6 +14,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -113,19 +114,10 @@ public final class Shop {
       shop.createTables();
       try (Worker worker = shop.worker().start()) {
         for (Enqueued job : shop.order(new Order(UUID.randomUUID(), "ada@example.org", 4_200))) {
-          JobStatus end = shop.await(job);
+          JobStatus end = holdfast.await(job.id(), Duration.ofMinutes(1)).orElseThrow();
           System.out.println(end.kind() + " " + end.state() + " " + end.result());
         }
       } // closing: claims nothing more, lets running jobs finish, gives back what takes too long
     }
-  }
-
-  private JobStatus await(Enqueued job) throws InterruptedException {
-    JobStatus status = holdfast.find(job.id()).orElseThrow();
-    while (!status.state().isTerminal()) {
-      Thread.sleep(100);
-      status = holdfast.find(job.id()).orElseThrow();
-    }
-    return status;
   }
 }

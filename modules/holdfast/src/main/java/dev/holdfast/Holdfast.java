@@ -14,6 +14,7 @@ import dev.holdfast.queue.JobQueries;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueAdmin;
+import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.worker.artifact.ArtifactStore;
 import dev.holdfast.worker.artifact.FolderStore;
 import dev.holdfast.worker.handler.JobContext;
@@ -45,6 +46,8 @@ public final class Holdfast implements AutoCloseable {
   private final Codec codec;
   private final Queue queue;
   private volatile @Nullable DeleteOldJobs deleteOldJobs;
+  private volatile CurrentTransaction transaction = CurrentTransaction.NONE;
+  private volatile EnqueueMiddleware enqueueMiddleware = EnqueueMiddleware.NONE;
 
   private Holdfast(DataSource dataSource, Codec codec, Queue.Options options) {
     this.dataSource = dataSource;
@@ -64,14 +67,38 @@ public final class Holdfast implements AutoCloseable {
     return new Holdfast(dataSource, codec, options);
   }
 
-  /** Returns once the job is durable. When the answer is lost, it is asked for by the job's id. */
+  /**
+   * Returns once the job is durable. When the answer is lost, it is asked for by the job's id. In a
+   * transaction that this object {@linkplain #joining joins}, the job is durable when that commits.
+   */
   public Enqueued enqueue(Job job) {
-    return queue.jobs().enqueue(job);
+    return around(
+            List.of(job),
+            jobs -> {
+              Connection joined = transaction.connection();
+              return joined == null
+                  ? List.of(queue.jobs().enqueue(jobs.getFirst()))
+                  : queue.jobs().enqueue(joined, jobs);
+            })
+        .getFirst();
   }
 
   /** All of them or none. */
-  public List<Enqueued> enqueue(List<Job> jobs) {
-    return queue.jobs().enqueue(jobs);
+  public List<Enqueued> enqueue(List<Job> all) {
+    return around(
+        all,
+        jobs -> {
+          Connection joined = transaction.connection();
+          return joined == null ? queue.jobs().enqueue(jobs) : queue.jobs().enqueue(joined, jobs);
+        });
+  }
+
+  private List<Enqueued> around(List<Job> jobs, EnqueueMiddleware.Next write) {
+    try {
+      return enqueueMiddleware.enqueue(jobs, write);
+    } catch (SQLException trouble) {
+      throw SqlErrors.thrown("enqueue", trouble);
+    }
   }
 
   /**
@@ -79,11 +106,11 @@ public final class Holdfast implements AutoCloseable {
    * until then, for some seconds.
    */
   public Enqueued enqueue(Connection connection, Job job) throws SQLException {
-    return queue.jobs().enqueue(connection, List.of(job)).getFirst();
+    return enqueue(connection, List.of(job)).getFirst();
   }
 
-  public List<Enqueued> enqueue(Connection connection, List<Job> jobs) throws SQLException {
-    return queue.jobs().enqueue(connection, jobs);
+  public List<Enqueued> enqueue(Connection connection, List<Job> all) throws SQLException {
+    return enqueueMiddleware.enqueue(all, jobs -> queue.jobs().enqueue(connection, jobs));
   }
 
   /**
@@ -105,6 +132,22 @@ public final class Holdfast implements AutoCloseable {
     }
   }
 
+  /**
+   * The same in the transaction of the calling thread, which this object {@link #joining joins}.
+   */
+  public void succeed(JobContext context, @Nullable Object result) {
+    Connection joined = transaction.connection();
+    if (joined == null) {
+      throw new IllegalStateException(
+          "succeed needs the transaction of the handler's own writes, and this thread has none");
+    }
+    try {
+      succeed(joined, context, result);
+    } catch (SQLException trouble) {
+      throw SqlErrors.thrown("succeed", trouble);
+    }
+  }
+
   /** Empty when there is no such job. */
   public Optional<Cancellation> cancel(JobId job, String reason) {
     return queue.jobs().cancel(job, false, reason, Timings.DEFAULT_CANCEL_GRACE).stream()
@@ -113,6 +156,15 @@ public final class Holdfast implements AutoCloseable {
 
   public Optional<JobStatus> find(JobId job) {
     return queue.queries().find(job);
+  }
+
+  /**
+   * Waits until the job has ended, on whichever worker, and says how.
+   *
+   * @return empty when it has not ended after this time, or is not there
+   */
+  public Optional<JobStatus> await(JobId job, Duration patience) throws InterruptedException {
+    return AwaitJob.end(queue.queries(), job, patience);
   }
 
   /** The life of a job, with the verbs that are not on this class. */
@@ -151,6 +203,22 @@ public final class Holdfast implements AutoCloseable {
   Holdfast retention(JobRetention policy, ArtifactStore artifacts, Duration first) {
     deleteOldJobs =
         new DeleteOldJobs(queue.maintenance(), policy, artifacts, first, System::nanoTime);
+    return this;
+  }
+
+  /**
+   * From now on {@link #enqueue(Job)}, {@link #enqueue(List)} and {@link #succeed(JobContext,
+   * Object)} join the transaction that the calling thread has, if it has one. For integrations with
+   * frameworks that keep transactions by thread.
+   */
+  public Holdfast joining(CurrentTransaction current) {
+    transaction = current;
+    return this;
+  }
+
+  /** From now on this runs around every enqueue, in place of what did before. */
+  public Holdfast aroundEnqueue(EnqueueMiddleware middleware) {
+    enqueueMiddleware = middleware;
     return this;
   }
 

@@ -18,6 +18,7 @@ import dev.holdfast.worker.config.Healing;
 import dev.holdfast.worker.config.WorkerOptions;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.Kind;
+import dev.holdfast.worker.handler.Middleware;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Metrics;
 import java.nio.file.Path;
@@ -29,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /** Collects what a worker needs, and starts it. */
 public final class WorkerBuilder {
@@ -40,6 +42,7 @@ public final class WorkerBuilder {
   private final List<String> queues;
   private final Map<String, Kind<?>> kinds = new LinkedHashMap<>();
   private final List<JobListener> listeners = new ArrayList<>();
+  private final List<Middleware> middleware = new ArrayList<>();
   private String component;
   private boolean paused;
   private int concurrency = WorkerOptions.DEFAULT_CONCURRENCY;
@@ -51,6 +54,7 @@ public final class WorkerBuilder {
   private Budgets budgets = Budgets.DEFAULT;
   private UnaryOperator<String> redact = Scrubber.knowing(List.of())::scrub;
   private Duration unknownKinds = WorkerOptions.DEFAULT_UNKNOWN_KINDS;
+  private @Nullable Metrics metrics;
   private ArtifactStore artifacts = new FolderStore(DEFAULT_FOLDER);
 
   WorkerBuilder(JobSource source, Codec codec, List<String> queues) {
@@ -171,6 +175,18 @@ public final class WorkerBuilder {
     return this;
   }
 
+  /** Runs around every handler; of several, the one given first is the outermost. */
+  public WorkerBuilder around(Middleware value) {
+    middleware.add(value);
+    return this;
+  }
+
+  /** What the worker counts with, for who watches it from the start; one for each worker. */
+  public WorkerBuilder metrics(Metrics value) {
+    metrics = value;
+    return this;
+  }
+
   /**
    * Throws one exception that says what to do when this worker could not work: it has no handlers,
    * the source cannot be reached within some seconds, the schema is not the right one, or the pool
@@ -200,8 +216,18 @@ public final class WorkerBuilder {
           "no handlers: give this worker one with handle(kind, type, handler) before it starts");
     }
     source.check(queues, listens);
+    List<Kind<?>> wrapped = new ArrayList<>();
+    kinds.values().forEach(kind -> wrapped.add(wrapped(kind)));
     return new Worker(
-        source, options, codec, List.copyOf(kinds.values()), listeners, new Metrics());
+        source, options, codec, wrapped, listeners, metrics == null ? new Metrics() : metrics);
+  }
+
+  private <T> Kind<T> wrapped(Kind<T> kind) {
+    Handler<T> handler = kind.handler();
+    for (Middleware each : middleware.reversed()) {
+      handler = each.applied(handler);
+    }
+    return kind.handler(handler);
   }
 
   private WorkerOptions options() {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 /** Looking and steering. */
 class SteeringTest extends Guide {
   @Test
-  void jobs_are_looked_at_cancelled_and_put_back() {
+  void jobs_are_looked_at_cancelled_and_put_back() throws InterruptedException {
     JobId id = enqueue(Job.of("fails").queue("mail"));
     // region steering
     JobStatus status = holdfast.find(id).orElseThrow(); // state, worker, lease, progress, failure
@@ -73,10 +73,12 @@ class SteeringTest extends Guide {
         .extracting(Attempt::outcome)
         .containsExactly(AttemptOutcome.FAILED);
     // region steering
+    Optional<JobStatus> end = holdfast.await(id, Duration.ofSeconds(10)); // empty: still at work
     JobFilter failed = JobFilter.ALL.states(Set.of(JobState.FAILED)).queue("mail").limit(100);
     List<JobStatus> found = holdfast.queries().list(failed);
     Statistics statistics = holdfast.queries().statistics();
     // endregion
+    assertThat(end).map(JobStatus::state).hasValue(JobState.FAILED);
     assertThat(found).extracting(JobStatus::id).containsExactly(id);
     assertThat(statistics.byState()).containsEntry(JobState.FAILED, 1L);
     assertThat(holdfast.queue().maintenance().retain(JobState.SUCCEEDED, Duration.ofDays(7)))

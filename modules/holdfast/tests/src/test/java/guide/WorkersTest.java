@@ -159,4 +159,26 @@ class WorkersTest extends Guide {
             });
     assertThat(logged).containsExactly("late result of " + id);
   }
+
+  @Test
+  void a_middleware_runs_around_handlers() {
+    JobId id = enqueue(Job.of("render", new Render(false)).queue("around"));
+    WorkerBuilder worker =
+        holdfast
+            .worker("around")
+            .handle("render", Render.class, this::render)
+            // region middleware
+            .around(
+                (context, next) -> {
+                  long start = System.nanoTime();
+                  try {
+                    return next.run();
+                  } finally {
+                    log.info("{} ran for {} ns", context.job().kind(), System.nanoTime() - start);
+                  }
+                });
+    // endregion
+    worker.drain();
+    assertThat(state(id)).isEqualTo(JobState.SUCCEEDED);
+  }
 }

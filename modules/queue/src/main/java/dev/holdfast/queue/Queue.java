@@ -59,6 +59,14 @@ public final class Queue implements AutoCloseable {
       this(connections, observer, RetryDefaults.NONE);
     }
 
+    public Options connections(int value) {
+      return new Options(value, observer, retries);
+    }
+
+    public Options observer(StatementObserver value) {
+      return new Options(connections, value, retries);
+    }
+
     public Options retries(RetryDefaults value) {
       return new Options(connections, observer, value);
     }

@@ -1,8 +1,10 @@
 package dev.holdfast.scenarios;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Markdown;
 import dev.holdfast.testkit.OnlyWithAll;
@@ -22,6 +24,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -107,10 +110,8 @@ class InstalledLibraryTest {
             .env("HOLDFAST_DATABASE_PASSWORD", database.password())
             .run();
     assertThat(migrated.code()).as("%s", migrated).isZero();
-    maven.env(
-        "DATABASE_URL",
-        database.url() + "?user=" + database.user() + "&password=" + database.password());
-    Path shop = copyOfShop();
+    maven.env("DATABASE_URL", urlOf(database));
+    Path shop = copyOf("shop");
 
     List<Shown> ofShop = shown("examples/shop/README.md");
     assertThat(ofShop).hasSize(3).startsWith(shown.getFirst());
@@ -142,6 +143,63 @@ class InstalledLibraryTest {
                 .map(InstalledLibraryTest::withoutWhatDiffers)
                 .toList());
     assertEverythingIsDone(database, 2);
+  }
+
+  private static String urlOf(TestDatabase database) {
+    return database.url() + "?user=" + database.user() + "&password=" + database.password();
+  }
+
+  @Test
+  @OnlyWithAll
+  void an_application_of_spring_boot_builds_tests_and_runs_with_the_starter(TestDatabase databases)
+      throws Exception {
+    List<Shown> shown = shown("examples/spring-shop/README.md");
+    assertThat(shown).hasSize(5);
+    assertThat(shown("docs/guides/spring-boot.md")).containsExactly(shown.getFirst());
+    maven.run(checkout, shown.getFirst().command());
+    assertThat(maven.installed())
+        .contains("holdfast-spring-boot-starter", "holdfast-micrometer", "holdfast")
+        .doesNotContain("holdfast-testkit", "holdfast-server");
+
+    TestDatabase database = databases.empty();
+    maven.env("DATABASE_URL", urlOf(database));
+    Path shop = copyOf("spring-shop");
+    assertThat(maven.run(shop, shown.get(1).command()))
+        .anyMatch(line -> line.contains("Tests run: 3, Failures: 0, Errors: 0, Skipped: 0"));
+
+    List<String> command = new ArrayList<>(List.of(shown.get(2).command().split(" ")));
+    command.set(0, Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("--server.port=0");
+    ProcessBuilder builder = new ProcessBuilder(command).directory(shop.toFile());
+    builder.environment().put("DATABASE_URL", urlOf(database));
+    try (ChildProcess application = ChildProcess.start(builder)) {
+      String port = application.awaitLine("Tomcat started on port (\\d+)", SOON).group(1);
+      assertThat(curl(shown.get(3), port)).contains("\"duplicate\":false");
+      application.awaitLine("mail to ada@example.org", SOON);
+      Awaitility.await()
+          .atMost(SOON)
+          .until(() -> count(database, "holdfast.job WHERE state <> 'SUCCEEDED'") == 0);
+      assertThat(curl(shown.get(4), port)).contains("\"queues\":[", "worker:default:0@");
+      application.signal("TERM");
+      assertThat(application.awaitExit(SOON)).isEqualTo(143);
+      assertThat(application.lines()).anyMatch(line -> line.contains("has stopped"));
+    }
+    assertThat(count(database, "ledger JOIN orders ON id = order_id"))
+        .isEqualTo(count(database, "orders"))
+        .isEqualTo(3);
+  }
+
+  private static long count(TestDatabase database, String from) {
+    return database.count("SELECT count(*) FROM " + from);
+  }
+
+  /** As the document has it, but for the port. */
+  private static String curl(Shown shown, String port) {
+    String command = shown.command().replace("localhost:8080", "127.0.0.1:" + port);
+    try (ChildProcess shell = ChildProcess.command("sh", "-c", command)) {
+      assertThat(shell.awaitExit(SOON)).isZero();
+      return String.join("\n", shell.lines());
+    }
   }
 
   @Test
@@ -214,9 +272,9 @@ class InstalledLibraryTest {
         .replaceAll("\\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\\b", "ID");
   }
 
-  private Path copyOfShop() throws IOException {
-    Path from = ROOT.resolve("examples/shop");
-    Path to = processes.folder().resolve("shop");
+  private Path copyOf(String example) throws IOException {
+    Path from = ROOT.resolve("examples").resolve(example);
+    Path to = processes.folder().resolve(example);
     try (Stream<Path> files = Files.walk(from)) {
       for (Path file : files.filter(file -> !file.startsWith(from.resolve("target"))).toList()) {
         Files.copy(file, to.resolve(from.relativize(file)));

@@ -6,6 +6,7 @@ import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.worker.attempt.AttemptExecutor;
 import dev.holdfast.worker.attempt.AttemptListener;
+import dev.holdfast.worker.attempt.AttemptMdc;
 import dev.holdfast.worker.attempt.AttemptServices;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.handler.Threads;
@@ -77,7 +78,9 @@ final class WorkerAttempts implements AttemptListener {
     services.metrics().time(Metrics.QUEUE_WAIT, job.queueWait());
     try {
       threads.start(
-          kind == null ? Threads.AUTO : kind.threads(), "job-" + job.lease(), () -> run(attempt));
+          kind == null ? Threads.AUTO : kind.threads(),
+          "job-" + job.lease(),
+          () -> AttemptMdc.run(job, () -> run(attempt)));
     } catch (Throwable noThread) {
       slots.remove(attempt);
       throw noThread;

@@ -8,7 +8,8 @@ import java.util.regex.Pattern;
 
 /**
  * The header {@code traceparent} of W3C Trace Context, by which a trace continues from one service
- * to the next. Holdfast adds no span: the worker gets the value that was given at the enqueue.
+ * to the next. The worker gets the value that was given at the enqueue; {@code
+ * holdfast-opentelemetry} makes spans of both.
  */
 public final class Traceparent {
   private static final int LENGTH = 55;

@@ -25,7 +25,12 @@ public abstract class PayloadType<T> {
   }
 
   public static <T> PayloadType<T> of(Class<T> type) {
-    return new OfClass<>(type);
+    return new Known<>(type);
+  }
+
+  /** For types that are known only when the program runs, such as that of a parameter. */
+  public static PayloadType<?> of(Type type) {
+    return new Known<>(type);
   }
 
   public final Type type() {
@@ -37,8 +42,8 @@ public abstract class PayloadType<T> {
     return type instanceof Class<?> named ? named.getSimpleName() : type.getTypeName();
   }
 
-  private static final class OfClass<T> extends PayloadType<T> {
-    OfClass(Class<T> type) {
+  private static final class Known<T> extends PayloadType<T> {
+    Known(Type type) {
       super(type);
     }
   }

@@ -1,5 +1,6 @@
 package dev.holdfast.server.metrics;
 
+import dev.holdfast.micrometer.WorkerMeters;
 import dev.holdfast.queue.jdbc.StatementObserver;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.worker.source.Metrics;
@@ -58,9 +59,9 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
   private final CompositeMeterRegistry all = new CompositeMeterRegistry();
   private final Map<Request, Timer> requests = new ConcurrentHashMap<>();
   private final Map<Verb, Timer> verbs = new ConcurrentHashMap<>();
-  private final WorkerMetrics workers = new WorkerMetrics(prometheus);
+  private final WorkerMeters workers = meters(prometheus);
   // Only of this process: other processes send their counts to StatsD themselves.
-  private @Nullable WorkerMetrics ownWorkers;
+  private @Nullable WorkerMeters ownWorkers;
   private @Nullable QueueDepths depths;
   private @Nullable ProcessMetrics processes;
 
@@ -77,7 +78,7 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
       // Before the first count, since earlier ones would be missing.
       MeterRegistry sender = StatsdSender.to(statsd);
       all.add(sender);
-      ownWorkers = new WorkerMetrics(sender);
+      ownWorkers = meters(sender);
     }
     new JvmMemoryMetrics().bindTo(all);
     new JvmThreadMetrics().bindTo(all);
@@ -86,6 +87,10 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
     for (String callback : new String[] {"started", "heartbeat", "completed", "steps", "step"}) {
       late(callback, 0);
     }
+  }
+
+  private static WorkerMeters meters(MeterRegistry registry) {
+    return new WorkerMeters(registry, "", Set.of());
   }
 
   /** Adds the counts of a worker in this process; those of several are summed up. */

@@ -92,7 +92,7 @@ final class CodeSteps {
 
     CodeStep(StepStatus before, Callable<T> body) {
       this.before = before;
-      this.body = body;
+      this.body = AttemptMdc.carried(body);
     }
 
     @Override

@@ -38,6 +38,11 @@ public record Kind<T>(
     return new Kind<>(name, payload, handler, null, false, List.of(), Threads.AUTO);
   }
 
+  /** The same kind, run by another handler. */
+  public Kind<T> handler(Handler<T> other) {
+    return new Kind<>(name, payload, other, retry, strict, artifacts, threads);
+  }
+
   public Kind<T> retry(RetryPolicy policy) {
     return new Kind<>(name, payload, handler, policy, strict, artifacts, threads);
   }

@@ -1,4 +1,4 @@
-package dev.holdfast.server.metrics;
+package dev.holdfast.micrometer;
 
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
@@ -17,8 +17,11 @@ import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Registers the counts of workers, of this process and of others, as meters. */
-final class WorkerMetrics {
+/**
+ * Registers the counts of workers, of this process and of others, as meters. Names that come up
+ * later are registered when any of the meters is read.
+ */
+public final class WorkerMeters {
   private static final Duration GOOD_FOR = Duration.ofSeconds(1);
   private static final String TOTAL = "_total";
   private static final String SECONDS_COUNT = "_seconds_count";
@@ -26,22 +29,31 @@ final class WorkerMetrics {
   private static final Pattern TAG = Pattern.compile("(\\w+)=\"([^\"]*)\"");
 
   private final MeterRegistry registry;
+  private final String prefix;
+  private final Set<String> elsewhere;
   private final List<Supplier<Map<String, Double>>> sources = new CopyOnWriteArrayList<>();
   private final Set<String> shown = new HashSet<>();
   private Map<String, Double> sums = Map.of();
   private long readAt;
 
-  WorkerMetrics(MeterRegistry registry) {
+  /**
+   * @param prefix of every name, such as {@code "holdfast."}; may be empty
+   * @param elsewhere timers that are not shown, because somebody else measures them
+   */
+  public WorkerMeters(MeterRegistry registry, String prefix, Set<String> elsewhere) {
     this.registry = registry;
+    this.prefix = prefix;
+    this.elsewhere = Set.copyOf(elsewhere);
   }
 
-  synchronized void add(Supplier<Map<String, Double>> source) {
+  /** Adds counts to the sums; a source is read about once a second while somebody asks. */
+  public synchronized void add(Supplier<Map<String, Double>> source) {
     sources.add(source);
     read();
   }
 
   /** Reads the counts again if they are old, and registers meters for new names. */
-  synchronized void refresh() {
+  public synchronized void refresh() {
     if (System.nanoTime() - readAt > GOOD_FOR.toNanos()) {
       read();
     }
@@ -68,19 +80,24 @@ final class WorkerMetrics {
     String tagged = brace < 0 ? "" : full.substring(brace);
     Tags tags = tags(tagged);
     if (name.endsWith(TOTAL)) {
-      FunctionCounter.builder(name, this, figures -> figures.value(full))
+      FunctionCounter.builder(prefix + name, this, figures -> figures.value(full))
           .tags(tags)
           .register(registry);
     } else if (name.endsWith(SECONDS_COUNT)) {
       timer(name.substring(0, name.length() - SECONDS_COUNT.length()), tagged, tags);
     } else if (!name.endsWith(SECONDS_SUM)) {
-      Gauge.builder(name, this, figures -> figures.value(full)).tags(tags).register(registry);
+      Gauge.builder(prefix + name, this, figures -> figures.value(full))
+          .tags(tags)
+          .register(registry);
     }
   }
 
   private void timer(String name, String tagged, Tags tags) {
+    if (elsewhere.contains(name)) {
+      return;
+    }
     FunctionTimer.builder(
-            name,
+            prefix + name,
             this,
             figures -> (long) figures.value(name + SECONDS_COUNT + tagged),
             figures -> figures.value(name + SECONDS_SUM + tagged),

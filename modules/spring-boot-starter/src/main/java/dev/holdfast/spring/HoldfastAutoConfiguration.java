@@ -1,0 +1,123 @@
+package dev.holdfast.spring;
+
+import dev.holdfast.EnqueueMiddleware;
+import dev.holdfast.Holdfast;
+import dev.holdfast.JacksonCodec;
+import dev.holdfast.JobRetention;
+import dev.holdfast.model.value.Codec;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.jdbc.StatementObserver;
+import dev.holdfast.queue.schema.Migrations;
+import dev.holdfast.worker.JobListener;
+import dev.holdfast.worker.artifact.ArtifactStore;
+import dev.holdfast.worker.artifact.FolderStore;
+import dev.holdfast.worker.handler.Middleware;
+import java.nio.file.Path;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.io.ResourceLoader;
+import org.springframework.util.ClassUtils;
+
+/** Holdfast on the data source of the application, and its workers. */
+@AutoConfiguration(
+    // Named, because Spring Boot 4 has it in another package than Spring Boot 3.
+    afterName = {
+      "org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration",
+      "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration"
+    })
+@ConditionalOnProperty(prefix = "holdfast", name = "enabled", matchIfMissing = true)
+@ConditionalOnBean(DataSource.class)
+@EnableConfigurationProperties(HoldfastProperties.class)
+public class HoldfastAutoConfiguration {
+  private static final String FLYWAY = "org.flywaydb.core.Flyway";
+
+  /**
+   * Payloads have the library's own format, and not that of the application's web pages: what is
+   * stored outlives the settings of those.
+   */
+  @Bean
+  @ConditionalOnMissingBean
+  Codec holdfastCodec() {
+    return new JacksonCodec();
+  }
+
+  @Bean(destroyMethod = "close")
+  @ConditionalOnMissingBean
+  Holdfast holdfast(
+      HoldfastProperties properties,
+      ResourceLoader classes,
+      ObjectProvider<DataSource> dataSource,
+      @HoldfastDataSource ObjectProvider<DataSource> marked,
+      Codec codec,
+      ObjectProvider<StatementObserver> observer,
+      ObjectProvider<EnqueueMiddleware> middleware,
+      ObjectProvider<ArtifactStore> artifacts) {
+    DataSource source = SpringTransaction.target(marked.getIfAvailable(dataSource::getObject));
+    if (properties.migrate()) {
+      migrate(source, properties.allowUnsafe(), classes.getClassLoader());
+    }
+    Queue.Options options =
+        new Queue.Options(
+            properties.connections(),
+            observer.getIfAvailable(() -> StatementObserver.NONE),
+            properties.retries().defaults());
+    Holdfast holdfast = Holdfast.on(source, codec, options).joining(new SpringTransaction(source));
+    middleware.orderedStream().reduce(EnqueueMiddleware::around).ifPresent(holdfast::aroundEnqueue);
+    if (properties.check()) {
+      holdfast.queue().check(properties.allowUnsafe());
+    }
+    retain(holdfast, properties, artifacts);
+    return holdfast;
+  }
+
+  private static void migrate(
+      DataSource source, boolean allowUnsafe, @Nullable ClassLoader classes) {
+    if (!ClassUtils.isPresent(FLYWAY, classes)) {
+      throw new IllegalStateException(
+          "holdfast.migrate=true needs Flyway: add org.flywaydb:flyway-database-postgresql, or run"
+              + " 'holdfast migrate' when you deploy");
+    }
+    Migrations.apply(source, allowUnsafe);
+  }
+
+  private static void retain(
+      Holdfast holdfast, HoldfastProperties properties, ObjectProvider<ArtifactStore> artifacts) {
+    JobRetention policy = properties.retention().policy();
+    if (!policy.ages().isEmpty()) {
+      Path folder = properties.worker().folder();
+      holdfast.retention(
+          policy,
+          artifacts.getIfAvailable(
+              () -> new FolderStore(folder == null ? Path.of(".holdfast") : folder)));
+    }
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  HoldfastWorkers holdfastWorkers(
+      Holdfast holdfast,
+      HoldfastProperties properties,
+      ConfigurableListableBeanFactory beans,
+      ObjectProvider<WorkerCustomizer> customizers,
+      ObjectProvider<JobListener> listeners,
+      ObjectProvider<Middleware> middleware,
+      ObjectProvider<ArtifactStore> artifacts) {
+    return new HoldfastWorkers(
+        holdfast,
+        properties,
+        new JobHandlers(beans),
+        new HoldfastWorkers.Extras(
+            customizers.orderedStream().toList(),
+            listeners.orderedStream().toList(),
+            middleware.orderedStream().toList(),
+            artifacts.stream().toList()));
+  }
+}

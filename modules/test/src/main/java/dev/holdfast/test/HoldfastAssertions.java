@@ -1,0 +1,24 @@
+package dev.holdfast.test;
+
+import dev.holdfast.Holdfast;
+
+/**
+ * {@code assertThat(holdfast).enqueued("send-mail").once()}. May be imported beside the {@code
+ * assertThat} of AssertJ.
+ */
+public final class HoldfastAssertions {
+  private final Holdfast holdfast;
+
+  private HoldfastAssertions(Holdfast holdfast) {
+    this.holdfast = holdfast;
+  }
+
+  public static HoldfastAssertions assertThat(Holdfast holdfast) {
+    return new HoldfastAssertions(holdfast);
+  }
+
+  /** The committed jobs of this kind, whatever became of them. */
+  public JobsAssert enqueued(String kind) {
+    return JobsAssert.of(holdfast, kind);
+  }
+}
