@@ -169,7 +169,7 @@ class TestingTest {
 
     assertThat(service.ran).hasSizeBetween(3, 4);
     assertThat(time.now()).isBetween(until, until.plus(Duration.ofMinutes(5)));
-    assertThat(holdfast.admin().schedules().getFirst().nextAt().atOffset(ZoneOffset.UTC))
+    assertThat(holdfast.admin().schedules().getFirst().nextFireAt().atOffset(ZoneOffset.UTC))
         .satisfies(next -> assertThat(next.getDayOfMonth()).isEqualTo(1))
         .satisfies(next -> assertThat(next.toInstant()).isAfter(until));
   }

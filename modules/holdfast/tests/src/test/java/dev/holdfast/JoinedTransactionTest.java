@@ -98,7 +98,7 @@ class JoinedTransactionTest extends LibraryTest {
     inTransaction(
         false,
         () ->
-            assertThatThrownBy(() -> holdfast.enqueue(Job.of("one").after(JobId.next())))
+            assertThatThrownBy(() -> holdfast.enqueue(Job.of("one").dependsOn(JobId.next())))
                 .isInstanceOf(RefusedException.class));
   }
 

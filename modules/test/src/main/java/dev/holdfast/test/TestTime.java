@@ -33,7 +33,7 @@ public final class TestTime {
       SELECT extract(epoch FROM least(
                (SELECT min(run_at) FROM holdfast.job
                  WHERE state IN ('PENDING', 'RETRYING') AND run_at > clock_timestamp()),
-               (SELECT min(next_at) - ? * interval '1 microsecond' FROM holdfast.schedule
+               (SELECT min(next_fire_at) - ? * interval '1 microsecond' FROM holdfast.schedule
                  WHERE paused_at IS NULL)) - clock_timestamp()) * 1000000
       """;
 
@@ -51,7 +51,7 @@ public final class TestTime {
       """;
 
   private static final String SET_NEXT =
-      "UPDATE holdfast.schedule SET next_at = ?, last_at = coalesce(?, last_at) WHERE name = ?";
+      "UPDATE holdfast.schedule SET next_fire_at = ?, last_fired_at = coalesce(?, last_fired_at) WHERE name = ?";
 
   private final Holdfast holdfast;
   private final Maintenance maintenance;
@@ -140,7 +140,7 @@ public final class TestTime {
   /** Each schedule that is due, once; its next time is computed from the one that it was due at. */
   private void fire() {
     for (ScheduleStatus schedule : holdfast.admin().schedules()) {
-      Instant due = schedule.nextAt();
+      Instant due = schedule.nextFireAt();
       if (schedule.pausedAt() == null && !due.isAfter(now())) {
         set(schedule.name(), holdfast.queries().now(), null);
         maintenance.fire();

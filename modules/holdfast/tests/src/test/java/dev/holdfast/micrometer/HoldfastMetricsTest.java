@@ -38,7 +38,7 @@ class HoldfastMetricsTest {
   private Holdfast holdfast;
 
   @BeforeEach
-  void open(TestDatabase database) {
+  protected void open(TestDatabase database) {
     // region setup
     metrics = new HoldfastMetrics(registry);
     holdfast =

@@ -50,7 +50,7 @@ class HoldfastTracingTest {
   private Holdfast holdfast;
 
   @BeforeEach
-  void open(TestDatabase database) {
+  protected void open(TestDatabase database) {
     db = database;
     holdfast = Holdfast.on(database.dataSource());
     // region enqueue
@@ -175,7 +175,7 @@ class HoldfastTracingTest {
 
   @Test
   void a_refused_enqueue_is_an_error_and_a_snooze_is_none() {
-    assertThatThrownBy(() -> holdfast.enqueue(Job.of("inner").after(JobId.next())))
+    assertThatThrownBy(() -> holdfast.enqueue(Job.of("inner").dependsOn(JobId.next())))
         .isInstanceOf(RefusedException.class);
     assertThat(span("enqueue inner").getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
     holdfast.enqueue(Job.of("later"));
