@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.Module;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.ObjectReader;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
@@ -18,14 +19,18 @@ import dev.holdfast.model.value.PayloadType;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
+import java.lang.reflect.Type;
 import java.util.List;
+import java.util.Map;
 import java.util.ServiceLoader;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Records to JSON and back, by Jackson. Fields a handler does not know yet are passed over. */
 public final class JacksonCodec implements Codec {
   private static final String KOTLIN = "com.fasterxml.jackson.module.kotlin.KotlinModule";
 
   private final ObjectMapper mapper;
+  private final Map<Type, ObjectReader> readers = new ConcurrentHashMap<>();
 
   public JacksonCodec() {
     this(
@@ -89,7 +94,7 @@ public final class JacksonCodec implements Codec {
       throw mismatch(type, "it is not a JSON string");
     }
     try {
-      T value = mapper.readValue(json.text(), mapper.constructType(type.type()));
+      T value = reader(type.type()).readValue(json.text());
       if (value == null) {
         throw mismatch(type, "it is null");
       }
@@ -97,6 +102,14 @@ public final class JacksonCodec implements Codec {
     } catch (JsonProcessingException trouble) {
       throw mismatch(type, first(trouble));
     }
+  }
+
+  /** Made once for each type: a worker reads payloads of a few types, again and again. */
+  private ObjectReader reader(Type type) {
+    ObjectReader known = readers.get(type);
+    return known != null
+        ? known
+        : readers.computeIfAbsent(type, made -> mapper.readerFor(mapper.constructType(made)));
   }
 
   /** For those who want to look around in a payload. */

@@ -115,6 +115,11 @@ public final class HttpSource implements JobSource, AutoCloseable {
   }
 
   @Override
+  public int mostAtOnce() {
+    return LeaseRequest.MOST;
+  }
+
+  @Override
   public Claimed claim(String queue, int most, String worker, Duration lease) {
     LeaseRequest request =
         new LeaseRequest(worker, Math.min(most, LeaseRequest.MOST), 0L, lease.toMillis());

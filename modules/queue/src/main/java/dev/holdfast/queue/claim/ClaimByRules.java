@@ -3,6 +3,7 @@ package dev.holdfast.queue.claim;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.queue.claim.RulesLook.Key;
 import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.ClaimableSql;
 import dev.holdfast.queue.sql.TenantSql;
@@ -154,6 +155,7 @@ final class ClaimByRules {
       Turn turn = inTurn(database, request, from, around ? start : Key.FIRST, jobs);
       jobs.addAll(turn.jobs());
       if (turn.next() == null) {
+        lastKey.put(request.queue(), from);
         return new Taken(List.copyOf(jobs), turn.whenEmpty() && jobs.isEmpty(), turn.byRules());
       }
       from = turn.next();
@@ -166,14 +168,18 @@ final class ClaimByRules {
     return new Taken(List.copyOf(jobs), false, true);
   }
 
-  /** A turn that fails must not take along what those before it have claimed. */
+  /**
+   * A turn that comes upon an unreadable job gives nothing, and those before it keep theirs; the
+   * next claim begins with it. Any other failure is for the worker to clear up: it cannot know what
+   * became of this turn, and asks for all that lies under its name.
+   */
   private Turn inTurn(
       Database database, ClaimRequest request, Key from, Key until, List<LeasedJob> before) {
     ClaimRequest rest = request.most(request.most() - before.size());
     try {
       return database.transactBegunByWork("claim", in -> takeInTurn(in, rest, from, until));
-    } catch (RuntimeException trouble) {
-      if (before.isEmpty()) {
+    } catch (DatabaseException trouble) {
+      if (before.isEmpty() || !UnreadableJobs.mayHelp(trouble)) {
         throw trouble;
       }
       return Turn.last(List.of());

@@ -39,13 +39,10 @@ public final class Claimer {
   private static final Duration BEGUN_WITHIN = Duration.ofSeconds(5);
 
   /**
-   * After a claim that found few jobs. Another look would be in the way of these jobs; if one of
-   * them ends before, or there is a notification, that look comes sooner.
+   * After a claim that found fewer jobs than it asked for. Another look would be in the way of
+   * these jobs; if one of them ends before, or there is a notification, that look comes sooner.
    */
   private static final Duration LOOK_AGAIN = Duration.ofMillis(30);
-
-  /** A claim of fewer has probably taken all there was; a source may not give more at once. */
-  private static final int FEW = 50;
 
   private static final Duration UNTIL_WOKEN = Duration.ofSeconds(10);
   private static final Duration DUE = Duration.ofMillis(1);
@@ -66,6 +63,7 @@ public final class Claimer {
   }
 
   private final JobSource source;
+  private final int batch;
   private final LongSupplier nanos;
   private final WorkerOptions options;
   private final Slots slots;
@@ -99,6 +97,7 @@ public final class Claimer {
       LongSupplier nanos) {
     this.nanos = nanos;
     this.source = source;
+    this.batch = Math.min(BATCH, source.mostAtOnce());
     this.options = options;
     this.slots = slots;
     this.metrics = metrics;
@@ -209,10 +208,10 @@ public final class Claimer {
     int queues = makingRoomFor == null ? options.queues().size() : 1;
     for (int i = 0; i < queues && slots.free() > 0 && !closed.get(); i++) {
       String queue = makingRoomFor == null ? nextQueue() : makingRoomFor;
-      int most = Math.min(slots.free(), BATCH);
+      int most = Math.min(slots.free(), batch);
       Claimed answer = claim(queue, most);
       claimed += answer.jobs().size();
-      foundAll &= answer.jobs().size() < Math.min(most, FEW);
+      foundAll &= answer.jobs().size() < most;
       // What is left to do is done first; another queue would only bring more of it.
       makingRoomFor = answer.whenEmpty() ? queue : null;
       if (makingRoomFor != null) {
@@ -245,7 +244,7 @@ public final class Claimer {
     metrics.time(Metrics.CLAIM_TIME, Duration.ofNanos(System.nanoTime() - sentAt));
     claimedAt = nanos.getAsLong();
     enough =
-        answer.jobs().size() == most ? Math.max(1, Math.min(options.concurrency(), BATCH) / 2) : 1;
+        answer.jobs().size() == most ? Math.max(1, Math.min(options.concurrency(), batch) / 2) : 1;
     List<Settlement> unwanted = new ArrayList<>();
     for (LeasedJob job : answer.jobs()) {
       if (!starter.start(job, sentAt)) {

@@ -39,6 +39,11 @@ public interface JobSource {
    */
   default void check(List<String> queues, boolean listens) {}
 
+  /** How many jobs one claim gives at most, so that a worker can tell whether there may be more. */
+  default int mostAtOnce() {
+    return Integer.MAX_VALUE;
+  }
+
   /**
    * Not tried again behind the worker's back: when the answer is lost, the worker asks what lies
    * under its name and gives back what it does not know.

@@ -234,6 +234,36 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   @Test
+  void the_limits_hold_while_claims_go_from_page_to_page_side_by_side() {
+    queue.enqueue(IntStream.range(0, 120).mapToObj(i -> keyed("key-" + i % 6, 2)).toList());
+    watchRunning();
+    AtomicInteger done = new AtomicInteger();
+    Parallel.run(
+        8,
+        i ->
+            () -> {
+              ClaimByRules byRules = new ClaimByRules(2);
+              while (done.get() < 120) {
+                done.addAndGet(finished(claimByRules(byRules, 5)));
+              }
+              return true;
+            });
+    assertThat(mostAtOnce()).isEqualTo(2);
+    assertThat(count(JobState.SUCCEEDED)).isEqualTo(120);
+  }
+
+  @Test
+  void jobs_without_keys_are_claimed_as_usual_once_those_with_keys_are_done() {
+    add(keyed("k", 1));
+    queue.enqueue(jobs(2));
+    assertThat(claim(1)).hasSize(1);
+    assertThat(claim(10)).hasSize(2);
+    queue.enqueue(jobs(300));
+    assertThat(claim(10)).hasSize(10);
+    assertThat(claim(290)).hasSize(290);
+  }
+
+  @Test
   void one_claim_fills_its_places_from_more_keys_than_one_look_covers() {
     ClaimByRules byRules = new ClaimByRules(3);
     queue.enqueue(IntStream.range(0, 20).mapToObj(i -> keyed("k" + i % 10, 1)).toList());

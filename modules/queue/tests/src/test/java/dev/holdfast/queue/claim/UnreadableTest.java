@@ -194,6 +194,23 @@ class UnreadableTest extends QueueFixture {
   }
 
   @Test
+  void an_unreadable_job_takes_away_nothing_that_was_claimed_before_it() {
+    JobId good = add(job().concurrencyKey("a", 1));
+    JobId bad = add(job().concurrencyKey("b", 1));
+    poison(bad, DAMAGED);
+    ClaimByRules byRules = new ClaimByRules(1);
+    ClaimRequest request = new ClaimRequest(QUEUE, 10, WORKER, LEASE, null);
+    assertThat(byRules.take(database(), request).jobs())
+        .extracting(LeasedJob::id)
+        .containsExactly(good);
+    assertThat(state(bad)).isEqualTo(JobState.PENDING);
+    assertThatThrownBy(() -> byRules.take(database(), request))
+        .isInstanceOfSatisfying(
+            DatabaseException.class,
+            trouble -> assertThat(UnreadableJobs.mayHelp(trouble)).isTrue());
+  }
+
+  @Test
   void what_is_not_read_in_time_goes_back_unharmed() {
     JobId job = add(job());
     UnreadableJobs apart = new UnreadableJobs(database(), BACKOFF);

@@ -63,6 +63,19 @@ class QueueNotifierTest extends QueueFixture {
   }
 
   @Test
+  void an_enqueue_rings_once_in_its_own_process() throws Exception {
+    listening.add(opened.notifier().subscribe(List.of(QUEUE, "other"), rings::add));
+    assertThat(List.of(next(), next())).containsExactlyInAnyOrder(QUEUE, "other");
+    for (int i = 0; i < 5; i++) {
+      add(job());
+      assertThat(next()).isEqualTo(QUEUE);
+      // Arrives after the notification of the enqueue, which was no news here.
+      another().jobs().enqueue(job().queue("other"));
+      assertThat(next()).isEqualTo("other");
+    }
+  }
+
+  @Test
   void an_enqueue_in_the_callers_transaction_rings_at_its_commit() throws Exception {
     listenTo("mine", "other");
     try (Connection connection = db.connection()) {

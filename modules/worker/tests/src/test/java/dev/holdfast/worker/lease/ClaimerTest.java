@@ -100,6 +100,18 @@ class ClaimerTest {
   }
 
   @Test
+  void a_source_that_gives_few_jobs_at_once_is_asked_again_at_once() {
+    source.mostAtOnce = 2;
+    source.with(Samples.job(), Samples.job(), Samples.job());
+    Claimer modest =
+        new Claimer(source, options, new Slots(10), metrics, (job, claimedAt) -> start(job));
+    assertThat(modest.runOnce()).isEqualTo(Duration.ZERO);
+    assertThat(started).hasSize(2);
+    assertThat(modest.runOnce()).isEqualTo(Duration.ofMillis(30));
+    assertThat(started).hasSize(3);
+  }
+
+  @Test
   void where_it_found_all_there_was_only_a_settled_job_is_a_reason_to_look_again() {
     source.with(Samples.job());
     claimer.runOnce();

@@ -59,6 +59,7 @@ public final class MemorySource implements JobSource {
   public volatile boolean away;
   public volatile boolean forgetsAnAnswer;
   public volatile long depth;
+  public volatile int mostAtOnce = Integer.MAX_VALUE;
   public volatile @Nullable Duration nextDue;
   public volatile @Nullable String asksForAnEmptyWorker;
   public volatile Map<String, Integer> recovered = Map.of();
@@ -97,6 +98,11 @@ public final class MemorySource implements JobSource {
     if (away) {
       throw new SourceUnavailableException(verb + ": away", new IllegalStateException());
     }
+  }
+
+  @Override
+  public int mostAtOnce() {
+    return mostAtOnce;
   }
 
   @Override
