@@ -63,12 +63,11 @@ def errors_5xx(stage: Stage) -> None:
 @scenario()
 def retry_after(stage: Stage) -> None:
     """After 429 with Retry-After the same call is not sent again before that time."""
-    refused: dict[str, list[float]] = {"lease": [], "end": []}
+    refused: dict[str, list[float]] = {}
 
     def limited(exchange: Exchange) -> Response | None:
-        name = "lease" if exchange.is_lease else "end" if exchange.is_end else None
-        if name is not None:
-            times = refused[name]
+        if exchange.is_lease or exchange.is_end:
+            times = refused.setdefault(exchange.path, [])
             times.append(exchange.at)
             if len(times) <= 2:
                 return Response.problem(429, "rate_limited", **{"Retry-After": "2"})
@@ -77,10 +76,10 @@ def retry_after(stage: Stage) -> None:
     stage.proxy.rule = limited
     stage.worker(concurrency=1)
     stage.expect(stage.enqueue("echo", {"n": 1}), 60, state="SUCCEEDED", attempt=1)
-    for name, times in refused.items():
+    for path, times in refused.items():
         for before, after in itertools.pairwise(times[:3]):
             wait = after - before
-            stage.check(wait >= 1.9, f"a {name} was sent again {wait:.2f} s after 429, not 2 s")
+            stage.check(wait >= 1.9, f"{path} was sent again {wait:.2f} s after 429, not 2 s")
 
 
 @scenario()

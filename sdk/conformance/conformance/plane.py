@@ -24,7 +24,7 @@ from .program import Program
 HEARTBEAT_INTERVAL = 1.0
 # Long enough for a machine that has much else to do.
 LEASE = 10.0
-GRACE = 5.0
+GRACE = 10.0
 TOKEN_TTL = 5.0
 # The server accepts a token for half a minute longer, for clocks that differ.
 OUTLASTS_TOKEN = TOKEN_TTL + 33.0

@@ -93,7 +93,7 @@ class Stage:
         log = self._folder / f"worker-{len(self._workers) + 1}.log"
         worker = WorkerProgram(self._command, env, log)
         self._workers.append(worker)
-        self.until(lambda: "ready" in self._text(log).splitlines(), 60, "the line 'ready'", worker)
+        self.until(lambda: "ready" in self._text(log).splitlines(), 180, "the line 'ready'", worker)
         return worker
 
     def push_worker(self) -> tuple[WorkerProgram, FaultProxy, int]:

@@ -111,8 +111,8 @@ test("a pending job is cancelled at once, one that has ended stays as it is, and
   const { id } = await holdfast.enqueue({ kind: "never", queue: newQueue() });
   assert.deepEqual(await holdfast.cancel(id, "no longer needed"), {
     id,
-    was: "PENDING",
-    answer: "CANCELLED",
+    previousState: "PENDING",
+    outcome: "CANCELLED",
   });
   assert.equal((await holdfast.wait(id)).state, "CANCELLED");
   assert.equal((await holdfast.cancel(id)).outcome, "ALREADY_TERMINAL");

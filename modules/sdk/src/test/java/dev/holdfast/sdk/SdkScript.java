@@ -39,6 +39,7 @@ final class SdkScript {
     Launch.clean(builder.environment());
     builder.environment().put("HOLDFAST_PROGRAM", AssembledProgram.jar().getParent().toString());
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+    builder.environment().put("CONFORMANCE_JAVA_OPTS", AssembledProgram.workerOptions());
     builder.environment().putAll(environment);
     try (ChildProcess process = ChildProcess.start(builder)) {
       int code = process.awaitExit(LIMIT);

@@ -24,7 +24,7 @@ final class SdkServer {
       Map.of(
           "HEARTBEAT_INTERVAL_MS", "1000",
           "HEARTBEAT_TIMEOUT_MS", "10000",
-          "CANCEL_GRACE_PERIOD_MS", "5000",
+          "CANCEL_GRACE_PERIOD_MS", "10000",
           "TOKEN_TTL_SECONDS", "5",
           "HOLDFAST_RETRIES_DELAY", "1s",
           "HOLDFAST_RETRIES_FACTOR", "1",

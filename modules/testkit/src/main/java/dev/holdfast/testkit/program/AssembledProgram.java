@@ -55,7 +55,16 @@ public final class AssembledProgram {
 
   /** Options for the JVM of a server that a script starts: it starts in half the time with them. */
   public static String serverOptions() {
-    List<String> options = new ArrayList<>(ClassCache.SERVER.options());
+    return options(ClassCache.SERVER);
+  }
+
+  /** The same for a worker whose class path begins with the jar of the program. */
+  public static String workerOptions() {
+    return options(ClassCache.WORKER) + " -XX:TieredStopAtLevel=1";
+  }
+
+  private static String options(ClassCache cache) {
+    List<String> options = new ArrayList<>(cache.options());
     options.addAll(QUICK);
     return String.join(" ", options);
   }
