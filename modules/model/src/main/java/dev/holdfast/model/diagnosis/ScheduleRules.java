@@ -20,7 +20,8 @@ final class ScheduleRules implements Rule {
       return Stream.of(
           Finding.of(
                   "schedule_broken",
-                  "schedule '%s' cannot be fired: %s".formatted(schedule.name(), schedule.fireError()),
+                  "schedule '%s' cannot be fired: %s"
+                      .formatted(schedule.name(), schedule.fireError()),
                   "set it again, or remove it; until then it is tried every minute")
               .with(Finding.SCHEDULE, schedule.name())
               .with(Finding.REASON, schedule.fireError()));

@@ -21,8 +21,8 @@ public final class RelatedJobs {
        LIMIT :most
       """;
 
-  private static final Sql DEPENDS_ON = Sql.of(RELATED, "other", "on_job_id", "own", "job_id");
-  private static final Sql DEPENDENTS = Sql.of(RELATED, "other", "job_id", "own", "on_job_id");
+  private static final Sql DEPENDS_ON = Sql.of(RELATED, "other", "depends_on_id", "own", "job_id");
+  private static final Sql DEPENDENTS = Sql.of(RELATED, "other", "job_id", "own", "depends_on_id");
 
   private RelatedJobs() {}
 

@@ -11,6 +11,7 @@ import dev.holdfast.server.RunningServer;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.page.Browser;
 import java.net.URI;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -19,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.openqa.selenium.Keys;
 
 /** Finding jobs and failures on the page, and what is offered to do about problems. */
@@ -206,7 +209,7 @@ class FindPageTest extends InBrowser {
     db.sql(
         """
         INSERT INTO holdfast.attempt (job_id, attempt, outcome, worker_id, started_at, ended_at,
-                                      started_event, failure)
+                                      started_event_number, failure)
         SELECT ?, n, 'FAILED', 'w' || n, now(), now(), n,
                jsonb_build_object('category', 'USER_CODE', 'code', 'X', 'retryable', true,
                                   'message', 'order ' || n || ' broke')
@@ -283,6 +286,34 @@ class FindPageTest extends InBrowser {
     assertThat(queue.at("/rateLimit/periodMs").asLong()).isEqualTo(60_000);
     browser.press("Pause");
     browser.awaitText("Queue work is paused");
+  }
+
+  // ---- for everybody
+
+  @ParameterizedTest
+  @ValueSource(strings = {"light", "dark"})
+  void axe_finds_nothing_serious_in_any_view(String theme) {
+    supervised(HealthStatus.HEALTHY);
+    JobId failed = failed("mail", "no mailbox");
+    JobId first = holdfast.enqueue(Job.of("fetch").queue("other")).id();
+    JobId waiting = holdfast.enqueue(Job.of("load").queue("other").dependsOn(first)).id();
+    client.put("/v1/schedules/nightly", Map.of("cron", "0 3 * * *", "kind", "report"), null).ok();
+    holdfast.admin().pause("other");
+    open("");
+    browser.script("document.documentElement.dataset.theme = arguments[0]", theme);
+    List<String> views = new ArrayList<>(List.of(PAGES));
+    views.addAll(List.of("#/queues/other", "#/jobs/" + failed, "#/jobs/" + waiting));
+    views.add("#/jobs/" + failed + "?tab=data");
+    views.add("#/jobs/" + failed + "?tab=events");
+    for (String view : views) {
+      browser.go(view);
+      browser.awaitElement("main h1");
+      browser.awaitNoText("Loading …");
+      assertThat(Axe.violations(browser)).as(view).isEmpty();
+    }
+    browser.type("body", "?");
+    browser.awaitElement("dialog[open]");
+    assertThat(Axe.violations(browser)).as("shortcuts").isEmpty();
   }
 
   // ---- keys and times
