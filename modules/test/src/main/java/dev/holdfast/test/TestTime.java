@@ -15,6 +15,7 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TestTime {
   private static final int MOST_STEPS = 10_000;
+  private static final Duration NEVER = Duration.ofSeconds(Long.MAX_VALUE);
 
   private static final String UNTIL_NEXT =
       """
@@ -94,8 +96,8 @@ public final class TestTime {
     drain.run();
     Duration left = by;
     for (int steps = 0; ; steps++) {
-      Duration next = untilNext();
-      if (next == null || next.compareTo(left) > 0) {
+      Duration next = untilNext().orElse(NEVER);
+      if (next.compareTo(left) > 0) {
         break;
       }
       if (steps == MOST_STEPS) {
@@ -111,8 +113,8 @@ public final class TestTime {
     pass(left);
   }
 
-  /** Until the next job or schedule is due; null when none is waited for. */
-  private @Nullable Duration untilNext() {
+  /** Until the next job or schedule is due; empty when none is waited for. */
+  private Optional<Duration> untilNext() {
     return ask(
         UNTIL_NEXT,
         statement -> {
@@ -120,7 +122,9 @@ public final class TestTime {
           try (ResultSet row = statement.executeQuery()) {
             row.next();
             long micros = row.getLong(1);
-            return row.wasNull() ? null : Duration.ofNanos(Math.max(0, micros) * 1_000);
+            return row.wasNull()
+                ? Optional.empty()
+                : Optional.of(Duration.ofNanos(Math.max(0, micros) * 1_000));
           }
         });
   }
@@ -167,11 +171,11 @@ public final class TestTime {
     return time.toNanos() / 1_000;
   }
 
-  private interface Question<T extends @Nullable Object> {
+  private interface Question<T> {
     T on(PreparedStatement statement) throws SQLException;
   }
 
-  private <T extends @Nullable Object> T ask(String sql, Question<T> question) {
+  private <T> T ask(String sql, Question<T> question) {
     try (Connection connection = holdfast.dataSource().getConnection();
         PreparedStatement statement = connection.prepareStatement(sql)) {
       T answer = question.on(statement);

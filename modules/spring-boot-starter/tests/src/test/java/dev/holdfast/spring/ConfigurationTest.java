@@ -29,6 +29,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.config.YamlPropertiesFactoryBean;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -69,15 +70,22 @@ class ConfigurationTest {
   }
 
   @Configuration
-  static class Waiting {
+  static class Waiting implements DisposableBean {
     final CountDownLatch begun = new CountDownLatch(1);
     final CountDownLatch goOn = new CountDownLatch(1);
+    private final CountDownLatch destroyed = new CountDownLatch(1);
 
     @JobHandler("wait")
     String await() throws InterruptedException {
       begun.countDown();
       goOn.await();
-      return "waited";
+      // Long enough for an application that does not wait for this handler to end.
+      return destroyed.await(1, TimeUnit.SECONDS) ? "without its beans" : "in good order";
+    }
+
+    @Override
+    public void destroy() {
+      destroyed.countDown();
     }
 
     @JobHandler("tick")
@@ -127,8 +135,10 @@ class ConfigurationTest {
             });
     assertThat(
             database.queryOne(
-                String.class, "SELECT state FROM holdfast.job WHERE id = ?", id[0].value()))
-        .isEqualTo("SUCCEEDED");
+                String.class,
+                "SELECT result #>> '{}' FROM holdfast.job WHERE id = ?",
+                id[0].value()))
+        .isEqualTo("in good order");
   }
 
   @Test
