@@ -15,7 +15,8 @@ class ChaosRunTest {
 
   private Result run(Duration faulty, long seed, List<String> only) throws Exception {
     Path json = folder.resolve("chaos.json");
-    Result result = new ChaosRun(new Options(faulty, seed, 20_000, only, json), System.out::println).run();
+    Result result =
+        new ChaosRun(new Options(faulty, seed, 20_000, only, json), System.out::println).run();
     assertThat(json).isNotEmptyFile();
     return result;
   }

@@ -40,7 +40,8 @@ class DocumentsTest {
 
   static List<String> documents() throws IOException {
     var wanted =
-        FileSystems.getDefault().getPathMatcher("glob:{*.md,docs/**.md,examples/*/*.md,sdk/*/*.md}");
+        FileSystems.getDefault()
+            .getPathMatcher("glob:{*.md,docs/**.md,examples/*/*.md,sdk/*/*.md}");
     List<String> names = new ArrayList<>();
     for (String top : List.of("", "docs", "examples", "sdk")) {
       try (Stream<Path> files = Files.walk(CHECKOUT.resolve(top), DEPTHS.getOrDefault(top, 9))) {

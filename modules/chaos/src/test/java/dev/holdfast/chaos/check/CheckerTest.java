@@ -113,11 +113,12 @@ class CheckerTest {
   void a_cancel_that_was_answered_and_did_not_happen_is_found() throws Exception {
     JobId job = enqueue("plain");
     Ledger ledger = new Ledger();
-    ledger.cancelled(
-        new Cancellation(job, JobState.PENDING, Cancellation.Outcome.CANCELLED));
+    ledger.cancelled(new Cancellation(job, JobState.PENDING, Cancellation.Outcome.CANCELLED));
     assertThat(violations("a cancel is answered truthfully", ledger)).hasSize(1);
     database.execute(
-        "UPDATE holdfast.job SET state = 'CANCELLED', finished_at = now() WHERE id = '" + job + "'");
+        "UPDATE holdfast.job SET state = 'CANCELLED', finished_at = now() WHERE id = '"
+            + job
+            + "'");
     assertThat(violations("a cancel is answered truthfully", ledger)).isEmpty();
   }
 

@@ -14,7 +14,9 @@ class NemesisTest {
   @Test
   void one_seed_gives_one_schedule_and_another_seed_another() {
     List<Fault> faults = Faults.all();
-    assertThat(schedule(faults, 7)).isEqualTo(schedule(faults, 7)).isNotEqualTo(schedule(faults, 8));
+    assertThat(schedule(faults, 7))
+        .isEqualTo(schedule(faults, 7))
+        .isNotEqualTo(schedule(faults, 8));
   }
 
   @Test

@@ -28,15 +28,16 @@ final class JobRules implements Rule {
   private static Finding unhandled(UnhandledKind kind) {
     String which = " of kind '%s' in queue '%s'".formatted(kind.kind(), kind.queue());
     return Finding.counting(
-        "kind_unhandled",
-        "",
-        kind.jobs(),
-        which + " waits and no worker handles it",
-        which + " wait and no worker handles it",
-        "start a worker of this queue with a handler for the kind, or cancel them with"
-            + " 'holdfast jobs cancel --kind %s --queue %s'".formatted(kind.kind(), kind.queue()),
-        "start a worker of this queue with a handler for the kind, or cancel them with POST"
-            + " /v1/jobs/cancel")
+            "kind_unhandled",
+            "",
+            kind.jobs(),
+            which + " waits and no worker handles it",
+            which + " wait and no worker handles it",
+            "start a worker of this queue with a handler for the kind, or cancel them with"
+                + " 'holdfast jobs cancel --kind %s --queue %s'"
+                    .formatted(kind.kind(), kind.queue()),
+            "start a worker of this queue with a handler for the kind, or cancel them with POST"
+                + " /v1/jobs/cancel")
         .with(Finding.QUEUE, kind.queue())
         .with("kind", kind.kind());
   }

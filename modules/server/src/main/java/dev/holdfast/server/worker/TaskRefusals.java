@@ -122,9 +122,7 @@ public final class TaskRefusals {
       case FAILED, SNOOZED -> failure == null ? "the attempt has ended already" : why(failure);
       case CRASHED -> TIMED_OUT;
       case RELEASED ->
-          failure == null
-              ? "the attempt was released and the task requeued"
-              : TIMED_OUT;
+          failure == null ? "the attempt was released and the task requeued" : TIMED_OUT;
       case CANCELLED -> "the task was cancelled";
       case RUNNING, SUCCEEDED -> "the attempt has ended already";
     };

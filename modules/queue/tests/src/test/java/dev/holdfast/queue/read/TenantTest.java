@@ -254,7 +254,8 @@ class TenantTest extends QueueFixture {
     expire(addAndClaim(of("other")));
     assertThat(queries.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 0, 1, List.of()));
     assertThat(queries.warnings("acme", Duration.ZERO)).isEqualTo(new Warnings(1, 0, 0, List.of()));
-    assertThat(queries.warnings(null, Duration.ofDays(1))).isEqualTo(new Warnings(1, 0, 0, List.of()));
+    assertThat(queries.warnings(null, Duration.ofDays(1)))
+        .isEqualTo(new Warnings(1, 0, 0, List.of()));
   }
 
   @Test
