@@ -1,5 +1,11 @@
 package dev.holdfast.testkit;
 
+import dev.holdfast.testkit.proxy.ClientMessages;
+import dev.holdfast.testkit.proxy.Gate;
+import dev.holdfast.testkit.proxy.HttpRequests;
+import dev.holdfast.testkit.proxy.LostReplies;
+import dev.holdfast.testkit.proxy.ProxyConnection;
+import dev.holdfast.testkit.proxy.Requests;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;

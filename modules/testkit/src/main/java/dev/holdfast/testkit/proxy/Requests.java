@@ -1,9 +1,9 @@
-package dev.holdfast.testkit;
+package dev.holdfast.testkit.proxy;
 
 import java.util.List;
 
 /** Reads along what a client sends on one connection. */
-interface Requests {
+public interface Requests {
   /** What these bytes ask of the server. */
   List<String> add(byte[] chunk, int length);
 }

@@ -1,4 +1,4 @@
-package dev.holdfast.testkit;
+package dev.holdfast.testkit.proxy;
 
 import java.util.Optional;
 import java.util.Queue;
@@ -8,33 +8,33 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** The answers that are to be lost, each exactly once, on whichever connection asks first. */
-final class LostReplies {
+public final class LostReplies {
   private record Armed(String text, CountDownLatch lost) {}
 
   private final Queue<Armed> armed = new ConcurrentLinkedQueue<>();
 
-  CountDownLatch arm(String text) {
+  public CountDownLatch arm(String text) {
     CountDownLatch lost = new CountDownLatch(1);
     armed.add(new Armed(text, lost));
     return lost;
   }
 
-  Watch watch(Requests requests) {
+  public Watch watch(Requests requests) {
     return new Watch(requests);
   }
 
   /** Follows one connection. */
-  final class Watch {
+  public final class Watch {
     private final Requests requests;
     private final AtomicReference<@Nullable Armed> due = new AtomicReference<>();
     private volatile boolean answered;
 
-    Watch(Requests requests) {
+    public Watch(Requests requests) {
       this.requests = requests;
     }
 
     /** Called before the bytes are forwarded, hence before the server can answer them. */
-    void request(byte[] chunk, int length) {
+    public void request(byte[] chunk, int length) {
       for (String executed : requests.add(chunk, length)) {
         Optional<Armed> match =
             armed.stream().filter(candidate -> executed.contains(candidate.text())).findFirst();
@@ -47,12 +47,12 @@ final class LostReplies {
     }
 
     /** Called when the server has answered. */
-    boolean losesReply() {
+    public boolean losesReply() {
       answered = due.get() != null;
       return answered;
     }
 
-    void connectionEnded() {
+    public void connectionEnded() {
       Armed candidate = due.get();
       if (candidate != null && answered) {
         candidate.lost().countDown();

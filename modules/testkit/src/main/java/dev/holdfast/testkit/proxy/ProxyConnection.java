@@ -1,4 +1,4 @@
-package dev.holdfast.testkit;
+package dev.holdfast.testkit.proxy;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -7,7 +7,7 @@ import java.net.Socket;
 import java.util.function.Consumer;
 
 /** One client's way to the server and back. */
-final class ProxyConnection {
+public final class ProxyConnection {
   private static final int CHUNK = 64 * 1024;
 
   private final Socket client;
@@ -16,7 +16,7 @@ final class ProxyConnection {
   private final LostReplies.Watch watch;
   private final Consumer<ProxyConnection> ended;
 
-  ProxyConnection(
+  public ProxyConnection(
       Socket client,
       Socket server,
       Gate gate,
@@ -29,14 +29,14 @@ final class ProxyConnection {
     this.ended = ended;
   }
 
-  void start() {
+  public void start() {
     Thread.ofVirtual().name("fault-proxy-there").start(() -> pump(client, server, this::request));
     Thread.ofVirtual().name("fault-proxy-back").start(() -> pump(server, client, this::reply));
   }
 
   private interface Inspection {
     /** False ends the connection instead of forwarding. */
-    boolean forward(byte[] chunk, int length);
+    public boolean forward(byte[] chunk, int length);
   }
 
   private boolean request(byte[] chunk, int length) {
@@ -68,14 +68,14 @@ final class ProxyConnection {
     }
   }
 
-  void reset() {
+  public void reset() {
     reset(client);
     reset(server);
     ended.accept(this);
     watch.connectionEnded();
   }
 
-  static void reset(Socket socket) {
+  public static void reset(Socket socket) {
     try {
       // With no time to linger the close is a reset, which the other side notices at once.
       socket.setSoLinger(true, 0);

@@ -1,19 +1,19 @@
-package dev.holdfast.testkit;
+package dev.holdfast.testkit.proxy;
 
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** Lets everyone through while it is open. */
-final class Gate {
+public final class Gate {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition opened = lock.newCondition();
   private boolean shut;
 
-  void shut() {
+  public void shut() {
     set(true);
   }
 
-  void open() {
+  public void open() {
     set(false);
   }
 
@@ -27,7 +27,7 @@ final class Gate {
     }
   }
 
-  void pass() {
+  public void pass() {
     lock.lock();
     try {
       while (shut) {

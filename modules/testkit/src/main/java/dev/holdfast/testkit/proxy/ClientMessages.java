@@ -1,4 +1,4 @@
-package dev.holdfast.testkit;
+package dev.holdfast.testkit.proxy;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
@@ -12,7 +12,7 @@ import java.util.Map;
  * Reads along what a client sends to PostgreSQL and tells which statements it has executed. Looking
  * for the text alone is not enough: the driver prepares even COMMIT and later sends only its name.
  */
-final class ClientMessages implements Requests {
+public final class ClientMessages implements Requests {
   private static final int SSL_REQUEST = 80_877_103;
   private static final int GSS_REQUEST = 80_877_104;
 
