@@ -39,9 +39,8 @@ class DocumentsTest {
   }
 
   static List<String> documents() throws IOException {
-    var wanted =
-        FileSystems.getDefault()
-            .getPathMatcher("glob:{*.md,docs/**.md,examples/*/*.md,sdk/*/*.md}");
+    String markdown = "glob:{*.md,docs/**.md,examples/*/*.md,sdk/*/*.md}";
+    var wanted = FileSystems.getDefault().getPathMatcher(markdown);
     List<String> names = new ArrayList<>();
     for (String top : List.of("", "docs", "examples", "sdk")) {
       try (Stream<Path> files = Files.walk(CHECKOUT.resolve(top), DEPTHS.getOrDefault(top, 9))) {
