@@ -551,8 +551,8 @@ class CommandsTest {
         .asString()
         .contains("nightly", "broken: its time zone 'Moon' is not known here");
     assertThat(run("schedules", "list", "--json")).isZero();
-    assertThat(json().get(0).get("broken").asText()).contains("Moon");
-    assertThat(json().get(1).get("broken").isNull()).isTrue();
+    assertThat(json().get(0).get("fireError").asText()).contains("Moon");
+    assertThat(json().get(1).get("fireError").isNull()).isTrue();
     assertThat(run("health", "--json")).isEqualTo(ExitCode.NOT_HEALTHY);
     assertThat(said()).contains("schedule_broken").contains("nightly");
     assertThat(run("schedules", "remove", "nightly")).isZero();

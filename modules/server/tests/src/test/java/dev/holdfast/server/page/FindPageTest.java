@@ -11,6 +11,7 @@ import dev.holdfast.server.RunningServer;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.page.Browser;
 import java.net.URI;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -331,6 +332,15 @@ class FindPageTest extends InBrowser {
       browser.awaitElement("main h1");
       browser.awaitNoText("Loading …");
       assertThat(Axe.violations(browser)).as(view).isEmpty();
+      for (int width : new int[] {1400, 400}) {
+        browser.width(width);
+        browser.picture(
+            Path.of(
+                "target",
+                "pictures",
+                "%02d-%s-%d.png".formatted(views.indexOf(view), theme, width)));
+        assertThat(browser.overflow()).as("%s at %d", view, width).isLessThanOrEqualTo(0);
+      }
     }
     browser.type("body", "?");
     browser.awaitElement("dialog[open]");
