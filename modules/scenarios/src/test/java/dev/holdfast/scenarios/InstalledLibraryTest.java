@@ -190,7 +190,7 @@ class InstalledLibraryTest {
     }
     assertThat(count(database, "ledger JOIN orders ON id = order_id"))
         .isEqualTo(count(database, "orders"))
-        .isEqualTo(3);
+        .isEqualTo(1);
   }
 
   private static long count(TestDatabase database, String from) {

@@ -6,6 +6,7 @@ import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.client.operate.JobOperator;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.CancellationResource;
 import dev.holdfast.model.job.Cancellation;
@@ -79,7 +80,7 @@ final class JobsCancelCommand implements Callable<Integer> {
             if (dryRun) {
               counts[0] += page.size();
             } else {
-              Operator.CancelledCounts some = operator.cancelAll(page, cascade, reason);
+              JobOperator.CancelledCounts some = operator.cancelAll(page, cascade, reason);
               counts[0] += some.cancelled();
               counts[1] += some.requested() + some.alreadyRequested();
             }

@@ -37,12 +37,13 @@ public final class ClientWatch implements Supplier<byte[]> {
       ahead = bytes;
       Thread.ofVirtual().name("holdfast-client-watch").start(() -> readAhead(from, bytes));
     }
-    ahead.whenComplete(
-        (bytes, end) -> {
-          if (end != null) {
-            action.run();
-          }
-        });
+    var unused =
+        ahead.whenComplete(
+            (bytes, end) -> {
+              if (end != null) {
+                action.run();
+              }
+            });
   }
 
   /** Whether the client is known to be gone; of a client that was never watched it is not. */
