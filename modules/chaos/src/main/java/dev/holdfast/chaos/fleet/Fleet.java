@@ -165,7 +165,10 @@ public final class Fleet implements AutoCloseable {
     List<ChildProcess> alive =
         members.stream().filter(Member::isAlive).map(Member::process).toList();
     alive.forEach(process -> process.signal("TERM"));
-    return alive.stream().filter(process -> !ended(process)).map(ChildProcess::toString).toList();
+    return alive.stream()
+        .filter(process -> !ended(process))
+        .map(process -> "process " + process.pid())
+        .toList();
   }
 
   private static boolean ended(ChildProcess process) {

@@ -36,7 +36,7 @@ public final class ProxyConnection {
 
   private interface Inspection {
     /** False ends the connection instead of forwarding. */
-    public boolean forward(byte[] chunk, int length);
+    boolean forward(byte[] chunk, int length);
   }
 
   private boolean request(byte[] chunk, int length) {
