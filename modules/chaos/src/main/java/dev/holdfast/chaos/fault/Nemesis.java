@@ -58,7 +58,7 @@ public final class Nemesis implements AutoCloseable {
     for (Entry entry : schedule) {
       long wait = entry.at().toNanos() - (System.nanoTime() - start);
       TimeUnit.NANOSECONDS.sleep(wait);
-      threads.submit(() -> strike(entry));
+      threads.execute(() -> strike(entry));
     }
     close();
   }
