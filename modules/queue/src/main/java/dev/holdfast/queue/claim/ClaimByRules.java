@@ -2,6 +2,7 @@ package dev.holdfast.queue.claim;
 
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.BatchSql;
 import dev.holdfast.queue.sql.ClaimableSql;
 import dev.holdfast.queue.sql.TenantSql;
 import java.sql.Connection;
@@ -161,7 +162,7 @@ final class ClaimByRules {
                    SELECT j.ctid, j.priority, j.run_at, j.id
                      FROM holdfast.job j
                     WHERE j.queue = :queue AND j.priority = lane.priority
-                      AND ${withoutRules} AND ${tenant}
+                      AND ${withoutRules} AND ${tenant} AND ${inNoBatch}
                       AND j.run_at <= statement_timestamp()
                     ORDER BY j.run_at, j.id
                     LIMIT :most
@@ -193,6 +194,8 @@ final class ClaimByRules {
               ROOM,
               "withoutRules",
               ClaimableSql.isWithoutRules("j"),
+              "inNoBatch",
+              BatchSql.isInNoBatch("j"),
               "tenant",
               TenantSql.isOf("j")));
 
