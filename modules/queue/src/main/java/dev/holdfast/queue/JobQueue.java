@@ -231,7 +231,7 @@ public final class JobQueue {
     Lease lease = settlement.lease();
     // Others see the job run, for as long as the caller's transaction takes. Not on the caller's
     // connection, and not beside a snapshot that would take the write for a conflict.
-    if (batches.claimOf(lease) != null
+    if (batches.find(lease) != null
         && connection.getTransactionIsolation() == Connection.TRANSACTION_READ_COMMITTED) {
       heartbeats.run("succeed", own -> WriteOut.unlocked(own, List.of(lease)));
     }

@@ -24,13 +24,21 @@ public final class BatchClaims {
   /** By then heartbeats and sweeps have written out what was not settled. */
   private static final Duration KEPT = Duration.ofMinutes(1);
 
+  /**
+   * Where a job is.
+   *
+   * @param claim its batch claim
+   * @param place of its row, for as long as that is not written: the ctid
+   */
+  public record Member(long claim, String place) {}
+
   private static final class Batch {
     private final long claim;
-    private final List<JobId> jobs;
+    private final Map<JobId, String> jobs;
     private final long claimedAt;
     private int left;
 
-    Batch(long claim, List<JobId> jobs, long claimedAt) {
+    Batch(long claim, Map<JobId, String> jobs, long claimedAt) {
       this.claim = claim;
       this.jobs = jobs;
       this.claimedAt = claimedAt;
@@ -51,22 +59,26 @@ public final class BatchClaims {
     this.nanos = nanos;
   }
 
-  public void claimed(long claim, List<JobId> jobs) {
+  /**
+   * @param jobs the places of their rows
+   */
+  public void claimed(long claim, Map<JobId, String> jobs) {
     Batch batch = new Batch(claim, jobs, nanos.getAsLong());
-    jobs.forEach(job -> batches.put(job, batch));
+    jobs.keySet().forEach(job -> batches.put(job, batch));
     synchronized (this) {
       inOrder.add(batch);
       while (batch.claimedAt - inOrder.element().claimedAt > KEPT.toNanos()) {
         Batch old = inOrder.remove();
-        old.jobs.forEach(job -> batches.remove(job, old));
+        old.jobs.keySet().forEach(job -> batches.remove(job, old));
       }
     }
   }
 
-  /** The claim that a job was handed out by; null when it was claimed row by row, or long ago. */
-  public @Nullable Long claimOf(Lease lease) {
+  /** Null for a job that was claimed row by row, or long ago. */
+  public @Nullable Member find(Lease lease) {
     Batch batch = lease.attempt() == ATTEMPT ? batches.get(lease.job()) : null;
-    return batch == null ? null : batch.claim;
+    String place = batch == null ? null : batch.jobs.get(lease.job());
+    return place == null ? null : new Member(batch.claim, place);
   }
 
   /** These are written, and the transaction that did it has committed. */

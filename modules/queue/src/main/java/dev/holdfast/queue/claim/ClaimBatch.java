@@ -15,7 +15,6 @@ import dev.holdfast.queue.sql.ClaimableSql;
 import dev.holdfast.queue.sql.TenantSql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -158,12 +157,12 @@ final class ClaimBatch {
                     .set("most", request.most())
                     .set("from", Claim.floors(connection, from))
                     .listAfterLock(Picked::read));
-    List<JobId> inBatch = new ArrayList<>(picked.size());
+    Map<JobId, String> inBatch = new HashMap<>();
     Long claim = null;
     for (Picked each : picked) {
       if (each.claim() != null) {
         claim = each.claim();
-        inBatch.add(each.lease().job());
+        inBatch.put(each.lease().job(), each.place());
       }
     }
     if (claim != null) {

@@ -15,6 +15,7 @@ import dev.holdfast.queue.report.Log;
 import dev.holdfast.queue.report.Steps;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -140,11 +141,19 @@ public final class Settle {
 
   private Set<Lease> succeeded(Connection connection, List<Settlement.Succeed> settlements)
       throws SQLException {
-    List<Settlement.Succeed> inBatches =
-        settlements.stream().filter(s -> batches.claimOf(s.lease()) != null).toList();
     Set<Lease> settled = new HashSet<>();
-    if (!inBatches.isEmpty()) {
-      settled.addAll(SucceedBatch.all(connection, batches, inBatches, batches.takeSettled()));
+    Map<Long, List<SucceedBatch.Row>> inBatches = new LinkedHashMap<>();
+    for (Settlement.Succeed settlement : settlements) {
+      BatchClaims.Member member = batches.find(settlement.lease());
+      if (member != null) {
+        inBatches
+            .computeIfAbsent(member.claim(), claim -> new ArrayList<>())
+            .add(new SucceedBatch.Row(settlement, member.place()));
+      }
+    }
+    for (Map.Entry<Long, List<SucceedBatch.Row>> batch : inBatches.entrySet()) {
+      settled.addAll(
+          SucceedBatch.all(connection, batch.getKey(), batch.getValue(), batches.takeSettled()));
     }
     List<Settlement.Succeed> others =
         settlements.stream().filter(s -> !settled.contains(s.lease())).toList();

@@ -79,7 +79,7 @@ public final class Succeed {
           """);
 
   // Of two attempts at one job the later one counts, and it is the one the bucket leads to.
-  static final Comparator<Settlement> ORDER =
+  private static final Comparator<Settlement> ORDER =
       Comparator.comparing((Settlement settlement) -> settlement.lease().job())
           .thenComparingInt(settlement -> settlement.lease().attempt());
 
