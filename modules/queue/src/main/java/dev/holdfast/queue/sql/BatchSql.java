@@ -56,10 +56,14 @@ public final class BatchSql {
     return SHARED.formatted(queue);
   }
 
-  /** Of a PENDING job of {@code :queue}: no claim has it in its batch. */
+  /** Of a PENDING job of {@code :queue}: no claim has it in its batch, or it came back from there. */
   public static String isInNoBatch(String job) {
-    return job
-        + ".id NOT IN (SELECT unnest(c.job_ids) FROM holdfast.claim c WHERE c.queue = :queue)";
+    return """
+        (%1$s.attempt > 0 OR %1$s.id NOT IN (
+           SELECT unnest(c.job_ids) FROM holdfast.claim c WHERE c.queue = :queue))
+        """
+        .formatted(job)
+        .strip();
   }
 
   /** Of a job that a claim has in its batch: it was not written since. */

@@ -267,6 +267,16 @@ class BatchClaimTest extends QueueFixture {
   }
 
   @Test
+  void a_job_that_comes_back_from_a_batch_can_be_claimed_while_the_others_run() {
+    List<Lease> leases = batch(3);
+    worker.settle(new Settlement.Release(leases.get(0), false));
+    worker.settle(new Settlement.Release(leases.get(1), false));
+    assertThat(inBatch(1)).hasSize(1).first().extracting(Lease::attempt).isEqualTo(2);
+    assertThat(claim(5)).hasSize(1).first().extracting(job -> job.lease().attempt()).isEqualTo(2);
+    assertThat(rows("PENDING", 0)).isEqualTo(1);
+  }
+
+  @Test
   void a_claim_that_is_deleted_takes_no_unsettled_job_along() {
     List<Lease> leases = batch(2);
     worker.settle(succeed(leases.get(0)));
