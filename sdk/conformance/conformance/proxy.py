@@ -49,7 +49,7 @@ class Exchange:
 
     @property
     def is_heartbeat(self) -> bool:
-        return self.path.endswith("/heartbeat") or "/leases/signals" in self.path
+        return self.path.endswith("/heartbeat") or "/leases/commands" in self.path
 
     @property
     def is_end(self) -> bool:

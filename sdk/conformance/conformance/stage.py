@@ -111,7 +111,7 @@ class Stage:
         return str(self.plane.call("POST", "/v1/jobs", job)["id"])
 
     def job(self, id_: str) -> dict[str, Any]:
-        return dict(self.plane.call("GET", f"/v1/jobs/{id_}?with=attempts,events"))
+        return dict(self.plane.call("GET", f"/v1/jobs/{id_}?include=attempts,events"))
 
     def ended(self, id_: str, patience: float = 40.0) -> dict[str, Any]:
         """The job once it has ended."""

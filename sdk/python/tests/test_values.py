@@ -46,7 +46,7 @@ def test_times_are_read_with_any_number_of_digits(text: str, microseconds: int) 
 
 def test_a_job_is_written_in_the_names_and_units_of_the_api() -> None:
     at = datetime(2030, 1, 1, 3, tzinfo=timezone.utc)
-    job = Job(kind="k", payload=None, delay=1.5, run_at=at, max_attempts=5, after=("a", "b"))
+    job = Job(kind="k", payload=None, delay=1.5, run_at=at, max_attempts=5, depends_on=("a", "b"))
     assert job.to_json() == {
         "kind": "k",
         "payload": None,
@@ -54,7 +54,7 @@ def test_a_job_is_written_in_the_names_and_units_of_the_api() -> None:
         "delayMs": 1500,
         "runAt": "2030-01-01T03:00:00+00:00",
         "maxAttempts": 5,
-        "after": ["a", "b"],
+        "dependsOn": ["a", "b"],
     }
 
 

@@ -11,7 +11,7 @@ const SLACK_MS = 10_000;
 
 interface Claimed {
   tasks: Envelope[];
-  nextDueMs?: number | null;
+  nextDueInMs?: number | null;
 }
 
 export interface ClaimerSettings {
@@ -90,7 +90,7 @@ export class Claimer {
       const answers = await this.claims(queues[this.turn++ % queues.length] as string, room);
       for (const answer of answers) {
         claimed += answer.tasks.length;
-        waitMs = Math.min(waitMs, (answer.nextDueMs ?? Infinity) + 1);
+        waitMs = Math.min(waitMs, (answer.nextDueInMs ?? Infinity) + 1);
       }
     }
     if (claimed === 0 && !this.isStopping()) {

@@ -121,7 +121,7 @@ export class Holdfast {
       return jobs.find((one) => one.id === id) ?? (jobs[0] as Cancellation);
     } catch (trouble) {
       if (trouble instanceof RefusedError && trouble.code === "job_already_terminal") {
-        return { id, answer: "ALREADY_TERMINAL" };
+        return { id, outcome: "ALREADY_TERMINAL" };
       }
       throw trouble;
     }

@@ -13,7 +13,7 @@ const MOST_LEASES = 1_000;
 const TIMEOUT_MS = 15_000;
 const TOLERATED = 3;
 
-interface Pulse {
+interface HeartbeatResult {
   taskId: string;
   attempt: number;
   ack: "ACCEPTED" | "LEASE_LOST";
@@ -40,7 +40,7 @@ class HeartbeatThread {
     this.server = new Server(settings);
     port.on("message", (message: ToKeeper) => this.take(message));
     void this.beats();
-    void this.signals();
+    void this.commands();
   }
 
   private take(message: ToKeeper): void {
@@ -113,15 +113,15 @@ class HeartbeatThread {
       attempt,
       workerId: this.settings.workerId,
     }));
-    const heard: Pulse[] = [];
+    const heard: HeartbeatResult[] = [];
     try {
       for (let from = 0; from < all.length; from += MOST_LEASES) {
         const leases = all.slice(from, from + MOST_LEASES);
-        const { pulses } = await this.server.post<{ pulses: Pulse[] }>("/v1/leases/heartbeat", {
+        const { leases } = await this.server.post<{ leases: HeartbeatResult[] }>("/v1/leases/heartbeat", {
           body: { leaseMs: this.settings.leaseMs, leases },
           timeoutMs: Math.min(TIMEOUT_MS, this.settings.leaseMs),
         });
-        heard.push(...pulses);
+        heard.push(...leases);
       }
       this.hear(heard);
       this.well();
@@ -130,21 +130,21 @@ class HeartbeatThread {
     }
   }
 
-  private hear(pulses: Pulse[]): void {
+  private hear(results: HeartbeatResult[]): void {
     const lost: [string, number][] = [];
     const asked: Asked[] = [];
-    for (const pulse of pulses) {
-      if (this.leases.get(pulse.taskId) !== pulse.attempt) {
+    for (const result of results) {
+      if (this.leases.get(result.taskId) !== result.attempt) {
         continue;
       }
-      if (pulse.ack === "LEASE_LOST") {
-        this.leases.delete(pulse.taskId);
-        lost.push([pulse.taskId, pulse.attempt]);
-      } else if (pulse.cancelReason != null || pulse.liveControl != null) {
+      if (result.ack === "LEASE_LOST") {
+        this.leases.delete(result.taskId);
+        lost.push([result.taskId, result.attempt]);
+      } else if (result.cancelReason != null || result.liveControl != null) {
         asked.push({
-          lease: [pulse.taskId, pulse.attempt],
-          cancelReason: pulse.cancelReason ?? undefined,
-          control: pulse.liveControl ?? undefined,
+          lease: [result.taskId, result.attempt],
+          cancelReason: result.cancelReason ?? undefined,
+          control: result.liveControl ?? undefined,
         });
       }
     }
@@ -155,15 +155,15 @@ class HeartbeatThread {
   }
 
   /** Between heartbeats, so that a cancellation arrives within a second. */
-  private async signals(): Promise<never> {
+  private async commands(): Promise<never> {
     for (;;) {
-      await after(this.settings.signalsMs);
+      await after(this.settings.commandsMs);
       // While heartbeats fail the server is left to them.
       if (this.leases.size > 0 && this.failedInARow === 0) {
         try {
-          const path = `/v1/leases/signals?worker=${encodeURIComponent(this.settings.workerId)}`;
-          const { pulses } = await this.server.get<{ pulses: Pulse[] }>(path, { timeoutMs: TIMEOUT_MS });
-          this.hear(pulses);
+          const path = `/v1/leases/commands?workerId=${encodeURIComponent(this.settings.workerId)}`;
+          const { leases } = await this.server.get<{ leases: HeartbeatResult[] }>(path, { timeoutMs: TIMEOUT_MS });
+          this.hear(leases);
         } catch {
           // The heartbeat says what is wrong.
         }

@@ -30,11 +30,11 @@ export interface NewJob<P = unknown> {
   deadline?: Date | string;
   tenant?: string;
   workspace?: string;
-  run?: string;
+  runId?: string;
   runKey?: string;
-  parent?: string;
+  parentId?: string;
   /** Ids of jobs that must end first. */
-  after?: readonly string[];
+  dependsOn?: readonly string[];
   whenDependencyFails?: "CANCEL" | "FAIL" | "RUN";
   /** At most one unfinished job of the kind has this key. */
   uniqueKey?: string;
@@ -72,7 +72,7 @@ export interface Job<R = unknown> {
   maxCrashes: number;
   progress?: number | null;
   progressMessage?: string | null;
-  worker?: string | null;
+  workerId?: string | null;
   createdAt: string;
   runAt: string;
   startedAt?: string | null;
@@ -84,9 +84,9 @@ export interface Job<R = unknown> {
   cancelReason?: string | null;
   tenant: string;
   workspace: string;
-  run: string;
+  runId: string;
   runKey: string;
-  parent?: string | null;
+  parentId?: string | null;
   uniqueKey?: string | null;
   concurrencyKey?: string | null;
   assetId?: string | null;
@@ -104,8 +104,8 @@ export interface JobFilter {
   state?: JobState | readonly JobState[];
   queue?: string;
   kind?: string;
-  run?: string;
-  parent?: string;
+  runId?: string;
+  parentId?: string;
   tenant?: string;
   q?: string;
   createdAfter?: Date | string;
@@ -116,8 +116,8 @@ export interface JobFilter {
 export interface Cancellation {
   id: string;
   /** The state the job was in; undefined where the job had ended before and the server does not say more. */
-  was?: JobState;
-  answer: "CANCELLED" | "REQUESTED" | "ALREADY_REQUESTED" | "ALREADY_TERMINAL";
+  previousState?: JobState;
+  outcome: "CANCELLED" | "REQUESTED" | "ALREADY_REQUESTED" | "ALREADY_TERMINAL";
 }
 
 export interface JobEvent {

@@ -8,7 +8,7 @@ export interface KeeperSettings {
   workerId: string;
   leaseMs: number;
   heartbeatMs: number;
-  signalsMs: number;
+  commandsMs: number;
   maxBlockedMs: number;
   ticks: Int32Array;
 }

@@ -75,7 +75,7 @@ export class LeaseLink implements AttemptLink {
 
   async steps(): Promise<StepStatus[]> {
     const [task, attempt] = this.lease;
-    const path = `/v1/leases/steps?task=${task}&attempt=${attempt}&worker=${encodeURIComponent(this.shared.workerId)}`;
+    const path = `/v1/leases/steps?taskId=${task}&attempt=${attempt}&workerId=${encodeURIComponent(this.shared.workerId)}`;
     const backoff = new Backoff();
     for (;;) {
       try {
@@ -117,7 +117,7 @@ export class LeaseLink implements AttemptLink {
       stepAttempt: report.stepAttempt,
       reset: false,
       // A request other than retry_step takes back what this step and those after it had left.
-      forgetFrom: honoured && honoured.action !== "retry_step" ? report.stepIndex : undefined,
+      discardFromIndex: honoured && honoured.action !== "retry_step" ? report.stepIndex : undefined,
       honoured: honoured?.updatedAt,
       events,
     });

@@ -163,7 +163,7 @@ export class Worker {
           workerId: this.name,
           leaseMs,
           heartbeatMs: Math.round(leaseMs / 3),
-          signalsMs: 500,
+          commandsMs: 500,
           maxBlockedMs,
         },
         this.logger,
@@ -204,7 +204,7 @@ export class Worker {
 
   /** An answer to a claim was lost: what it held goes back at once, and not when its lease has run out. */
   private async releaseUnknown(shared: LeaseLinks): Promise<void> {
-    const path = `/v1/leases?worker=${encodeURIComponent(this.name)}`;
+    const path = `/v1/leases?workerId=${encodeURIComponent(this.name)}`;
     const { leases } = await this.server.get<{ leases: { taskId: string; attempt: number }[] }>(path);
     const known = new Set([...this.running, ...this.settling].map((attempt) => `${attempt.id}.${attempt.attempt}`));
     const unknown = leases.filter((lease) => !known.has(`${lease.taskId}.${lease.attempt}`));

@@ -115,7 +115,7 @@ test("a pending job is cancelled at once, one that has ended stays as it is, and
     answer: "CANCELLED",
   });
   assert.equal((await holdfast.wait(id)).state, "CANCELLED");
-  assert.equal((await holdfast.cancel(id)).answer, "ALREADY_TERMINAL");
+  assert.equal((await holdfast.cancel(id)).outcome, "ALREADY_TERMINAL");
   assert.equal((await holdfast.retry(id)).state, "PENDING");
   await assert.rejects(holdfast.retry(id), (error: RefusedError) => error.code === "job_not_retryable");
 });
@@ -123,7 +123,7 @@ test("a pending job is cancelled at once, one that has ended stays as it is, and
 test("a cancel with cascade takes the children along", async () => {
   const queue = newQueue();
   const parent = await holdfast.enqueue({ kind: "never", queue });
-  const child = await holdfast.enqueue({ kind: "never", queue, parent: parent.id });
+  const child = await holdfast.enqueue({ kind: "never", queue, parentId: parent.id });
   await holdfast.cancel(parent.id, "withdrawn", { cascade: true });
   assert.equal((await holdfast.wait(child.id)).state, "CANCELLED");
 });

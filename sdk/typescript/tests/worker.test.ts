@@ -85,7 +85,7 @@ test("a cancelled handler hears it by its signal, with the reason", async (t) =>
   const finishes = await holdfast.enqueue({ kind: "finishes", queue });
   for (const { id } of [stops, finishes]) {
     await until("it runs", async () => (await holdfast.get(id)).state === "RUNNING");
-    assert.equal((await holdfast.cancel(id, "no longer needed")).answer, "REQUESTED");
+    assert.equal((await holdfast.cancel(id, "no longer needed")).outcome, "REQUESTED");
   }
   await ends(stops.id, "CANCELLED");
   assert.equal((await ends(finishes.id, "SUCCEEDED")).result, "all the same");
@@ -259,7 +259,7 @@ test("a handler that blocks the event loop keeps its job", async (t) => {
 test("a worker whose heartbeats do not arrive loses the job, hears it, and settles nothing", async (t) => {
   const queue = newQueue();
   const proxy = await FaultyProxy.start(t);
-  proxy.cuts = (path) => path === "/v1/leases/heartbeat" || path.startsWith("/v1/leases/signals");
+  proxy.cuts = (path) => path === "/v1/leases/heartbeat" || path.startsWith("/v1/leases/commands");
   let why: unknown;
   await newWorker(t, { url: proxy.url, queues: [queue], leaseMs: 1_500, concurrency: 1 })
     .handler("work", async (_, ctx) => {
@@ -282,7 +282,7 @@ test("a worker whose heartbeats do not arrive loses the job, hears it, and settl
 test("an attempt hears that it is lost when its own worker claims the job again", async (t) => {
   const queue = newQueue();
   const proxy = await FaultyProxy.start(t);
-  proxy.cuts = (path) => path === "/v1/leases/heartbeat" || path.startsWith("/v1/leases/signals");
+  proxy.cuts = (path) => path === "/v1/leases/heartbeat" || path.startsWith("/v1/leases/commands");
   let why: unknown;
   await newWorker(t, { url: proxy.url, queues: [queue], leaseMs: 1_500, concurrency: 2 })
     .handler("work", async (_, ctx) => {

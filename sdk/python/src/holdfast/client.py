@@ -94,7 +94,7 @@ class Holdfast:
         body = {"reason": reason, "cascade": cascade}
         answer = self._call("POST", f"/v1/jobs/{quote(job_id, safe='')}/cancel", body)
         named = (one for one in answer["jobs"] if one["id"] == job_id.lower())
-        return str(next(named, answer["jobs"][0])["answer"])
+        return str(next(named, answer["jobs"][0])["outcome"])
 
     def retry(self, job_id: str) -> JobState:
         """Puts a FAILED or CANCELLED job back into its queue with a fresh budget."""

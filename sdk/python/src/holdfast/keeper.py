@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable
 from .attempt import Attempt
 from .errors import HoldfastException, ServerUnavailableException
 from .http import Backoff
-from .source import JobSource, Pulse
+from .source import HeartbeatResult, JobSource
 from .stop import StopKind
 
 log = logging.getLogger("holdfast")
 
 TICK = 0.25
-SIGNAL_INTERVAL = 2.0
+COMMAND_INTERVAL = 2.0
 
 
 class LeaseKeeper:
@@ -31,7 +31,7 @@ class LeaseKeeper:
         self._held: dict[tuple[str, int], Attempt] = {}
         self._overdue: dict[tuple[str, int], Attempt] = {}
         self._stopped = threading.Event()
-        self._signals_at = 0.0
+        self._commands_at = 0.0
         self._away = False
         self._threads = [
             threading.Thread(target=self._beat_loop, name="holdfast-heartbeat", daemon=True),
@@ -71,7 +71,7 @@ class LeaseKeeper:
                 return
             try:
                 self._beat_due(held)
-                self._look_for_signals(held)
+                self._look_for_commands(held)
                 backoff.reset()
                 if self._away:
                     self._away = False
@@ -95,28 +95,28 @@ class LeaseKeeper:
             if now - one.beat_at >= one.interval * 0.75:
                 due.setdefault(one.source, []).append(one)
         for source, attempts in due.items():
-            for pulse in source.heartbeat(attempts):
-                self._hear(pulse, now)
+            for result in source.heartbeat(attempts):
+                self._hear(result, now)
 
-    def _hear(self, pulse: Pulse, asked_at: float) -> None:
-        attempt = pulse.attempt
-        if not pulse.held:
-            self.lost(attempt, pulse.why_lost)
+    def _hear(self, result: HeartbeatResult, asked_at: float) -> None:
+        attempt = result.attempt
+        if not result.held:
+            self.lost(attempt, result.why_lost)
             return
         attempt.beat_at = asked_at
-        attempt.control = pulse.control
-        if pulse.cancel_reason is not None:
-            self.stop(attempt, StopKind.CANCELLED, pulse.cancel_reason)
+        attempt.control = result.control
+        if result.cancel_reason is not None:
+            self.stop(attempt, StopKind.CANCELLED, result.cancel_reason)
 
-    def _look_for_signals(self, held: list[Attempt]) -> None:
+    def _look_for_commands(self, held: list[Attempt]) -> None:
         """Cancels are learnt sooner than by heartbeats where these are far apart."""
         now = time.monotonic()
-        if now - self._signals_at < SIGNAL_INTERVAL:
+        if now - self._commands_at < COMMAND_INTERVAL:
             return
-        slow = {one.source for one in held if one.interval > SIGNAL_INTERVAL and not one.ended}
-        self._signals_at = now
+        slow = {one.source for one in held if one.interval > COMMAND_INTERVAL and not one.ended}
+        self._commands_at = now
         for source in slow:
-            for task, number, reason, control in source.signals():
+            for task, number, reason, control in source.commands():
                 with self._lock:
                     attempt = self._held.get((task, number))
                 if attempt is None:

@@ -12,7 +12,7 @@ from .attempt import Attempt
 from .errors import FailureCategory, RefusedException
 from .http import Http, dump
 from .outcome import Cancelled, Failed, Outcome, Released, Snoozed, Succeeded, failed
-from .source import Pulse, StepReport
+from .source import HeartbeatResult, StepReport
 
 log = logging.getLogger("holdfast")
 
@@ -56,7 +56,7 @@ class LeaseSource:
         }
         asked_at = time.monotonic()
         answer = http.post(f"/v1/queues/{quote(queue, safe='')}/lease", body)
-        due = answer.get("nextDueMs")
+        due = answer.get("nextDueInMs")
         attempts = [Attempt(one, self, self._worker, asked_at) for one in answer["tasks"]]
         return attempts, None if due is None else due / 1000
 
@@ -66,7 +66,7 @@ class LeaseSource:
 
     def held(self) -> list[tuple[str, int]]:
         """All leases under this worker's name, those whose answer was lost included."""
-        answer = self._http.get(f"/v1/leases?worker={quote(self._worker, safe='')}", 10.0)
+        answer = self._http.get(f"/v1/leases?workerId={quote(self._worker, safe='')}", 10.0)
         return [(one["taskId"], one["attempt"]) for one in answer["leases"]]
 
     def release(self, leases: Sequence[tuple[str, int]]) -> None:
@@ -80,28 +80,28 @@ class LeaseSource:
     def started(self, attempt: Attempt) -> bool:
         return True  # a leased attempt is under way from the lease on
 
-    def heartbeat(self, attempts: Sequence[Attempt]) -> list[Pulse]:
-        pulses: list[Pulse] = []
+    def heartbeat(self, attempts: Sequence[Attempt]) -> list[HeartbeatResult]:
+        results: list[HeartbeatResult] = []
         for start in range(0, len(attempts), MOST_BEATS):
             some = attempts[start : start + MOST_BEATS]
             lease = max(one.lease for one in some)
             body = {"leaseMs": round(lease * 1000), "leases": [_key(one) for one in some]}
             answer = self._http.post("/v1/leases/heartbeat", body, max(1.0, min(10.0, lease / 2)))
             by_key = {(one.id, one.number): one for one in some}
-            for pulse in answer["pulses"]:
-                attempt = by_key.get((pulse["taskId"], pulse["attempt"]))
+            for result in answer["leases"]:
+                attempt = by_key.get((result["taskId"], result["attempt"]))
                 if attempt is not None:
-                    held = pulse["ack"] == "ACCEPTED"
-                    reason, control = pulse.get("cancelReason"), pulse.get("liveControl")
-                    pulses.append(Pulse(attempt, held, reason, control))
-        return pulses
+                    held = result["ack"] == "ACCEPTED"
+                    reason, control = result.get("cancelReason"), result.get("liveControl")
+                    results.append(HeartbeatResult(attempt, held, reason, control))
+        return results
 
-    def signals(self) -> list[tuple[str, int, str | None, dict[str, Any] | None]]:
+    def commands(self) -> list[tuple[str, int, str | None, dict[str, Any] | None]]:
         worker = quote(self._worker, safe="")
-        pulses = self._http.get(f"/v1/leases/signals?worker={worker}", 5.0)["pulses"]
+        results = self._http.get(f"/v1/leases/commands?workerId={worker}", 5.0)["leases"]
         return [
             (one["taskId"], one["attempt"], one.get("cancelReason"), one.get("liveControl"))
-            for one in pulses
+            for one in results
         ]
 
     def settle(self, ends: Sequence[tuple[Attempt, Outcome]]) -> list[bool]:
@@ -178,7 +178,7 @@ class LeaseSource:
         return [ack == "ACCEPTED" for ack in acks]
 
     def steps(self, attempt: Attempt) -> list[dict[str, Any]]:
-        query = {"task": attempt.id, "attempt": attempt.number, "worker": self._worker}
+        query = {"taskId": attempt.id, "attempt": attempt.number, "workerId": self._worker}
         return list(self._http.get(f"/v1/leases/steps?{urlencode(query)}")["steps"])
 
     def step(self, attempt: Attempt, report: StepReport) -> bool:
@@ -249,7 +249,7 @@ def _step(report: StepReport) -> dict[str, Any]:
         events.insert(0, {"type": "task.control.recovery.ack", "data": ack})
         step["honoured"] = asked["updatedAt"]
         if asked["action"] != "retry_step":
-            step["forgetFrom"] = report.index
+            step["discardFromIndex"] = report.index
     return step
 
 

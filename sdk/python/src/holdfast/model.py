@@ -64,10 +64,10 @@ class Job:
     unique_window: float | None = None
     concurrency_key: str | None = None
     concurrency_limit: int | None = None
-    after: tuple[str, ...] | None = None
+    depends_on: tuple[str, ...] | None = None
     when_dependency_fails: str | None = None
-    parent: str | None = None
-    run: str | None = None
+    parent_id: str | None = None
+    run_id: str | None = None
     run_key: str | None = None
     tenant: str | None = None
     workspace: str | None = None
@@ -142,7 +142,7 @@ class JobStatus:
     crashes: int
     progress: int | None
     progress_message: str | None
-    worker: str | None
+    worker_id: str | None
     created_at: datetime
     finished_at: datetime | None
     payload: Any
@@ -163,7 +163,7 @@ class JobStatus:
             crashes=data["crashes"],
             progress=data.get("progress"),
             progress_message=data.get("progressMessage"),
-            worker=data.get("worker"),
+            worker_id=data.get("workerId"),
             created_at=parse_time(data["createdAt"]),
             finished_at=parse_time(finished) if finished else None,
             payload=data.get("payload"),

@@ -11,7 +11,7 @@ from .outcome import Outcome
 
 
 @dataclass(frozen=True)
-class Pulse:
+class HeartbeatResult:
     """What the server answered to a heartbeat of one attempt."""
 
     attempt: Attempt
@@ -38,9 +38,9 @@ class JobSource(Protocol):
 
     def started(self, attempt: Attempt) -> bool: ...
 
-    def heartbeat(self, attempts: Sequence[Attempt]) -> list[Pulse]: ...
+    def heartbeat(self, attempts: Sequence[Attempt]) -> list[HeartbeatResult]: ...
 
-    def signals(self) -> list[tuple[str, int, str | None, dict[str, Any] | None]]: ...
+    def commands(self) -> list[tuple[str, int, str | None, dict[str, Any] | None]]: ...
 
     def settle(self, ends: Sequence[tuple[Attempt, Outcome]]) -> list[bool]: ...
 

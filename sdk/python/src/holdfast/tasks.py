@@ -20,7 +20,7 @@ from .errors import (
 )
 from .http import Http, dump
 from .outcome import Cancelled, Failed, Outcome, Released, Snoozed, Succeeded, failed
-from .source import Pulse, StepReport
+from .source import HeartbeatResult, StepReport
 
 log = logging.getLogger("holdfast")
 
@@ -41,35 +41,35 @@ class TaskSource:
         """False when the attempt is no longer to begin."""
         return self._held(attempt, "POST", "started", {"workerId": self._worker}) is not None
 
-    def heartbeat(self, attempts: Sequence[Attempt]) -> list[Pulse]:
+    def heartbeat(self, attempts: Sequence[Attempt]) -> list[HeartbeatResult]:
         """A call that fails is left out of the answer: its attempt stays due."""
         if len(attempts) == 1:
             return [self._beat(attempts[0])]
         found = [self._calls.submit(self._beat, one) for one in attempts]
-        pulses: list[Pulse] = []
+        results: list[HeartbeatResult] = []
         away: ServerUnavailableException | None = None
         for future in found:
             try:
-                pulses.append(future.result())
+                results.append(future.result())
             except ServerUnavailableException as failure:
                 away = failure
-        if not pulses and away is not None:
+        if not results and away is not None:
             raise away
-        return pulses
+        return results
 
-    def _beat(self, attempt: Attempt) -> Pulse:
+    def _beat(self, attempt: Attempt) -> HeartbeatResult:
         timeout = max(1.0, min(10.0, attempt.lease / 2))
         body = {"workerId": self._worker}
         answer = self._held(attempt, "POST", "heartbeat", body, timeout)
         if answer is None:
-            return Pulse(attempt, False)
+            return HeartbeatResult(attempt, False)
         if answer.get("taskToken"):
             attempt.token = answer["taskToken"]
         reason = answer.get("cancelReason") or "no reason given"
         cancel = reason if answer["shouldCancel"] else None
-        return Pulse(attempt, True, cancel, answer.get("liveControl"))
+        return HeartbeatResult(attempt, True, cancel, answer.get("liveControl"))
 
-    def signals(self) -> list[tuple[str, int, str | None, dict[str, Any] | None]]:
+    def commands(self) -> list[tuple[str, int, str | None, dict[str, Any] | None]]:
         return []
 
     def settle(self, ends: Sequence[tuple[Attempt, Outcome]]) -> list[bool]:

@@ -45,7 +45,7 @@ class ShopTest {
     try (Holdfast holdfast = Holdfast.on(dataSource).check()) {
       // region more
       Job extract = Job.of("extract", day);
-      Job load = Job.of("load", day).after(extract.id()); // once extract has succeeded
+      Job load = Job.of("load", day).dependsOn(extract.id()); // once extract has succeeded
       holdfast.enqueue(List.of(extract, load));
       Job report = Job.of("report");
       ZoneId zone = ZoneId.of("Europe/Berlin");

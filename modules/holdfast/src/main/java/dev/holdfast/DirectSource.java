@@ -66,8 +66,8 @@ final class DirectSource implements JobSource {
   }
 
   @Override
-  public List<HeartbeatResult> signals(String worker) {
-    return asked(() -> jobs.signals(worker));
+  public List<HeartbeatResult> commands(String worker) {
+    return asked(() -> jobs.commands(worker));
   }
 
   @Override

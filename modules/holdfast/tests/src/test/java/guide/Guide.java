@@ -12,13 +12,13 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import javax.sql.DataSource;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
@@ -79,10 +79,7 @@ public abstract class Guide {
 
   /** As if its worker had not been heard of for longer than a lease. */
   protected final void takeAway(JobId id) {
-    db.sql(
-        "UPDATE holdfast.job SET lease_expires_at = clock_timestamp() - interval '1 hour'"
-            + " WHERE id = ?",
-        id.value());
+    db.expireLease(id.value());
     holdfast.queue().maintenance().reap(Duration.ZERO);
   }
 
@@ -91,11 +88,7 @@ public abstract class Guide {
   }
 
   protected static void until(Callable<Boolean> condition) {
-    Awaitility.await()
-        .pollDelay(Duration.ZERO)
-        .pollInterval(Duration.ofMillis(20))
-        .atMost(SOON)
-        .until(condition);
+    Eventually.until(condition);
   }
 
   /** What the code of the guide logs while this runs. */

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
-import dev.holdfast.model.schedule.WhenMissed;
 import java.time.DayOfWeek;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,7 +24,7 @@ class SchedulesTest extends Guide {
   }
 
   private void isDue() {
-    db.sql("UPDATE holdfast.schedule SET next_at = now() - interval '1 second'");
+    db.sql("UPDATE holdfast.schedule SET next_fire_at = now() - interval '1 second'");
   }
 
   private List<JobStatus> reports() {
@@ -42,23 +42,23 @@ class SchedulesTest extends Guide {
                     "0 3 * * mon-fri",
                     ZoneId.of("Europe/Berlin"),
                     Job.of("report", new Report("yesterday")).queue("reports"))
-                .missed(WhenMissed.SKIP)
+                .missedFires(MissedFires.SKIP)
                 .withoutOverlap());
     // endregion
     // region schedule
     List<ScheduleStatus> schedules = holdfast.admin().schedules(); // each with its next, last time
     // endregion
     assertThat(schedules).hasSize(1);
-    ZonedDateTime next = schedules.getFirst().nextAt().atZone(ZoneId.of("Europe/Berlin"));
+    ZonedDateTime next = schedules.getFirst().nextFireAt().atZone(ZoneId.of("Europe/Berlin"));
     assertThat(next.toInstant()).isAfter(Instant.now());
     assertThat(next.getHour()).isEqualTo(3);
     assertThat(next.getDayOfWeek()).isNotIn(DayOfWeek.SATURDAY, DayOfWeek.SUNDAY);
-    assertThat(schedules.getFirst().lastAt()).isNull();
+    assertThat(schedules.getFirst().lastFiredAt()).isNull();
 
     isDue();
     holdfast.queue().maintenance().fire();
     assertThat(reports()).singleElement().returns("nightly-report", JobStatus::runKey);
-    assertThat(schedule().lastAt()).isNotNull();
+    assertThat(schedule().lastFiredAt()).isNotNull();
     isDue();
     holdfast.queue().maintenance().fire();
     assertThat(reports()).as("the last job has not ended").hasSize(1);
@@ -75,7 +75,7 @@ class SchedulesTest extends Guide {
     holdfast.admin().resumeSchedule("nightly-report"); // goes on from the next time
     // endregion
     assertThat(schedule().pausedAt()).isNull();
-    assertThat(schedule().nextAt()).isAfter(Instant.now());
+    assertThat(schedule().nextFireAt()).isAfter(Instant.now());
     holdfast.queue().maintenance().fire();
     assertThat(reports()).hasSize(1);
     // region schedule

@@ -45,8 +45,8 @@ class SteeringTest extends Guide {
     holdfast.cancel(id, "no longer needed"); // empty if there is no such job
     // endregion
     assertThat(state(id)).isEqualTo(JobState.CANCELLED);
-    assertThat(holdfast.cancel(id, "again").map(Cancellation::answer))
-        .hasValue(Cancellation.Answer.ALREADY_TERMINAL);
+    assertThat(holdfast.cancel(id, "again").map(Cancellation::outcome))
+        .hasValue(Cancellation.Outcome.ALREADY_TERMINAL);
     assertThat(holdfast.cancel(JobId.next(), "nobody")).isEqualTo(Optional.empty());
 
     holdfast.jobs().retry(List.of(id));

@@ -35,8 +35,8 @@ class WaitingTest extends Guide {
     // region after
     Job extract = Job.of("extract", day);
     Job check = Job.of("check", day);
-    Job load = Job.of("load", day).after(extract.id(), check.id());
-    Job tidy = Job.of("tidy", day).after(List.of(load.id()), WhenDependencyFails.RUN);
+    Job load = Job.of("load", day).dependsOn(extract.id(), check.id());
+    Job tidy = Job.of("tidy", day).dependsOn(List.of(load.id()), WhenDependencyFails.RUN);
     holdfast.enqueue(List.of(extract, check, load, tidy));
     // endregion
     return List.of(extract.id(), check.id(), load.id(), tidy.id());

@@ -100,7 +100,7 @@ final class HoldfastContender implements Contender {
   public void verify(int count) throws SQLException {
     target.expect(
         count,
-        "SELECT count(*) FROM holdfast.job WHERE state = 'SUCCEEDED' AND attempt = 1 AND events = 3");
+        "SELECT count(*) FROM holdfast.job WHERE state = 'SUCCEEDED' AND attempt = 1 AND event_count = 3");
     target.expect(0, "SELECT count(*) FROM holdfast.job WHERE state <> 'SUCCEEDED'");
   }
 

@@ -225,8 +225,8 @@ final class OwnTrials {
         .run(
             """
             INSERT INTO holdfast.job (id, queue, kind, state, priority, run_at, created_at, attempt,
-                   max_attempts, max_crashes, worker_id, started_at, finished_at, events,
-                   started_event, tenant, workspace, run_id, run_key, payload)
+                   max_attempts, max_crashes, worker_id, started_at, finished_at, event_count,
+                   started_event_number, tenant, workspace, run_id, run_key, payload)
             SELECT id, 'default', 'noop', 'SUCCEEDED', 5, now(), now(), 1, 3, 2, 'bench', now(),
                    now(), 3, 2, 'default', 'default', id, 'default', '{"n": 0}'
               FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, %d)) AS ids

@@ -34,7 +34,7 @@ final class PageTrials {
     return """
       INSERT INTO holdfast.job (id, queue, kind, state, priority, run_at, created_at, attempt,
              max_attempts, max_crashes, worker_id, started_at, heartbeat_at, lease_expires_at,
-             finished_at, failure, events, started_event, tenant, workspace, run_id, run_key, payload)
+             finished_at, failure, event_count, started_event_number, tenant, workspace, run_id, run_key, payload)
       SELECT id, CASE WHEN n > %1$d - 1000 THEN 'old' ELSE 'q' || n %% 20 END,
              CASE WHEN n > %1$d - 1000 THEN 'ancient' ELSE 'kind-' || n %% 30 END, state, 5,
              CASE WHEN state = 'RETRYING' THEN now() + interval '1 hour' ELSE at END, at,
@@ -100,7 +100,7 @@ final class PageTrials {
     views.put("jobs of an old queue", List.of(list + "&queue=old"));
     views.put("jobs of an old kind", List.of(list + "&kind=ancient"));
     views.put("jobs of no kind", List.of(list + "&kind=none"));
-    views.put("a job", List.of("/v1/jobs/" + job + "?with=events,attempts,steps,artifacts"));
+    views.put("a job", List.of("/v1/jobs/" + job + "?include=events,attempts,steps,artifacts"));
     return views;
   }
 

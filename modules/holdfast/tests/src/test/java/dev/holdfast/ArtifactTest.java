@@ -240,10 +240,7 @@ class ArtifactTest extends WorkplaceTest {
                   }
                 }));
     until(first);
-    db.sql(
-        "UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour' WHERE id = '"
-            + id
-            + "'");
+    db.expireLease(id.value());
     holdfast.queue().maintenance().reap(Duration.ZERO);
     await(id, JobState.SUCCEEDED);
     until(told);

@@ -56,8 +56,8 @@ class CancellationTest extends LibraryTest {
     return id;
   }
 
-  private Cancellation.Answer cancel(JobId id) {
-    return holdfast.cancel(id, "not needed any more").orElseThrow().answer();
+  private Cancellation.Outcome cancel(JobId id) {
+    return holdfast.cancel(id, "not needed any more").orElseThrow().outcome();
   }
 
   static Stream<Arguments> waysToSeeIt() {
@@ -97,7 +97,7 @@ class CancellationTest extends LibraryTest {
   void a_handler_sees_it_within_a_second(String way, Handler<Json> handler) {
     JobId id = running(handler, RARE);
     long asked = System.nanoTime();
-    assertThat(cancel(id)).isEqualTo(Cancellation.Answer.REQUESTED);
+    assertThat(cancel(id)).isEqualTo(Cancellation.Outcome.REQUESTED);
     JobStatus job = await(id, JobState.CANCELLED);
     // A second, and room for a machine that has other things to do.
     assertThat(since(asked)).as("by " + way).isLessThan(Duration.ofSeconds(20));
@@ -117,18 +117,18 @@ class CancellationTest extends LibraryTest {
               return null;
             },
             RARE);
-    assertThat(cancel(id)).isEqualTo(Cancellation.Answer.REQUESTED);
+    assertThat(cancel(id)).isEqualTo(Cancellation.Outcome.REQUESTED);
     assertThat(cancel(id))
-        .isIn(Cancellation.Answer.ALREADY_REQUESTED, Cancellation.Answer.ALREADY_TERMINAL);
+        .isIn(Cancellation.Outcome.ALREADY_REQUESTED, Cancellation.Outcome.ALREADY_TERMINAL);
     await(id, JobState.CANCELLED);
-    assertThat(cancel(id)).isEqualTo(Cancellation.Answer.ALREADY_TERMINAL);
+    assertThat(cancel(id)).isEqualTo(Cancellation.Outcome.ALREADY_TERMINAL);
     assertThat(holdfast.cancel(JobId.next(), "which?")).isEmpty();
   }
 
   @Test
   void a_job_that_waits_is_cancelled_at_once_and_never_runs() {
     JobId id = enqueue(Job.of("never"));
-    assertThat(cancel(id)).isEqualTo(Cancellation.Answer.CANCELLED);
+    assertThat(cancel(id)).isEqualTo(Cancellation.Outcome.CANCELLED);
     List<JobId> ran = new ArrayList<>();
     worker().handle("never", Json.class, (payload, context) -> ran.add(context.id())).drain();
     assertThat(ran).isEmpty();

@@ -56,8 +56,8 @@ final class SlowClaims implements JobSource {
   }
 
   @Override
-  public List<HeartbeatResult> signals(String worker) {
-    return source.signals(worker);
+  public List<HeartbeatResult> commands(String worker) {
+    return source.commands(worker);
   }
 
   @Override

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.tuple;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.command.CommandAction;
-import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.FailedException;
@@ -17,7 +16,6 @@ import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.programs.ProgramRunner;
 import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.steps.Budgets;
 import dev.holdfast.steps.FailureClass;
@@ -25,15 +23,12 @@ import dev.holdfast.steps.StepException;
 import dev.holdfast.steps.StepLoop;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.handler.Handler;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -67,13 +62,6 @@ class StepsTest extends LibraryTest {
     return (int) ran.stream().filter(step::equals).count();
   }
 
-  private List<String> steps(JobId id) {
-    return timeline(id).stream()
-        .filter(type -> type.startsWith("task."))
-        .map(type -> type.replace("task.", "").replace("step.attempt.", ""))
-        .toList();
-  }
-
   private String data(JobId id, String type) {
     return holdfast.queries().timeline(id).stream()
         .filter(event -> event.type().equals(type))
@@ -81,11 +69,6 @@ class StepsTest extends LibraryTest {
         .map(Json::text)
         .findFirst()
         .orElse("none");
-  }
-
-  private void ask(JobId id, CommandAction action, @Nullable String step) {
-    assertThat(holdfast.jobs().command(id, new JobCommand(action, step, "ada", "test"), null))
-        .isEqualTo(JobCommand.Answer.ACCEPTED);
   }
 
   // ---- checkpoints
@@ -318,34 +301,6 @@ class StepsTest extends LibraryTest {
     until(interrupted);
     assertThat(steps(id)).containsExactly("started", "failed");
     assertThat(holdfast.queries().steps(id).getFirst().state()).isEqualTo(StepState.INTERRUPTED);
-  }
-
-  @Test
-  @Execution(ExecutionMode.CONCURRENT)
-  void a_program_that_hangs_in_a_step_ends_with_it() throws Exception {
-    Path pid = Files.createTempDirectory("steps").resolve("pid");
-    JobId id = enqueued();
-    working(
-        new Budgets(3, LONG, AMPLE, 2, 1),
-        (payload, context) ->
-            context.step(
-                "run",
-                Integer.class,
-                () -> {
-                  ran.add("run");
-                  return ProgramRunner.run(
-                      context,
-                      List.of(
-                          "/bin/sh",
-                          "-c",
-                          runs("run") == 1 ? "echo $$ > " + pid + "; exec sleep 1000" : "true"),
-                      line -> {},
-                      line -> {});
-                }));
-    await(id, JobState.SUCCEEDED);
-    long hung = Long.parseLong(Files.readString(pid).strip());
-    until(() -> ProcessHandle.of(hung).isEmpty());
-    assertThat(steps(id)).contains("self_heal.triggered");
   }
 
   // ---- operators

@@ -169,8 +169,8 @@ public final class JobQueries {
   }
 
   /** Steps whose checkpoints the pending command of a job will drop. */
-  public List<String> stepsToDrop(JobId job) {
-    return database.run("stepsToDrop", connection -> Commands.drops(connection, job));
+  public List<String> stepsToRepeat(JobId job) {
+    return database.run("stepsToRepeat", connection -> Commands.stepsToRepeat(connection, job));
   }
 
   /** What workers should know before they begin; jobs without any such thing are left out. */

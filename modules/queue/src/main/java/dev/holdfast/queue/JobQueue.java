@@ -18,7 +18,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
-import dev.holdfast.queue.admin.KnownKinds;
+import dev.holdfast.queue.admin.HandledKinds;
 import dev.holdfast.queue.batch.BatchClaims;
 import dev.holdfast.queue.batch.WriteOut;
 import dev.holdfast.queue.claim.Claim;
@@ -98,12 +98,16 @@ public final class JobQueue {
     return enqueue.all(connection, jobs);
   }
 
-  /** All or none, and once: the same key and digest again are answered as before. */
-  public List<Enqueued> enqueueOnce(String tenant, String key, String digest, List<Job> jobs) {
+  /**
+   * All or none, and once: the same key and digest again are answered as before.
+   *
+   * @param scope whose key it is; the same key in another scope is another key
+   */
+  public List<Enqueued> enqueueOnce(String scope, String key, String digest, List<Job> jobs) {
     Limits.key("idempotency key", key);
     return database.transact(
         "enqueueOnce",
-        connection -> EnqueueIdempotent.once(connection, enqueue, tenant, key, digest, jobs));
+        connection -> EnqueueIdempotent.once(connection, enqueue, scope, key, digest, jobs));
   }
 
   public Claimed claim(String queue, int most, String worker, Duration lease) {
@@ -161,8 +165,8 @@ public final class JobQueue {
   }
 
   /** The running jobs of a worker that were cancelled, or for which an operator gave a command. */
-  public List<HeartbeatResult> signals(String worker) {
-    return heartbeats.run("signals", connection -> Heartbeat.signalled(connection, worker));
+  public List<HeartbeatResult> commands(String worker) {
+    return heartbeats.run("commands", connection -> Heartbeat.commands(connection, worker));
   }
 
   /** Writes for which kinds a live worker of these queues has handlers; repeated now and then. */
@@ -170,7 +174,7 @@ public final class JobQueue {
     database.run(
         "announce",
         connection -> {
-          KnownKinds.announce(connection, queues, kinds);
+          HandledKinds.announce(connection, queues, kinds);
           return true;
         });
   }
@@ -184,7 +188,7 @@ public final class JobQueue {
         "mayBeKnown",
         connection -> {
           WriteOut.beforeReading(connection, List.of(job));
-          return KnownKinds.mayBe(connection, job, patience);
+          return HandledKinds.mayBe(connection, job, patience);
         });
   }
 

@@ -1,14 +1,14 @@
 package dev.holdfast.queue;
 
 import dev.holdfast.model.ops.Dispatch;
-import dev.holdfast.model.ops.DispatchTrouble;
+import dev.holdfast.model.ops.DispatchError;
 import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
-import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.admin.Dispatches;
 import dev.holdfast.queue.admin.Queues;
 import dev.holdfast.queue.batch.WriteOut;
@@ -81,31 +81,34 @@ public final class QueueAdmin {
 
   /** How many jobs of the queue may run at once over all workers; null lifts the limit. */
   public void limit(String queue, @Nullable Integer maxRunning) {
-    if (maxRunning != null && maxRunning < 1) {
-      throw new RefusedException(
-          Refusal.BAD_LIMIT,
-          "limit %,d of queue '%s' must be at least 1: to stop a queue, pause it"
-              .formatted(maxRunning, queue));
-    }
-    database.run("limit", connection -> Queues.limit(connection, Limits.queue(queue), maxRunning));
+    Limits.queue(queue);
+    Limits.maxRunning(maxRunning);
+    database.run("limit", connection -> Queues.limit(connection, queue, maxRunning));
     notifier.send(List.of(queue));
   }
 
-  /** How many jobs of the queue may start in a span of time over all workers. */
-  public void rate(String queue, int starts, Duration span) {
-    if (starts < 1 || span.toDays() > 365 || span.compareTo(Duration.ofMillis(1)) < 0) {
-      throw new RefusedException(
-          Refusal.BAD_LIMIT,
-          "a rate of %d per %s makes no sense: at least 1, per millisecond to year"
-              .formatted(starts, span));
-    }
-    database.run("rate", connection -> Queues.rate(connection, Limits.queue(queue), starts, span));
+  /** How many jobs of the queue may start per period of time over all workers. */
+  public void rate(String queue, int starts, Duration period) {
+    RateLimit limit = new RateLimit(starts, period);
+    database.run("rate", connection -> Queues.rate(connection, Limits.queue(queue), limit));
     notifier.send(List.of(queue));
   }
 
   public void liftRate(String queue) {
-    database.run(
-        "liftRate", connection -> Queues.rate(connection, Limits.queue(queue), null, null));
+    database.run("liftRate", connection -> Queues.rate(connection, Limits.queue(queue), null));
+    notifier.send(List.of(queue));
+  }
+
+  /** Both limits at once; one that is null is lifted. */
+  public void limits(String queue, @Nullable Integer maxRunning, @Nullable RateLimit rate) {
+    Limits.queue(queue);
+    Limits.maxRunning(maxRunning);
+    database.transact(
+        "limits",
+        connection -> {
+          Queues.limit(connection, queue, maxRunning);
+          return Queues.rate(connection, queue, rate);
+        });
     notifier.send(List.of(queue));
   }
 
@@ -152,11 +155,11 @@ public final class QueueAdmin {
   }
 
   /** Stores why a queue's tasks do not reach their worker, unless the same is stored already. */
-  public void dispatchTrouble(
-      String queue, DispatchTrouble.Kind kind, String cause, boolean paused) {
+  public void dispatchFails(
+      String queue, DispatchError.Kind kind, String cause, boolean circuitOpen) {
     database.run(
-        "dispatchTrouble",
-        connection -> Dispatches.trouble(connection, queue, kind, cause, paused));
+        "dispatchFails",
+        connection -> Dispatches.trouble(connection, queue, kind, cause, circuitOpen));
   }
 
   /** Clears the trouble: a queue's tasks reach their worker. */

@@ -7,6 +7,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
@@ -96,7 +97,7 @@ class ArtifactFightTest {
       frozen.awaitLine("refused " + job + "#1", SOON);
       world.open(world.gate("settle"));
       world.await(job, JobState.SUCCEEDED);
-      World.until(SOON, "somebody has read it", () -> watcher.reads.get() > 0);
+      Eventually.until(SOON, "somebody has read it", () -> watcher.reads.get() > 0);
     }
     assertThat(Files.readAllBytes(file)).containsOnly((byte) 2);
     assertThat(world.holdfast().queries().artifacts(job).getFirst().attempt()).isEqualTo(2);

@@ -7,6 +7,7 @@ import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.OnlyWithAll;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -67,7 +68,7 @@ class BystandersTest {
         .env("HOLDFAST_SUPERVISOR_RESTART_LIMIT", "1000")
         .env("HOLDFAST_SUPERVISOR_RESTART_LIFETIME_LIMIT", "1000")
         .begin();
-    World.until(
+    Eventually.until(
         SOON.multipliedBy(2),
         "all have ended",
         () -> world.count("SELECT count(*) FROM holdfast.job WHERE finished_at IS NULL") == 0);
@@ -78,14 +79,16 @@ class BystandersTest {
     assertThat(world.count("SELECT count(*) FROM holdfast.job WHERE state = 'SUCCEEDED'"))
         .isEqualTo(jobs.size() - culprits);
     assertThat(
-            Sql.strings(
-                world.pool(),
-                "SELECT DISTINCT failure->>'code' FROM holdfast.job WHERE state = 'FAILED'"))
+            world
+                .sql()
+                .strings(
+                    "SELECT DISTINCT failure->>'code' FROM holdfast.job WHERE state = 'FAILED'"))
         .containsExactly(Failure.TOXIC_JOB);
     assertThat(
-            Sql.strings(
-                world.pool(),
-                "SELECT DISTINCT exit_code FROM holdfast.health WHERE exit_code IS NOT NULL"))
+            world
+                .sql()
+                .strings(
+                    "SELECT DISTINCT exit_code FROM holdfast.health WHERE exit_code IS NOT NULL"))
         .describedAs("how processes ended")
         .containsExactly(Integer.toString(WorkerExit.OUT_OF_MEMORY));
   }

@@ -4,13 +4,14 @@ import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.job.Cancellation;
-import dev.holdfast.model.job.Cancellation.Answer;
+import dev.holdfast.model.job.Cancellation.Outcome;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.handler.JobContext;
@@ -59,7 +60,7 @@ class CancelRaceTest {
   @Test
   void cancel_against_completion_has_one_end_and_the_answer_agrees(World world) throws Exception {
     Random random = new Random(1);
-    Map<Answer, Integer> answers = new EnumMap<>(Answer.class);
+    Map<Outcome, Integer> answers = new EnumMap<>(Outcome.class);
     Map<JobState, Integer> ends = new EnumMap<>(JobState.class);
     try (Worker worker =
             world
@@ -81,7 +82,7 @@ class CancelRaceTest {
     }
     assertThat(answers.keySet())
         .describedAs("answers %s, ends %s", answers, ends)
-        .containsExactlyInAnyOrder(Answer.CANCELLED, Answer.REQUESTED, Answer.ALREADY_TERMINAL);
+        .containsExactlyInAnyOrder(Outcome.CANCELLED, Outcome.REQUESTED, Outcome.ALREADY_TERMINAL);
     assertThat(ends.keySet()).containsExactlyInAnyOrder(JobState.SUCCEEDED, JobState.CANCELLED);
   }
 
@@ -109,29 +110,31 @@ class CancelRaceTest {
   private void check(
       World world,
       Future<Cancellation> race,
-      Map<Answer, Integer> answers,
+      Map<Outcome, Integer> answers,
       Map<JobState, Integer> ends)
       throws InterruptedException, ExecutionException {
     Cancellation cancellation = race.get();
     JobId job = cancellation.job();
-    World.until(SOON, "the end of " + job, () -> world.status(job).state().isTerminal());
+    Eventually.until(SOON, "the end of " + job, () -> world.status(job).state().isTerminal());
     JobStatus end = world.status(job);
 
     // Work that was finished counts, whatever was asked meanwhile; what was not, does not.
     assertThat(end.state())
         .isEqualTo(finished.contains(job) ? JobState.SUCCEEDED : JobState.CANCELLED);
-    switch (cancellation.answer()) {
+    switch (cancellation.outcome()) {
       case CANCELLED -> assertThat(end.attempt()).isZero();
       case REQUESTED -> assertThat(end.attempt()).isEqualTo(1);
       case ALREADY_TERMINAL ->
-          assertThat(cancellation.was()).isEqualTo(end.state()).isEqualTo(JobState.SUCCEEDED);
+          assertThat(cancellation.previousState())
+              .isEqualTo(end.state())
+              .isEqualTo(JobState.SUCCEEDED);
       case ALREADY_REQUESTED -> throw new AssertionError("nobody else has asked");
     }
     List<String> types = world.timeline(job).types();
     assertThat(types.stream().filter(ENDS::contains)).hasSize(1);
     assertThat(types.getLast())
         .isEqualTo(end.state() == JobState.SUCCEEDED ? EventType.DONE : EventType.CANCELLED);
-    answers.merge(cancellation.answer(), 1, Integer::sum);
+    answers.merge(cancellation.outcome(), 1, Integer::sum);
     ends.merge(end.state(), 1, Integer::sum);
   }
 }

@@ -9,6 +9,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.Living;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
@@ -123,7 +124,7 @@ class ClipTest {
     video.slow();
     ChildProcess victim = worker().start();
     JobId job = world.enqueue("clip", Video.request(0, 15));
-    World.until(SOON, "ffmpeg is at work", () -> percent(job) > 0);
+    Eventually.until(SOON, "ffmpeg is at work", () -> percent(job) > 0);
     List<Long> running =
         ProcessHandle.of(victim.pid())
             .orElseThrow()
@@ -134,7 +135,7 @@ class ClipTest {
     assertThat(running).isNotEmpty();
     victim.signal("KILL");
     assertThat(victim.awaitExit(SOON)).isEqualTo(137);
-    World.until(SOON, "ffmpeg is gone", () -> running.stream().noneMatch(Living::is));
+    Eventually.until(SOON, "ffmpeg is gone", () -> running.stream().noneMatch(Living::is));
 
     video.fast();
     ChildProcess other = worker().start();
@@ -184,7 +185,7 @@ class ClipTest {
     video.slow();
     ChildProcess worker = worker().start();
     JobId job = world.enqueue("clip", Video.request(0, 15));
-    World.until(SOON, "ffmpeg is at work", () -> percent(job) > 0);
+    Eventually.until(SOON, "ffmpeg is at work", () -> percent(job) > 0);
     world.holdfast().cancel(job, "not wanted");
     world.await(job, JobState.CANCELLED);
     assertThat(
@@ -193,7 +194,7 @@ class ClipTest {
                 .descendants()
                 .filter(process -> process.info().command().orElse("").endsWith("ffmpeg")))
         .isEmpty();
-    World.until(SOON, "its scratch is gone", () -> below(data("scratch")).isEmpty());
+    Eventually.until(SOON, "its scratch is gone", () -> below(data("scratch")).isEmpty());
     assertThat(clip(job)).doesNotExist();
   }
 }

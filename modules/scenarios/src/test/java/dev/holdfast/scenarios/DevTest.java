@@ -14,6 +14,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.TestServer;
 import dev.holdfast.testkit.program.Launch;
@@ -81,7 +82,7 @@ class DevTest {
     assertThat(isAlive(before.pid())).isTrue();
     if (serverToo) {
       ProcessHandle.of(before.pid()).ifPresent(ProcessHandle::destroyForcibly);
-      World.until(SOON, "the server is gone", () -> !isAlive(before.pid()));
+      Eventually.until(SOON, "the server is gone", () -> !isAlive(before.pid()));
     }
 
     ChildProcess again = dev().start();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
 import java.util.ArrayList;
@@ -29,7 +30,7 @@ class EffectTest {
         Producer.start(world, () -> Job.of("effect", new ScenarioKinds.Work(40)).maxCrashes(1_000));
     for (int i = 0; i < KILLS; i++) {
       long effects = effects(world) + 10 + random.nextInt(40);
-      World.until(SOON, "jobs flow", () -> effects(world) >= effects);
+      Eventually.until(SOON, "jobs flow", () -> effects(world) >= effects);
       ChildProcess victim = workers.remove(random.nextInt(workers.size()));
       victim.signal("KILL");
       assertThat(victim.awaitExit(SOON)).isEqualTo(137);

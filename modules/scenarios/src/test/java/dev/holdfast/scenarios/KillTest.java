@@ -13,6 +13,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Eventually;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -36,7 +37,7 @@ class KillTest {
     ChildProcess other = world.worker().start();
 
     Instant claimed = Objects.requireNonNull(world.status(job).startedAt());
-    World.until(SOON, "a heartbeat", () -> heartbeat(world, job).isAfter(claimed));
+    Eventually.until(SOON, "a heartbeat", () -> heartbeat(world, job).isAfter(claimed));
     victim.signal("KILL");
     assertThat(victim.awaitExit(SOON)).isEqualTo(137);
     Instant lastHeartbeat = heartbeat(world, job);

@@ -18,6 +18,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.program.Launch;
@@ -136,7 +137,7 @@ class LostAnswerTest {
     world.enqueue("work", new ScenarioKinds.Work(0));
     CountDownLatch lost = proxy.loseNextReplyTo("SET state = 'RUNNING'");
     ChildProcess worker = workerThroughProxy();
-    World.until(SOON, "it is done", () -> succeeded() == 1);
+    Eventually.until(SOON, "it is done", () -> succeeded() == 1);
     stop(worker);
     assertThat(lost.getCount()).isZero();
     JobId job = world.holdfast().queries().list(JobFilter.ALL).getFirst().id();

@@ -11,6 +11,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
@@ -63,14 +64,14 @@ class OutageTest {
     List<ChildProcess> workers = withLeases(world.worker()).start(2);
     Path gate = world.gate("go");
     List<JobId> held = hold(world, gate, HELD);
-    World.until(SOON, "held jobs run", () -> begun(workers) == HELD);
+    Eventually.until(SOON, "held jobs run", () -> begun(workers) == HELD);
     Producer producer = Producer.start(world, () -> Job.of("effect", new ScenarioKinds.Work(20)));
     for (Duration outage : outages) {
       flows(world);
       server.kill();
       Thread.sleep(outage);
       server.startAgain();
-      World.until(SOON, "the database answers", () -> effects(world) >= 0);
+      Eventually.until(SOON, "the database answers", () -> effects(world) >= 0);
     }
     flows(world);
     List<JobId> jobs = producer.stop();
@@ -91,7 +92,7 @@ class OutageTest {
 
   private static void flows(World world) {
     long before = effects(world);
-    World.until(SOON, "jobs flow", () -> effects(world) > before + 20);
+    Eventually.until(SOON, "jobs flow", () -> effects(world) > before + 20);
   }
 
   private static long effects(World world) {
@@ -122,7 +123,7 @@ class OutageTest {
       Path afterwards = world.gate("afterwards");
       List<JobId> finishing = hold(world, meanwhile, 2);
       List<JobId> going = hold(world, afterwards, 2);
-      World.until(SOON, "all of them run", () -> begun(workers) == 4);
+      Eventually.until(SOON, "all of them run", () -> begun(workers) == 4);
 
       proxy.cut();
       world.open(meanwhile);

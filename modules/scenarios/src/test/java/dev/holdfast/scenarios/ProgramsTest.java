@@ -8,6 +8,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.Living;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
@@ -69,10 +70,10 @@ class ProgramsTest {
         """);
     ChildProcess worker = world.worker().start();
     world.enqueue("stubborn", Map.of());
-    World.until(SOON, "all three run", () -> pids(world).size() == 3);
+    Eventually.until(SOON, "all three run", () -> pids(world).size() == 3);
     List<Long> pids = pids(world);
     worker.signal("KILL");
-    World.until(SOON, "all are gone", () -> pids.stream().noneMatch(Living::is));
+    Eventually.until(SOON, "all are gone", () -> pids.stream().noneMatch(Living::is));
   }
 
   private static List<Long> pids(World world) throws IOException {

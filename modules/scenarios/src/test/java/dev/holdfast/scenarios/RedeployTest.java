@@ -15,6 +15,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
@@ -44,7 +45,7 @@ class RedeployTest {
     for (int i = 0; i < REDEPLOYS; i++) {
       ChildProcess next = withLongLeases(world).start();
       long ran = ran(world);
-      World.until(SOON, "jobs flow", () -> ran(world) > ran + 20);
+      Eventually.until(SOON, "jobs flow", () -> ran(world) > ran + 20);
       current.signal("TERM");
       assertThat(current.awaitExit(SOON)).isZero();
       current = next;
@@ -57,11 +58,11 @@ class RedeployTest {
     assertThat(world.count("SELECT count(*) FROM holdfast.job")).isEqualTo(jobs);
     // A worker may just be claiming when it is told to stop; it then gives back what it got.
     assertThat(
-            Sql.strings(
-                world.pool(),
-                "SELECT failure::text FROM holdfast.attempt WHERE outcome = 'FAILED'"))
+            world
+                .sql()
+                .strings("SELECT failure::text FROM holdfast.attempt WHERE outcome = 'FAILED'"))
         .isEmpty();
-    assertThat(Sql.strings(world.pool(), "SELECT type FROM holdfast.event")).isSubsetOf("released");
+    assertThat(world.sql().strings("SELECT type FROM holdfast.event")).isSubsetOf("released");
     assertThat(world.count("SELECT sum(failures + crashes) FROM holdfast.job")).isZero();
   }
 

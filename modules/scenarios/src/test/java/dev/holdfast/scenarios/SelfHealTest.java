@@ -10,6 +10,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
@@ -207,7 +208,7 @@ class SelfHealTest {
     while (crashes(world) < POINTS) {
       long seen = stepEvents(world);
       int more = 1 + random.nextInt(12);
-      World.until(
+      Eventually.until(
           SOON,
           more + " more step events, or the end",
           () -> stepEvents(world) >= seen + more || unfinished(world) == 0);
@@ -221,8 +222,9 @@ class SelfHealTest {
       worker.signal("KILL");
       worker.awaitExit(SOON);
       // Its leases are long, so that none is lost while the machine stands still; nobody waits.
-      Sql.run(
-          world.pool(), "UPDATE holdfast.job SET lease_expires_at = now() WHERE state = 'RUNNING'");
+      world
+          .sql()
+          .update("UPDATE holdfast.job SET lease_expires_at = now() WHERE state = 'RUNNING'");
       worker = worker(world);
     }
     for (JobId job : jobs) {

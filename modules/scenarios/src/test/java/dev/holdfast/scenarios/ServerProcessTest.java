@@ -12,6 +12,7 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
@@ -80,7 +81,7 @@ class ServerProcessTest {
     try (ChildProcess worker = curlWorker(url(server()), 1, command)) {
       worker.awaitLine("serves shell", SOON);
       JobId job = enqueue(hostile);
-      World.until(SOON, "progress", () -> Objects.equals(world.status(job).progress(), 40));
+      Eventually.until(SOON, "progress", () -> Objects.equals(world.status(job).progress(), 40));
       assertThat(world.status(job).progressMessage()).startsWith("half \"of\" it");
       world.open(world.gate("go"));
       JobStatus done = world.await(job, JobState.SUCCEEDED);

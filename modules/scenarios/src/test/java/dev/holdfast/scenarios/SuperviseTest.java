@@ -15,6 +15,7 @@ import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.Living;
 import dev.holdfast.testkit.OnlyWithAll;
@@ -66,7 +67,8 @@ class SuperviseTest {
   }
 
   private static WorkerHealth until(World world, Predicate<WorkerHealth> condition) {
-    World.until(SOON, "the worker is as wanted", () -> first(world).filter(condition).isPresent());
+    Eventually.until(
+        SOON, "the worker is as wanted", () -> first(world).filter(condition).isPresent());
     return first(world).orElseThrow();
   }
 
@@ -117,7 +119,7 @@ class SuperviseTest {
     assertThat(world.count("SELECT sum(crashes) FROM holdfast.job"))
         .describedAs("attempts cut off by a kill")
         .isPositive();
-    World.until(
+    Eventually.until(
         SOON,
         "every kill was followed by a restart",
         () ->
@@ -141,14 +143,14 @@ class SuperviseTest {
   /** The process of a worker that holds a job. */
   private static long workingWorker(World world, Set<Long> killed) {
     List<Long> found = new ArrayList<>();
-    World.until(
+    Eventually.until(
         SOON,
         "a worker is at work",
         () -> {
           List<String> holders =
-              Sql.strings(
-                  world.pool(),
-                  "SELECT DISTINCT worker_id FROM holdfast.job WHERE state = 'RUNNING'");
+              world
+                  .sql()
+                  .strings("SELECT DISTINCT worker_id FROM holdfast.job WHERE state = 'RUNNING'");
           health(world).readings().of(NAME).stream()
               .filter(row -> row.status() == HealthStatus.HEALTHY && !killed.contains(pid(row)))
               .filter(row -> holders.stream().anyMatch(it -> it.contains("." + row.pid() + ".")))
@@ -161,7 +163,7 @@ class SuperviseTest {
   /** The process of a worker that is not healthy yet. */
   private static long startingWorker(World world, Set<Long> killed) {
     List<Long> found = new ArrayList<>();
-    World.until(
+    Eventually.until(
         SOON,
         "a worker is starting",
         () -> {
@@ -223,7 +225,7 @@ class SuperviseTest {
         health(world).readings().of(NAME).stream().map(SuperviseTest::pid).toList();
     supervisor.signal("KILL");
     supervisor.awaitExit(SOON);
-    World.until(SOON, "no worker is left", () -> workers.stream().noneMatch(Living::is));
+    Eventually.until(SOON, "no worker is left", () -> workers.stream().noneMatch(Living::is));
     assertThat(world.status(job).state()).isEqualTo(JobState.PENDING);
     assertThat(world.timeline(job).types()).endsWith(EventType.ABORTED_SHUTDOWN);
 
@@ -261,7 +263,7 @@ class SuperviseTest {
       ChildProcess supervisor =
           supervise(world, 2, 4).env("HOLDFAST_SUPERVISOR_STOP_TIMEOUT", "30s").start();
       long ran = world.count("SELECT count(*) FROM ran");
-      World.until(SOON, "jobs flow", () -> world.count("SELECT count(*) FROM ran") > ran + 20);
+      Eventually.until(SOON, "jobs flow", () -> world.count("SELECT count(*) FROM ran") > ran + 20);
       supervisor.signal("TERM");
       assertThat(supervisor.awaitExit(SOON)).isZero();
     }
@@ -319,7 +321,7 @@ class SuperviseTest {
     // And the same for this worker alone.
     assertThat(world.launch("workers", "pause", DEFAULT, "--reason", "to see").run().code())
         .isZero();
-    until(world, WorkerHealth::paused);
+    until(world, WorkerHealth::pausedByOperator);
     JobId kept = world.enqueue("work", new ScenarioKinds.Work(1));
     assertThat(world.launch("workers", "restart", DEFAULT).run().code()).isZero();
     until(world, row -> row.incarnation() == 2 && row.status() == HealthStatus.HEALTHY);

@@ -4,7 +4,6 @@ import static dev.holdfast.testkit.Soon.AMPLE;
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.Holdfast;
 import dev.holdfast.examples.clip.ClipKinds;
@@ -12,6 +11,9 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.testkit.Eventually;
+import dev.holdfast.testkit.Pool;
+import dev.holdfast.testkit.Sql;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.testkit.program.Processes;
@@ -20,7 +22,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.Callable;
 import org.awaitility.Awaitility;
 
 /** One test's world: a database, the library on it, a folder, and the processes started in it. */
@@ -38,13 +39,7 @@ final class World implements AutoCloseable {
   private final Processes processes = new Processes();
 
   World(String url, String user, String password) {
-    HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(url);
-    config.setUsername(user);
-    config.setPassword(password);
-    config.setMaximumPoolSize(12);
-    config.setMinimumIdle(0);
-    pool = new HikariDataSource(config);
+    pool = Pool.of(url, user, password, 12);
     holdfast = Holdfast.on(pool);
   }
 
@@ -56,8 +51,8 @@ final class World implements AutoCloseable {
 
   /** Where the handlers of {@link ScenarioKinds} leave their marks; nothing here is unique. */
   void makeTables() {
-    Sql.run(pool, "CREATE TABLE ran (job uuid NOT NULL, attempt int NOT NULL)");
-    Sql.run(pool, "CREATE TABLE effect (job uuid NOT NULL, attempt int NOT NULL)");
+    sql().update("CREATE TABLE ran (job uuid NOT NULL, attempt int NOT NULL)");
+    sql().update("CREATE TABLE effect (job uuid NOT NULL, attempt int NOT NULL)");
   }
 
   private static Path placeOf(Class<?> type) {
@@ -128,7 +123,7 @@ final class World implements AutoCloseable {
   }
 
   JobStatus await(JobId job, JobState state, Duration limit) {
-    World.until(
+    Eventually.until(
         limit,
         "job " + job + " is " + state,
         () -> {
@@ -146,8 +141,12 @@ final class World implements AutoCloseable {
     return Timeline.of(holdfast.queries().timeline(job));
   }
 
+  Sql sql() {
+    return Sql.on(pool);
+  }
+
   long count(String sql, Object... arguments) {
-    return Sql.count(pool, sql, arguments);
+    return sql().count(sql, arguments);
   }
 
   /**
@@ -169,14 +168,6 @@ final class World implements AutoCloseable {
 
   private long succeeded() {
     return count("SELECT count(*) FROM holdfast.job WHERE state = 'SUCCEEDED'");
-  }
-
-  static void until(Duration limit, String what, Callable<Boolean> condition) {
-    Awaitility.await(what)
-        .atMost(limit)
-        .pollDelay(Duration.ZERO)
-        .pollInterval(Duration.ofMillis(20))
-        .until(condition);
   }
 
   void printOutput() {

@@ -16,6 +16,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.OnlyWithAll;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -54,7 +55,7 @@ class WrongClockTest {
 
     // Nobody has reaped a healthy job, though both sweep and each could judge the other.
     Instant begun = Objects.requireNonNull(world.status(heldByWrong).startedAt());
-    World.until(
+    Eventually.until(
         SOON,
         "a heartbeat more than a lease later",
         () ->

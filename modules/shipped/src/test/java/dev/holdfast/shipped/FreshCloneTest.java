@@ -95,7 +95,7 @@ class FreshCloneTest {
   @Order(2)
   void every_view_of_the_page_shows_something_and_no_error() {
     try (Browser browser = Browser.start()) {
-      see(browser, "", "Overview", "Ended, jobs a second");
+      see(browser, "", "Overview", "Ended jobs per second");
       see(browser, "#/queues", "Queues", "default");
       see(browser, "#/jobs", "Jobs", "echo", "succeeded");
       see(browser, "#/jobs/" + first, "echo", "succeeded", first);

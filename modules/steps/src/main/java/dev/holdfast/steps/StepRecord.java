@@ -172,7 +172,7 @@ final class StepRecord {
       int attempt,
       boolean reset,
       Step.@Nullable Saved saved,
-      @Nullable Integer forgetFrom,
+      @Nullable Integer discardFromIndex,
       @Nullable Instant honoured,
       List<Report.Entry> entries) {
     journal
@@ -187,7 +187,7 @@ final class StepRecord {
                 reset,
                 saved == null ? null : saved.checkpoint(),
                 saved == null ? null : saved.patch(),
-                forgetFrom,
+                discardFromIndex,
                 honoured,
                 entries));
   }

@@ -2,7 +2,6 @@ package dev.holdfast.testkit;
 
 import static dev.holdfast.testkit.Soon.SOON;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
 import java.time.Duration;
@@ -10,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -18,18 +18,20 @@ import org.jspecify.annotations.Nullable;
 public final class TestDatabase implements AutoCloseable {
   private static final AtomicInteger NUMBER = new AtomicInteger();
   private static final int POOL_SIZE = 10;
+  private static final String EXPIRE =
+      "UPDATE holdfast.job SET lease_expires_at = clock_timestamp() - interval '1 hour'";
   private static final Duration IMPATIENT = Duration.ofSeconds(5);
 
   private final TestServer server;
   private final String name;
-  private final Sql sql;
+  private final OwnConnection own = new OwnConnection(this::connection);
+  private final Sql sql = new Sql(own);
   private final Deque<Runnable> closers = new ArrayDeque<>();
   private @Nullable HikariDataSource pool;
 
   private TestDatabase(TestServer server) {
     this.server = server;
     this.name = "test_" + NUMBER.incrementAndGet();
-    this.sql = new Sql(this::connection);
   }
 
   /** With the schema, on the server that all tests of this process share. */
@@ -98,14 +100,10 @@ public final class TestDatabase implements AutoCloseable {
   }
 
   private HikariDataSource pool(String url, int size, Duration patience) {
-    HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(url);
-    config.setUsername(user());
-    config.setPassword(password());
-    config.setMaximumPoolSize(size);
-    config.setMinimumIdle(0);
-    config.setConnectionTimeout(patience.toMillis());
-    HikariDataSource made = new HikariDataSource(config);
+    return closing(Pool.of(url, user(), password(), size, patience));
+  }
+
+  private HikariDataSource closing(HikariDataSource made) {
     closers.push(made::close);
     return made;
   }
@@ -131,12 +129,22 @@ public final class TestDatabase implements AutoCloseable {
 
   /** The first column of the only row, as a number. */
   public long count(String query, Object... arguments) {
-    return sql.only(query, arguments) instanceof Number number ? number.longValue() : 0;
+    return sql.count(query, arguments);
+  }
+
+  /** As if no worker had been heard of for longer than its leases. */
+  public void expireLeases() {
+    sql(EXPIRE + " WHERE state = 'RUNNING'");
+  }
+
+  /** As if the worker of this job had not been heard of for longer than its lease. */
+  public void expireLease(UUID job) {
+    sql(EXPIRE + " WHERE state = 'RUNNING' AND id = ?", job);
   }
 
   @Override
   public synchronized void close() {
-    sql.close();
+    own.close();
     while (!closers.isEmpty()) {
       closers.pop().run();
     }

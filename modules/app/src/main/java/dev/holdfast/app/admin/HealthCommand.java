@@ -37,9 +37,9 @@ public final class HealthCommand implements Callable<Integer> {
       } else {
         System.out.println(health.about());
         System.out.print(WorkersTable.of(health.workers()));
-        for (Operator.Health.Trouble trouble : health.problems()) {
-          System.out.println("- " + Failures.oneLine(trouble.what()));
-          System.out.println("  " + Failures.oneLine(trouble.doNext()));
+        for (Operator.Health.Problem problem : health.problems()) {
+          System.out.println("- " + Failures.oneLine(problem.message()));
+          System.out.println("  " + Failures.oneLine(problem.hint()));
         }
         if (health.problems().isEmpty()) {
           System.out.println("all is well");
@@ -54,7 +54,7 @@ public final class HealthCommand implements Callable<Integer> {
         new Report(
             health.problems().isEmpty(),
             health.about(),
-            health.workers().pausedSince(),
+            health.workers().workersPausedAt(),
             health.workers().workers().stream().map(WorkerResource::of).toList(),
             health.problems()));
   }
@@ -64,7 +64,7 @@ public final class HealthCommand implements Callable<Integer> {
   record Report(
       boolean healthy,
       String about,
-      @Nullable Instant workersPaused,
+      @Nullable Instant workersPausedAt,
       List<WorkerResource> workers,
-      List<Operator.Health.Trouble> problems) {}
+      List<Operator.Health.Problem> problems) {}
 }

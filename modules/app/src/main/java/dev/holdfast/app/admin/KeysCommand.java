@@ -60,7 +60,7 @@ public final class KeysCommand {
         names = "--tenant",
         paramLabel = "TENANT",
         description = "tenant whose jobs it sees; default: all tenants")
-    String tenant = ApiKey.EVERY_TENANT;
+    @Nullable String tenant;
 
     @Option(names = "--name", paramLabel = "NAME", description = "a name, to tell it from others")
     @Nullable String name;
@@ -114,7 +114,7 @@ public final class KeysCommand {
               key.id(),
               key.name(),
               key.role().word(),
-              key.tenant(),
+              key.tenant() == null ? "" : key.tenant(),
               key.createdAt(),
               key.expiresAt() == null ? "" : key.expiresAt(),
               state(key, now));

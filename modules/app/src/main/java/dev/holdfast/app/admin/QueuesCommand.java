@@ -13,6 +13,7 @@ import dev.holdfast.app.setting.Durations;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.value.Plural;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -77,14 +78,16 @@ public final class QueuesCommand {
             queue.waiting(),
             queue.running(),
             queue.maxRunning() == null ? "" : queue.maxRunning(),
-            queue.rateSpan() == null
-                ? ""
-                : queue.rateLimit() + " per " + Durations.text(queue.rateSpan()),
+            queue.rateLimit() == null ? "" : shown(queue.rateLimit()),
             queue.oldest() == null ? "" : Durations.text(queue.oldest()),
             queue.pausedAt() == null ? "open" : "paused");
       }
       System.out.print(table.isEmpty() ? "no queue has unfinished jobs\n" : table.toString());
     }
+  }
+
+  private static String shown(RateLimit limit) {
+    return limit.starts() + " per " + Durations.text(limit.period());
   }
 
   /** A queue that nobody has used yet is only changed with this option: it may be a typo. */

@@ -13,9 +13,9 @@ import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.ScheduleResource;
 import dev.holdfast.model.job.Job;
+import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
-import dev.holdfast.model.schedule.WhenMissed;
 import dev.holdfast.model.value.Json;
 import java.time.DateTimeException;
 import java.time.ZoneId;
@@ -65,8 +65,8 @@ public final class SchedulesCommand {
               each.zone(),
               each.kind(),
               each.queue(),
-              each.nextAt(),
-              each.lastAt() == null ? "" : each.lastAt(),
+              each.nextFireAt(),
+              each.lastFiredAt() == null ? "" : each.lastFiredAt(),
               state(each));
         }
         System.out.print(table.isEmpty() ? "no schedules\n" : table.toString());
@@ -75,8 +75,8 @@ public final class SchedulesCommand {
     }
 
     private static String state(ScheduleStatus each) {
-      if (each.broken() != null) {
-        return "broken: " + each.broken();
+      if (each.fireError() != null) {
+        return "broken: " + each.fireError();
       }
       return each.pausedAt() == null ? "active" : "paused";
     }
@@ -125,7 +125,7 @@ public final class SchedulesCommand {
           "how often to fire for missed times:",
           "${COMPLETION-CANDIDATES}; default: ONCE"
         })
-    WhenMissed missed = WhenMissed.ONCE;
+    MissedFires missedFires = MissedFires.ONCE;
 
     @Option(names = "--no-overlap", description = "no new job while the last one has not ended")
     boolean noOverlap;
@@ -134,12 +134,12 @@ public final class SchedulesCommand {
     public Integer call() {
       Settings settings = reach.settings();
       Job job = shape.job(kind, payload == null ? Json.EMPTY : Input.json(payload));
-      Schedule schedule = Schedule.of(name, cron, zone(), job).missed(missed);
+      Schedule schedule = Schedule.of(name, cron, zone(), job).missedFires(missedFires);
       try (Operator operator = reach.open(settings)) {
         operator.schedule(noOverlap ? schedule.withoutOverlap() : schedule);
         operator.schedules().stream()
             .filter(each -> each.name().equals(name))
-            .forEach(each -> System.out.println(name + " fires next at " + each.nextAt()));
+            .forEach(each -> System.out.println(name + " fires next at " + each.nextFireAt()));
         return ExitCode.OK;
       }
     }

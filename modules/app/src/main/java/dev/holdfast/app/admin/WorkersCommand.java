@@ -62,7 +62,7 @@ public final class WorkersCommand {
   }
 
   /** The JSON that --json prints. */
-  record Report(boolean done, List<WorkerCommandResource> orders) {}
+  record Report(boolean done, List<WorkerCommandResource> commands) {}
 
   /** The part that all commands to workers share. */
   abstract static class ActionCommand implements Callable<Integer> {
@@ -138,7 +138,9 @@ public final class WorkersCommand {
         Operator.Resumed resumed = operator.resumeAll(asker, reason);
         tell(
             watch.await(resumed.commands()),
-            resumed.wasPaused() ? "all workers are resumed" : "the workers were not all paused");
+            resumed.workersWerePaused()
+                ? "all workers are resumed"
+                : "the workers were not all paused");
       }
     }
 

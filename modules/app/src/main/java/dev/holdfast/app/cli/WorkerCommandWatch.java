@@ -57,9 +57,10 @@ public final class WorkerCommandWatch {
 
   private boolean isDone(WorkerCommand command, WorkerView worker) {
     return switch (command.action()) {
-      case PAUSE -> worker.paused();
-      case RESUME -> !worker.paused() && !worker.stopped() && worker.status().isAlive();
-      case STOP -> worker.stopped();
+      case PAUSE -> worker.pausedByOperator();
+      case RESUME ->
+          !worker.pausedByOperator() && !worker.stoppedByOperator() && worker.status().isAlive();
+      case STOP -> worker.stoppedByOperator();
       case RESTART ->
           worker.status().isAlive()
               && worker.pid() != null
@@ -89,7 +90,7 @@ public final class WorkerCommandWatch {
               .orElse(
                   "the command to %s %s is recorded but not done yet: see 'holdfast workers list'"
                       .formatted(command.action().text(), who)));
-      if (command.action() == WorkerCommand.Action.RESUME && now.pausedSince() != null) {
+      if (command.action() == WorkerCommand.Action.RESUME && now.workersPausedAt() != null) {
         lines.add("all workers are still paused: 'holdfast workers resume --all' resumes them");
       }
     }

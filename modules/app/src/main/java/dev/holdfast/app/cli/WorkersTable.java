@@ -31,7 +31,7 @@ public final class WorkersTable {
           worker.component(),
           worker.shown(),
           worker.pid() == null ? "" : worker.pid(),
-          worker.jobs(),
+          worker.runningJobs(),
           worker.currentJob() == null ? "" : worker.currentJob(),
           worker.supervisor() == null ? "" : worker.restarts(),
           WorkerExit.shown(worker.exitCode()),
@@ -40,10 +40,10 @@ public final class WorkersTable {
           note(worker));
     }
     String paused =
-        all.pausedSince() == null
+        all.workersPausedAt() == null
             ? ""
             : "all workers are paused since %s: 'holdfast workers resume --all'%n"
-                .formatted(all.pausedSince());
+                .formatted(all.workersPausedAt());
     return paused + (table.isEmpty() ? "" : table);
   }
 

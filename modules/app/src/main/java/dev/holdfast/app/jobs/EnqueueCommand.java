@@ -110,16 +110,16 @@ public final class EnqueueCommand implements Callable<Integer> {
   @Nullable String traceparent;
 
   @Option(
-      names = "--after",
+      names = "--depends-on",
       split = ",",
       paramLabel = "ID",
       description = "wait until these jobs have ended")
-  @Nullable List<String> after;
+  @Nullable List<String> dependsOn;
 
   @Option(
       names = "--if-failed",
       paramLabel = "WHAT",
-      description = {"if one of --after fails: ${COMPLETION-CANDIDATES};", "default: CANCEL"})
+      description = {"if one of --depends-on fails: ${COMPLETION-CANDIDATES};", "default: CANCEL"})
   WhenDependencyFails ifFailed = WhenDependencyFails.CANCEL;
 
   @Option(names = "--parent", paramLabel = "ID", description = "the job this one belongs to")
@@ -175,7 +175,10 @@ public final class EnqueueCommand implements Callable<Integer> {
     job = partitionKey == null ? job : job.partitionKey(partitionKey);
     job = resources == null ? job : job.resources(Input.json("--resources", resources));
     job = traceparent == null ? job : job.traceparent(traceparent);
-    job = after == null ? job : job.after(after.stream().map(JobId::parse).toList(), ifFailed);
+    job =
+        dependsOn == null
+            ? job
+            : job.dependsOn(dependsOn.stream().map(JobId::parse).toList(), ifFailed);
     job = parent == null ? job : job.parent(JobId.parse(parent));
     return id == null ? job : job.id(JobId.parse(id));
   }

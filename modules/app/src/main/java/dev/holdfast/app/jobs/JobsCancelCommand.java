@@ -60,7 +60,7 @@ final class JobsCancelCommand implements Callable<Integer> {
     }
     return all.stream()
             .anyMatch(
-                c -> jobs.contains(c.job()) && c.answer() == Cancellation.Answer.ALREADY_TERMINAL)
+                c -> jobs.contains(c.job()) && c.outcome() == Cancellation.Outcome.ALREADY_TERMINAL)
         ? ExitCode.REFUSED
         : ExitCode.OK;
   }
@@ -75,11 +75,11 @@ final class JobsCancelCommand implements Callable<Integer> {
   }
 
   private static String text(Cancellation cancellation) {
-    return switch (cancellation.answer()) {
+    return switch (cancellation.outcome()) {
       case CANCELLED -> "cancelled";
       case REQUESTED -> "running: its worker was asked to stop";
       case ALREADY_REQUESTED -> "running: its worker was already asked to stop";
-      case ALREADY_TERMINAL -> "refused: it has already ended, " + cancellation.was();
+      case ALREADY_TERMINAL -> "refused: it has already ended, " + cancellation.previousState();
     };
   }
 }

@@ -92,16 +92,17 @@ final class JobsControlCommand implements Callable<Integer> {
         throw refused(operator, job, answer);
       }
       PendingCommand now = operator.pending(job);
-      List<String> drops =
+      List<String> stepsToRepeat =
           command.action().dropsCheckpoints()
-              ? drops(operator.timeline(job), command.action())
+              ? stepsToRepeat(operator.timeline(job), command.action())
               : List.of();
       if (output.json) {
-        Shown.print(PendingCommandResource.of(now, drops));
+        Shown.print(PendingCommandResource.of(now, stepsToRepeat));
       } else {
         System.out.println(job + "  " + String.join("; ", lines(now)));
-        if (!drops.isEmpty()) {
-          System.out.println("these completed steps will run again: " + String.join(", ", drops));
+        if (!stepsToRepeat.isEmpty()) {
+          System.out.println(
+              "these completed steps will run again: " + String.join(", ", stepsToRepeat));
         }
         if (command.action() == CommandAction.TAKEOVER) {
           System.out.println(handedOver(operator, job));
@@ -122,13 +123,13 @@ final class JobsControlCommand implements Callable<Integer> {
   }
 
   /** The steps that the command just given will drop. */
-  private static List<String> drops(List<JobEvent> timeline, CommandAction action) {
+  private static List<String> stepsToRepeat(List<JobEvent> timeline, CommandAction action) {
     return timeline.reversed().stream()
         .filter(event -> event.type().equals(EventType.CONTROL + action.text()))
         .limit(1)
         .map(event -> Wire.tree(event.data()))
         .filter(Objects::nonNull)
-        .flatMap(data -> data.path("drops").valueStream())
+        .flatMap(data -> data.path("stepsToRepeat").valueStream())
         .map(JsonNode::asText)
         .toList();
   }

@@ -4,6 +4,7 @@ import static java.util.stream.Collectors.toCollection;
 import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.testkit.program.AssembledProgram;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -30,6 +31,9 @@ class ArchitectureDocumentTest {
 
   /** A class, perhaps with a method: {@code Claim}, {@code JobSource.sweep}. */
   private static final Pattern CLASS = Pattern.compile("\\b([A-Z][a-z]\\w*)(?:\\.\\w+)?");
+
+  /** {@code PENDING --> RUNNING : claim}; {@code [*]} is before the first or after the last. */
+  private static final Pattern ARROW = Pattern.compile(" *(\\S+) --> (\\S+)");
 
   private static final Pattern IN_BACKTICKS = Pattern.compile("`([^`]+)`");
 
@@ -175,6 +179,25 @@ class ArchitectureDocumentTest {
       }
     }
     assertThat(listed).isEqualTo(made);
+  }
+
+  @Test
+  void the_diagram_of_states_has_the_transitions_of_the_code() throws IOException {
+    Set<String> drawn = new TreeSet<>();
+    for (String line : section("States")) {
+      Matcher arrow = ARROW.matcher(line);
+      if (arrow.lookingAt()) {
+        assertThat(drawn.add(arrow.group(1) + " --> " + arrow.group(2))).as(line).isTrue();
+      }
+    }
+    Set<String> possible = new TreeSet<>(Set.of("[*] --> PENDING", "[*] --> WAITING"));
+    for (JobState state : JobState.values()) {
+      state.next().forEach(next -> possible.add(state + " --> " + next));
+      if (state.isTerminal()) {
+        possible.add(state + " --> [*]");
+      }
+    }
+    assertThat(drawn).isEqualTo(possible);
   }
 
   @Test

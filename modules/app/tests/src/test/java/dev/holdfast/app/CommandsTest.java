@@ -391,7 +391,7 @@ class CommandsTest {
     assertThat(run("jobs", "control", job, "resume_from_step", "--step", "s1", "--json")).isZero();
     assertThat(json().get("recovery").get("strategy").asText()).isEqualTo("hard_reset");
     assertThat(json().get("recovery").get("requestedBy").asText()).isEqualTo(asker());
-    assertThat(json().get("drops")).hasToString("[\"s1\"]");
+    assertThat(json().get("stepsToRepeat")).hasToString("[\"s1\"]");
     holdfast.jobs().settle(new Settlement.Succeed(lease, null));
     assertThat(run("jobs", "control", job, "resume_from_step", "--step", "s1")).isZero();
     assertThat(said()).contains("these completed steps will run again: s1");
@@ -445,8 +445,8 @@ class CommandsTest {
     assertThat(said()).contains("open");
     assertThat(run("queues", "rate", "mail", "20", "--per", "1m")).isZero();
     assertThat(run("queues", "list", "--json")).isZero();
-    assertThat(json().get(0).get("rateLimit").asInt()).isEqualTo(20);
-    assertThat(json().get(0).get("rateSpanMs").asInt()).isEqualTo(60_000);
+    assertThat(json().get(0).get("rateLimit").get("starts").asInt()).isEqualTo(20);
+    assertThat(json().get(0).get("rateLimit").get("periodMs").asInt()).isEqualTo(60_000);
     assertThat(run("queues", "rate", "mail")).isZero();
     assertThat(run("queues", "limit", "mail", "0")).isEqualTo(ExitCode.USAGE);
     assertThat(run("queues", "pause", "no such queue")).isEqualTo(ExitCode.REFUSED);
@@ -455,14 +455,14 @@ class CommandsTest {
   @Test
   void a_job_may_wait_for_others() throws IOException {
     JobId first = holdfast.enqueue(Job.of("fail").maxAttempts(1)).id();
-    run("enqueue", "echo", "--after", first.toString());
+    run("enqueue", "echo", "--depends-on", first.toString());
     JobId cancelled = JobId.parse(said().strip());
-    run("enqueue", "echo", "--after", first.toString(), "--if-failed", "run");
+    run("enqueue", "echo", "--depends-on", first.toString(), "--if-failed", "run");
     JobId runs = JobId.parse(said().strip());
     runExamples();
     assertThat(holdfast.find(cancelled).orElseThrow().state().name()).isEqualTo("CANCELLED");
     assertThat(holdfast.find(runs).orElseThrow().state().name()).isEqualTo("SUCCEEDED");
-    assertThat(run("enqueue", "echo", "--after", JobId.next().toString()))
+    assertThat(run("enqueue", "echo", "--depends-on", JobId.next().toString()))
         .isEqualTo(ExitCode.REFUSED);
     assertThat(complained()).contains("not there");
   }
@@ -528,7 +528,7 @@ class CommandsTest {
         .contains("'holdfast queues resume mail'");
     assertThat(run("health", "--json")).isEqualTo(ExitCode.NOT_HEALTHY);
     assertThat(json().get("healthy").asBoolean()).isFalse();
-    assertThat(json().get("problems").get(0).get("doNext").asText()).contains("mail");
+    assertThat(json().get("problems").get(0).get("hint").asText()).contains("mail");
   }
 
   @Test
@@ -585,7 +585,7 @@ class CommandsTest {
     assertThat(run("health", "--json")).isEqualTo(ExitCode.NOT_HEALTHY);
     assertThat(json().get("workers").get(0).get("exit").get("name").asText()).isEqualTo("handlers");
     assertThat(json().get("problems").get(0).get("code").asText()).isEqualTo("worker_failed");
-    assertThat(json().get("workersPaused").isNull()).isTrue();
+    assertThat(json().get("workersPausedAt").isNull()).isTrue();
   }
 
   /** What a supervisor would do. */
@@ -630,7 +630,7 @@ class CommandsTest {
       startTag();
       assertThat(run("workers", "restart", TAG, "--wait", "60s", "--json")).isZero();
       assertThat(json().get("done").asBoolean()).isTrue();
-      assertThat(json().get("orders").get(0).get("requestedBy").asText()).isEqualTo(asker());
+      assertThat(json().get("commands").get(0).get("requestedBy").asText()).isEqualTo(asker());
       assertThat(run("workers", "stop", TAG, "--supervisor", "here", "--wait", "60s")).isZero();
       assertThat(said()).contains("is stopped");
     } finally {

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.config.ServerOptions;
@@ -16,6 +15,9 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,7 +30,7 @@ class ServerCommandsTest extends CommandsTest {
 
   @BeforeEach
   void start(TestDatabase given) throws IOException {
-    admin = key(Role.ADMIN, ApiKey.EVERY_TENANT);
+    admin = key(Role.ADMIN, null);
     server = HoldfastServer.start(holdfast, ServerOptions.DEFAULT.port(0));
   }
 
@@ -53,19 +55,13 @@ class ServerCommandsTest extends CommandsTest {
   }
 
   /** Made on the database, as for the first user of a server. */
-  private String key(Role role, String tenant) throws IOException {
-    assertThat(
-            runWith(
-                direct(),
-                "keys",
-                "create",
-                "--name",
-                "test",
-                "--role",
-                role.word(),
-                "--tenant",
-                tenant))
-        .isZero();
+  private String key(Role role, @Nullable String tenant) throws IOException {
+    List<String> command =
+        new ArrayList<>(List.of("keys", "create", "--name", "test", "--role", role.word()));
+    if (tenant != null) {
+      command.addAll(List.of("--tenant", tenant));
+    }
+    assertThat(runWith(direct(), command.toArray(String[]::new))).isZero();
     return said().strip();
   }
 
@@ -89,7 +85,7 @@ class ServerCommandsTest extends CommandsTest {
     String wrong = "hf_0123456789ab_nobodys-secret";
     assertThat(runWith(through(wrong), "stats")).isEqualTo(ExitCode.CONFIGURATION);
     assertThat(complained()).contains("does not accept").doesNotContain("nobodys-secret");
-    String viewer = key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    String viewer = key(Role.VIEWER, null);
     assertThat(runWith(through(viewer), "stats")).isZero();
     assertThat(runWith(through(viewer), "enqueue", "echo")).isEqualTo(ExitCode.CONFIGURATION);
     assertThat(complained()).contains("viewer may not submit");

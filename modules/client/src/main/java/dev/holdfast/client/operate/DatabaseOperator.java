@@ -207,7 +207,8 @@ public final class DatabaseOperator implements Operator {
   }
 
   @Override
-  public NewKey createKey(String name, Role role, String tenant, @Nullable Duration lifetime) {
+  public NewKey createKey(
+      String name, Role role, @Nullable String tenant, @Nullable Duration lifetime) {
     Secrets.Parts parts = Secrets.next();
     keys.createKey(
         new ApiKey(parts.id(), name, role, tenant, Instant.EPOCH, null, null),

@@ -21,7 +21,7 @@ final class HealthCheck {
   static Operator.Health of(Queue queue, Duration reapGrace, String program) {
     WorkerFleet crew = queue.workers().readings().fleet(null);
     @Nullable Instant paused = queue.admin().allPausedSince().orElse(null);
-    List<Operator.Health.Trouble> problems =
+    List<Operator.Health.Problem> problems =
         Diagnosis.of(
                 new Diagnosis.Facts(
                     queue.admin().queues(),
@@ -31,7 +31,7 @@ final class HealthCheck {
                     Set.of(),
                     paused))
             .stream()
-            .map(f -> new Operator.Health.Trouble(f.code(), f.what(), f.doNext()))
+            .map(f -> new Operator.Health.Problem(f.code(), f.message(), f.cliHint()))
             .toList();
     DatabaseVersion version = queue.version();
     return new Operator.Health(

@@ -109,7 +109,7 @@ abstract class HttpJobOperator implements JobOperator {
 
   @Override
   public LogTail log(JobId job, LogCursor after) {
-    return server.get(of(job, "log?after=" + after), LogResource.class).tail();
+    return server.get(of(job, "log?cursor=" + after), LogResource.class).tail();
   }
 
   @Override
@@ -169,7 +169,7 @@ abstract class HttpJobOperator implements JobOperator {
                 new Cancellation(
                     job,
                     JobState.valueOf(reply.problem("state")),
-                    Cancellation.Answer.ALREADY_TERMINAL));
+                    Cancellation.Outcome.ALREADY_TERMINAL));
           }
           return reply.read(CancellationResource.Cancellations.class).jobs().stream()
               .map(CancellationResource::cancellation)

@@ -14,6 +14,7 @@ import dev.holdfast.contract.resource.WorkerResource;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.schedule.Schedule;
@@ -60,31 +61,23 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
   @Override
   public void limit(String queue, @Nullable Integer maxRunning) {
     QueueStatus before = status(queue);
-    limits(queue, maxRunning, before.rateLimit(), before.rateSpan());
+    limits(queue, maxRunning, before.rateLimit());
   }
 
   @Override
-  public void rate(String queue, int starts, Duration span) {
-    limits(queue, status(queue).maxRunning(), starts, span);
+  public void rate(String queue, int starts, Duration period) {
+    limits(queue, status(queue).maxRunning(), new RateLimit(starts, period));
   }
 
   @Override
   public void liftRate(String queue) {
-    limits(queue, status(queue).maxRunning(), null, null);
+    limits(queue, status(queue).maxRunning(), null);
   }
 
-  private record LimitsRequest(@Nullable Integer maxRunning, @Nullable Rate rate) {}
-
-  private record Rate(int starts, long perMs) {}
-
   /** All limits at once: one that is absent is lifted. */
-  private void limits(
-      String queue,
-      @Nullable Integer maxRunning,
-      @Nullable Integer starts,
-      @Nullable Duration span) {
-    Rate rate = starts == null || span == null ? null : new Rate(starts, span.toMillis());
-    server.put(queuePath(queue) + "/limits", new LimitsRequest(maxRunning, rate));
+  private void limits(String queue, @Nullable Integer maxRunning, @Nullable RateLimit limit) {
+    QueueResource.Rate rate = limit == null ? null : QueueResource.Rate.of(limit);
+    server.put(queuePath(queue) + "/limits", new QueueResource.Limits(maxRunning, rate));
   }
 
   @Override
@@ -133,10 +126,12 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
         .toList();
   }
 
-  private record KeyRequest(String name, String role, String tenant, @Nullable Long expiresInMs) {}
+  private record KeyRequest(
+      String name, String role, @Nullable String tenant, @Nullable Long expiresInMs) {}
 
   @Override
-  public NewKey createKey(String name, Role role, String tenant, @Nullable Duration lifetime) {
+  public NewKey createKey(
+      String name, Role role, @Nullable String tenant, @Nullable Duration lifetime) {
     ApiKey.checkedName(name);
     ApiKey.checkedTenant(tenant);
     ApiKey.checkedLifetime(lifetime);
@@ -177,7 +172,7 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
   public Workers workers() {
     WorkerResource.Workers all = server.get("/v1/workers", WorkerResource.Workers.class);
     return new Workers(
-        all.pausedSince(), all.workers().stream().map(WorkerResource::view).toList());
+        all.workersPausedAt(), all.workers().stream().map(WorkerResource::view).toList());
   }
 
   private record WorkerCommandRequest(@Nullable String supervisor, String reason) {}
@@ -189,7 +184,7 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
             "/v1/workers/" + encoded(draft.component()) + "/" + draft.action().text(),
             new WorkerCommandRequest(draft.supervisor(), draft.reason()),
             WorkerCommandResource.Accepted.class)
-        .commands();
+        .workerCommands();
   }
 
   @Override
@@ -202,7 +197,8 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
     WorkerCommandResource.Accepted accepted =
         server.post(
             "/v1/workers/resume", Map.of("reason", reason), WorkerCommandResource.Accepted.class);
-    return new Resumed(Boolean.TRUE.equals(accepted.wasPaused()), accepted.commands());
+    return new Resumed(
+        Boolean.TRUE.equals(accepted.workersWerePaused()), accepted.workerCommands());
   }
 
   @Override
@@ -215,7 +211,7 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
                 server, info.version(), info.database().version(), info.database().schemaVersion()),
         workers(),
         info.problems().stream()
-            .map(each -> new Health.Trouble(each.code(), each.what(), each.doNextCommand()))
+            .map(each -> new Health.Problem(each.code(), each.message(), each.cliHint()))
             .toList());
   }
 

@@ -51,10 +51,10 @@ public interface Operator extends JobOperator, AutoCloseable {
   List<ApiKey> keys();
 
   /**
-   * @param tenant whose jobs it sees; {@value ApiKey#EVERY_TENANT} is everybody's
+   * @param tenant whose jobs it sees; null is everybody's
    * @param lifetime null for a key without an end
    */
-  NewKey createKey(String name, Role role, String tenant, @Nullable Duration lifetime);
+  NewKey createKey(String name, Role role, @Nullable String tenant, @Nullable Duration lifetime);
 
   /** False when there is no such key, or it is not valid any more. */
   boolean revokeKey(String id);
@@ -91,19 +91,19 @@ public interface Operator extends JobOperator, AutoCloseable {
   /**
    * All workers that are known.
    *
-   * @param pausedSince since when all of them are paused; null when they are not
+   * @param workersPausedAt since when all of them are paused; null when they are not
    */
-  record Workers(@Nullable Instant pausedSince, List<WorkerView> workers) {
+  record Workers(@Nullable Instant workersPausedAt, List<WorkerView> workers) {
     public Workers {
       workers = List.copyOf(workers);
     }
   }
 
   /**
-   * @param wasPaused whether all workers were paused
+   * @param workersWerePaused whether all workers were paused
    * @param commands to those that had failed
    */
-  record Resumed(boolean wasPaused, List<WorkerCommand> commands) {
+  record Resumed(boolean workersWerePaused, List<WorkerCommand> commands) {
     public Resumed {
       commands = List.copyOf(commands);
     }
@@ -113,9 +113,9 @@ public interface Operator extends JobOperator, AutoCloseable {
    * @param about the versions of program, PostgreSQL and schema, for people
    * @param problems empty when all is well
    */
-  record Health(String about, Workers workers, List<Trouble> problems) {
+  record Health(String about, Workers workers, List<Problem> problems) {
     /** One thing that is wrong, and what to do about it. */
-    public record Trouble(String code, String what, String doNext) {}
+    public record Problem(String code, String message, String hint) {}
   }
 
   /**

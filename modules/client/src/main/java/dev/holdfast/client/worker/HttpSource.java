@@ -127,7 +127,7 @@ public final class HttpSource implements JobSource, AutoCloseable {
     List<LeasedJob> jobs = answer.tasks().stream().map(Envelope::job).toList();
     holders.took(worker, jobs.stream().map(LeasedJob::lease).toList());
     return new Claimed(
-        jobs, answer.nextDueMs() == null ? null : Duration.ofMillis(answer.nextDueMs()));
+        jobs, answer.nextDueInMs() == null ? null : Duration.ofMillis(answer.nextDueInMs()));
   }
 
   @Override
@@ -157,16 +157,16 @@ public final class HttpSource implements JobSource, AutoCloseable {
   }
 
   @Override
-  public List<HeartbeatResult> signals(String worker) {
+  public List<HeartbeatResult> commands(String worker) {
     return results(
         server.get(
-            "/v1/leases/signals?worker=" + encoded(worker),
+            "/v1/leases/commands?workerId=" + encoded(worker),
             HEARTBEAT_PATIENCE,
             LeaseHeartbeat.Answer.class));
   }
 
   private static List<HeartbeatResult> results(LeaseHeartbeat.Answer answer) {
-    return answer.pulses().stream().map(LeaseHeartbeat.Beat::result).toList();
+    return answer.leases().stream().map(LeaseHeartbeat.Status::result).toList();
   }
 
   @Override
@@ -251,7 +251,7 @@ public final class HttpSource implements JobSource, AutoCloseable {
         .of(lease)
         .map(
             worker ->
-                "task=%s&attempt=%d&worker=%s"
+                "taskId=%s&attempt=%d&workerId=%s"
                     .formatted(lease.job(), lease.attempt(), encoded(worker)));
   }
 
@@ -259,7 +259,8 @@ public final class HttpSource implements JobSource, AutoCloseable {
   public Optional<Patch> patch(Lease lease, String step) {
     return held(lease)
         .flatMap(
-            held -> server.bytes("/v1/leases/patch?" + held + "&step=" + encoded(step), "no_patch"))
+            held ->
+                server.bytes("/v1/leases/patch?" + held + "&stepId=" + encoded(step), "no_patch"))
         .map(Patch::of);
   }
 
@@ -352,7 +353,10 @@ public final class HttpSource implements JobSource, AutoCloseable {
   @Override
   public List<Lease> heldBy(String worker) {
     List<Lease> leases =
-        server.get("/v1/leases?worker=" + encoded(worker), HeldLease.Answer.class).leases().stream()
+        server
+            .get("/v1/leases?workerId=" + encoded(worker), HeldLease.Answer.class)
+            .leases()
+            .stream()
             .map(HeldLease::lease)
             .toList();
     holders.took(worker, leases);

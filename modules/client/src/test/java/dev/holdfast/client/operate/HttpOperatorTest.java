@@ -75,7 +75,7 @@ class HttpOperatorTest {
         "429 | rate_limited   | REFUSED     | answers 429: because: wait a moment",
         "500 | internal       | BROKEN      | answers 500: because",
         "502 | ''             | AWAY        | answers 502",
-        "503 | database_away  | AWAY        | answers 503: because",
+        "503 | database_unavailable  | AWAY        | answers 503: because",
         "503 | database_busy  | AWAY        | answers 503: because",
         "302 | ''             | BROKEN      | answers 302",
       })
@@ -161,7 +161,7 @@ class HttpOperatorTest {
     operator.limit("mail", 5);
     assertThat(body).isEqualTo("{\"maxRunning\":5}");
     operator.rate("mail", 2, Duration.ofSeconds(1));
-    assertThat(body).isEqualTo("{\"rate\":{\"starts\":2,\"perMs\":1000}}");
+    assertThat(body).isEqualTo("{\"rateLimit\":{\"starts\":2,\"periodMs\":1000}}");
   }
 
   @Test

@@ -79,7 +79,7 @@ class HttpSourceTest {
   @CsvSource({
     "429, rate_limited",
     "502, ''",
-    "503, database_away",
+    "503, database_unavailable",
     "503, stopping",
     "504, ''",
   })
@@ -115,7 +115,7 @@ class HttpSourceTest {
 
   @Test
   void a_start_is_refused_when_the_server_stays_away() {
-    answering(503, "{\"error\":\"database_away\",\"message\":\"because\"}");
+    answering(503, "{\"error\":\"database_unavailable\",\"message\":\"because\"}");
     HttpSource source = HttpSource.to(url, null, Duration.ofMillis(600), Duration.ZERO);
     assertThat(refusedAfter(source, "the server at " + url + " answers 503"))
         .isGreaterThan(Duration.ofMillis(600));
@@ -257,7 +257,7 @@ class HttpSourceTest {
             lease,
             200,
             """
-            {"pulses":[{"taskId":"%s","attempt":1,"ack":"ACCEPTED","liveControl":{"paused":true,
+            {"leases":[{"taskId":"%s","attempt":1,"ack":"ACCEPTED","liveControl":{"paused":true,
              "takeover":false,"heldBy":{"requestedBy":"bob","reason":"wait"},"recovery":{"action":"rewrite_step","stepId":"s","requestedBy":"ada",
              "reason":"odd","updatedAt":"2026-11-15T10:00:00Z"}}}]}"""
                 .formatted(lease.job()));

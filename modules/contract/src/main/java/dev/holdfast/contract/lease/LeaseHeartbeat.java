@@ -23,7 +23,7 @@ public record LeaseHeartbeat(long leaseMs, List<HeldLease> leases) {
   }
 
   /** What is known of each lease. */
-  public record Answer(List<Beat> pulses) {}
+  public record Answer(List<Status> leases) {}
 
   /**
    * What is known of one lease.
@@ -31,15 +31,15 @@ public record LeaseHeartbeat(long leaseMs, List<HeldLease> leases) {
    * @param cancelReason why it should stop, if it should
    * @param liveControl what operators ask of it, if they do
    */
-  public record Beat(
+  public record Status(
       JobId taskId,
       int attempt,
       Ack ack,
       @Nullable String cancelReason,
       @Nullable TaskCommands liveControl) {
-    public static Beat of(HeartbeatResult result) {
+    public static Status of(HeartbeatResult result) {
       Lease lease = result.lease();
-      return new Beat(
+      return new Status(
           lease.job(),
           lease.attempt(),
           result.ack(),

@@ -38,7 +38,7 @@ public record LeaseReport(List<Said> reports) {
   /**
    * A step began, failed or is done. Its patch goes beside it, for it is no JSON.
    *
-   * @param forgetFrom steps from this index on are done no longer
+   * @param discardFromIndex steps from this index on are done no longer
    * @param honoured the operator's request that this carries out, by its time
    */
   public record Step(
@@ -48,7 +48,7 @@ public record LeaseReport(List<Said> reports) {
       int stepAttempt,
       boolean reset,
       @Nullable Json checkpoint,
-      @Nullable Integer forgetFrom,
+      @Nullable Integer discardFromIndex,
       @Nullable Instant honoured,
       List<Entry> events) {
     private static final int MOST_EVENTS = 20;
@@ -71,7 +71,7 @@ public record LeaseReport(List<Said> reports) {
           step.attempt(),
           step.reset(),
           step.checkpoint(),
-          step.forgetFrom(),
+          step.discardFromIndex(),
           step.honoured(),
           step.events().stream().map(event -> new Entry(event.type(), event.data())).toList());
     }
@@ -86,7 +86,7 @@ public record LeaseReport(List<Said> reports) {
           reset,
           checkpoint,
           patch,
-          forgetFrom,
+          discardFromIndex,
           honoured,
           events.stream().map(event -> new Report.Entry(event.type(), event.data())).toList());
     }

@@ -51,7 +51,7 @@ public record LeaseRequest(
   /**
    * None, when the wait was in vain.
    *
-   * @param nextDueMs when there was none: how long until one becomes due, as far as it is known
+   * @param nextDueInMs when there was none: how long until one becomes due, as far as it is known
    */
-  public record Answer(List<TaskEnvelope> tasks, @Nullable Long nextDueMs) {}
+  public record Answer(List<TaskEnvelope> tasks, @Nullable Long nextDueInMs) {}
 }

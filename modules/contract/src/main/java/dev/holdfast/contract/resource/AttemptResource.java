@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
 public record AttemptResource(
     int attempt,
     AttemptOutcome outcome,
-    String worker,
+    String workerId,
     Instant startedAt,
     @Nullable Instant endedAt,
     @Nullable FailureResource failure) {
   public AttemptResource {
     Wire.present("outcome", outcome);
-    Wire.present("worker", worker);
+    Wire.present("workerId", workerId);
     Wire.present("startedAt", startedAt);
   }
 
@@ -38,7 +38,7 @@ public record AttemptResource(
 
   public Attempt toAttempt() {
     return new Attempt(
-        attempt, outcome, worker, startedAt, endedAt, FailureResource.failure(failure));
+        attempt, outcome, workerId, startedAt, endedAt, FailureResource.failure(failure));
   }
 
   /** All attempts of a job, in their order. */

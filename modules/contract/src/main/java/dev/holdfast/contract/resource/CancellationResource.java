@@ -9,21 +9,22 @@ import java.util.List;
 /**
  * What became of the cancellation of one job.
  *
- * @param was the state it was in
+ * @param previousState the state it was in
  */
-public record CancellationResource(JobId id, JobState was, Cancellation.Answer answer) {
+public record CancellationResource(JobId id, JobState previousState, Cancellation.Outcome outcome) {
   public CancellationResource {
     Wire.present("id", id);
-    Wire.present("was", was);
-    Wire.present("answer", answer);
+    Wire.present("previousState", previousState);
+    Wire.present("outcome", outcome);
   }
 
   public static CancellationResource of(Cancellation cancellation) {
-    return new CancellationResource(cancellation.job(), cancellation.was(), cancellation.answer());
+    return new CancellationResource(
+        cancellation.job(), cancellation.previousState(), cancellation.outcome());
   }
 
   public Cancellation cancellation() {
-    return new Cancellation(id, was, answer);
+    return new Cancellation(id, previousState, outcome);
   }
 
   /** Those of a job and its children. */

@@ -21,7 +21,7 @@ public record InfoResource(String version, Database database, List<Problem> prob
   /**
    * One problem.
    *
-   * @param doNextCommand what to do about it, on the command line
+   * @param cliHint what to do about it, on the command line
    */
-  public record Problem(String code, String what, String doNextCommand) {}
+  public record Problem(String code, String message, String cliHint) {}
 }

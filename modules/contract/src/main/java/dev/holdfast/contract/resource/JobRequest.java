@@ -29,10 +29,10 @@ public record JobRequest(
     @Nullable Instant deadline,
     @Nullable String tenant,
     @Nullable String workspace,
-    @Nullable JobId run,
+    @Nullable JobId runId,
     @Nullable String runKey,
-    @Nullable JobId parent,
-    @Nullable List<JobId> after,
+    @Nullable JobId parentId,
+    @Nullable List<JobId> dependsOn,
     @Nullable WhenDependencyFails whenDependencyFails,
     @Nullable String uniqueKey,
     @Nullable Set<JobState> uniqueStates,
@@ -45,13 +45,13 @@ public record JobRequest(
     @Nullable String traceparent) {
   public JobRequest {
     Wire.present("kind", kind);
-    after = after == null ? null : List.copyOf(after);
+    dependsOn = dependsOn == null ? null : List.copyOf(dependsOn);
     uniqueStates = uniqueStates == null ? null : Set.copyOf(uniqueStates);
     if (delayMs != null && runAt != null) {
       throw Fields.wrong("runAt", "and 'delayMs' cannot both be given");
     }
-    if (after == null) {
-      useless("whenDependencyFails", whenDependencyFails, "after");
+    if (dependsOn == null) {
+      useless("whenDependencyFails", whenDependencyFails, "dependsOn");
     }
     if (uniqueKey == null) {
       useless("uniqueStates", uniqueStates, "uniqueKey");
@@ -106,10 +106,10 @@ public record JobRequest(
             deadline,
             tenant,
             workspace,
-            run,
+            runId,
             runKey,
-            parent,
-            after,
+            parentId,
+            dependsOn,
             whenDependencyFails,
             uniqueKey,
             uniqueStates,
@@ -145,13 +145,14 @@ public record JobRequest(
   }
 
   private Job related(Job given) {
-    Job job = parent == null ? given : given.parent(parent);
-    if (run != null || runKey != null) {
-      job = job.run(run == null ? job.id() : run, runKey == null ? kind : runKey);
+    Job job = parentId == null ? given : given.parent(parentId);
+    if (runId != null || runKey != null) {
+      job = job.run(runId == null ? job.id() : runId, runKey == null ? kind : runKey);
     }
-    return after == null
+    return dependsOn == null
         ? job
-        : job.after(
-            after, whenDependencyFails == null ? WhenDependencyFails.CANCEL : whenDependencyFails);
+        : job.dependsOn(
+            dependsOn,
+            whenDependencyFails == null ? WhenDependencyFails.CANCEL : whenDependencyFails);
   }
 }

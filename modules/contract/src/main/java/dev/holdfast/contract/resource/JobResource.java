@@ -35,7 +35,7 @@ public record JobResource(
     int maxCrashes,
     @Nullable Integer progress,
     @Nullable String progressMessage,
-    @Nullable String worker,
+    @Nullable String workerId,
     Instant createdAt,
     Instant runAt,
     @Nullable Instant startedAt,
@@ -47,9 +47,9 @@ public record JobResource(
     @Nullable String cancelReason,
     String tenant,
     String workspace,
-    JobId run,
+    JobId runId,
     String runKey,
-    @Nullable JobId parent,
+    @Nullable JobId parentId,
     @Nullable String uniqueKey,
     @Nullable String concurrencyKey,
     @Nullable String assetId,
@@ -69,7 +69,7 @@ public record JobResource(
     Wire.present("runAt", runAt);
     Wire.present("tenant", tenant);
     Wire.present("workspace", workspace);
-    Wire.present("run", run);
+    Wire.present("runId", runId);
     Wire.present("runKey", runKey);
     omitted = omitted == null ? null : List.copyOf(omitted);
   }
@@ -148,7 +148,7 @@ public record JobResource(
         maxCrashes,
         progress,
         progressMessage,
-        worker,
+        workerId,
         heartbeatAt,
         leaseExpiresAt,
         createdAt,
@@ -160,9 +160,9 @@ public record JobResource(
         deadline,
         tenant,
         workspace,
-        run,
+        runId,
         runKey,
-        parent,
+        parentId,
         uniqueKey,
         concurrencyKey,
         new JobAttributes(assetId, partitionKey, needs == null ? Json.EMPTY : needs, traceparent),
@@ -173,10 +173,11 @@ public record JobResource(
    * One page of a list.
    *
    * @param next the cursor of the next page; absent on the last one
-   * @param allSearched false where a search stopped before the oldest job; absent where nothing was
-   *     searched for
+   * @param searchComplete false where a search stopped before the oldest job; absent where nothing
+   *     was searched for
    */
-  public record Page(List<JobResource> jobs, @Nullable JobId next, @Nullable Boolean allSearched) {
+  public record Page(
+      List<JobResource> jobs, @Nullable JobId next, @Nullable Boolean searchComplete) {
     public Page {
       jobs = List.copyOf(Wire.present("jobs", jobs));
     }
@@ -188,7 +189,7 @@ public record JobResource(
       return new Page(
           page.jobs().stream().map(brief ? JobResource::brief : JobResource::of).toList(),
           page.next(),
-          (searched || !page.allSearched()) ? Boolean.valueOf(page.allSearched()) : null);
+          (searched || !page.searchComplete()) ? Boolean.valueOf(page.searchComplete()) : null);
     }
   }
 

@@ -8,13 +8,17 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** An API key without its secret, of which only a digest is stored. */
+/**
+ * An API key without its secret, of which only a digest is stored.
+ *
+ * @param tenant the tenant whose jobs it sees; null is all tenants
+ */
 @JsonInclude(JsonInclude.Include.ALWAYS)
 public record KeyResource(
     String id,
     String name,
     String role,
-    String tenant,
+    @Nullable String tenant,
     Instant createdAt,
     @Nullable Instant expiresAt,
     @Nullable Instant revokedAt) {
@@ -22,7 +26,6 @@ public record KeyResource(
     Wire.present("id", id);
     Wire.present("name", name);
     Wire.present("role", role);
-    Wire.present("tenant", tenant);
     Wire.present("createdAt", createdAt);
   }
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * The commands of operators to a job that its worker has not executed yet.
  *
  * @param heldBy who asked for the pause or the takeover; absent where nobody did
- * @param drops steps whose checkpoints the recovery will drop; absent without any
+ * @param stepsToRepeat steps whose checkpoints the recovery will drop; absent without any
  */
 @JsonInclude(JsonInclude.Include.ALWAYS)
 public record PendingCommandResource(
@@ -21,7 +21,7 @@ public record PendingCommandResource(
     boolean takeover,
     @JsonInclude(JsonInclude.Include.NON_NULL) PendingCommand.@Nullable HeldBy heldBy,
     @Nullable Recovery recovery,
-    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<String> drops) {
+    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<String> stepsToRepeat) {
   /**
    * A command to do one step again.
    *
@@ -63,14 +63,14 @@ public record PendingCommandResource(
     return of(pending, List.of());
   }
 
-  public static PendingCommandResource of(PendingCommand pending, List<String> drops) {
+  public static PendingCommandResource of(PendingCommand pending, List<String> stepsToRepeat) {
     PendingCommand.Recovery asked = pending.recovery();
     return new PendingCommandResource(
         pending.paused(),
         pending.takeover(),
         pending.heldBy(),
         asked == null ? null : Recovery.of(asked),
-        drops.isEmpty() ? null : List.copyOf(drops));
+        stepsToRepeat.isEmpty() ? null : List.copyOf(stepsToRepeat));
   }
 
   public PendingCommand pending() {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.ops.RateLimit;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -19,10 +20,9 @@ public record QueueResource(
     long waiting,
     long running,
     @Nullable Integer maxRunning,
-    @Nullable Integer rateLimit,
-    @Nullable Long rateSpanMs,
+    @Nullable Rate rateLimit,
     @Nullable Instant pausedAt,
-    @Nullable Long oldestMs) {
+    @Nullable Long oldestDueAgeMs) {
   public QueueResource {
     Wire.present("name", name);
   }
@@ -36,8 +36,7 @@ public record QueueResource(
         queue.waiting(),
         queue.running(),
         queue.maxRunning(),
-        queue.rateLimit(),
-        millis(queue.rateSpan()),
+        queue.rateLimit() == null ? null : Rate.of(queue.rateLimit()),
         queue.pausedAt(),
         millis(queue.oldest()));
   }
@@ -51,10 +50,9 @@ public record QueueResource(
         waiting,
         running,
         maxRunning,
-        rateLimit,
-        rateSpanMs == null ? null : Duration.ofMillis(rateSpanMs),
+        rateLimit == null ? null : rateLimit.limit(),
         pausedAt,
-        oldestMs == null ? null : Duration.ofMillis(oldestMs),
+        oldestDueAgeMs == null ? null : Duration.ofMillis(oldestDueAgeMs),
         null,
         false,
         null);
@@ -63,6 +61,20 @@ public record QueueResource(
   private static @Nullable Long millis(@Nullable Duration duration) {
     return duration == null ? null : Long.valueOf(duration.toMillis());
   }
+
+  /** How many jobs may start per period. */
+  public record Rate(int starts, long periodMs) {
+    public static Rate of(RateLimit limit) {
+      return new Rate(limit.starts(), limit.period().toMillis());
+    }
+
+    public RateLimit limit() {
+      return new RateLimit(starts, Duration.ofMillis(periodMs));
+    }
+  }
+
+  /** The limits of a queue as they are set: one that is absent is lifted. */
+  public record Limits(@Nullable Integer maxRunning, @Nullable Rate rateLimit) {}
 
   /** All queues. */
   public record Queues(List<QueueResource> queues) {

@@ -3,8 +3,8 @@ package dev.holdfast.contract.resource;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.schedule.Cron;
+import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.Schedule;
-import dev.holdfast.model.schedule.WhenMissed;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
@@ -24,8 +24,8 @@ public record ScheduleRequest(
     @Nullable Integer maxAttempts,
     @Nullable Integer maxCrashes,
     @Nullable Long timeoutMs,
-    @Nullable WhenMissed missed,
-    @Nullable Boolean overlap) {
+    @Nullable MissedFires missedFires,
+    @Nullable Boolean allowOverlap) {
   public ScheduleRequest {
     Wire.present("cron", cron);
     Wire.present("kind", kind);
@@ -43,8 +43,8 @@ public record ScheduleRequest(
         job.maxAttempts(),
         job.maxCrashes(),
         job.timeout() == null ? null : Long.valueOf(job.timeout().toMillis()),
-        schedule.missed(),
-        schedule.overlap());
+        schedule.missedFires(),
+        schedule.allowOverlap());
   }
 
   public Schedule schedule(String name) {
@@ -59,8 +59,8 @@ public record ScheduleRequest(
         Cron.parse(cron),
         zoneId(),
         job,
-        missed == null ? WhenMissed.ONCE : missed,
-        overlap == null || overlap);
+        missedFires == null ? MissedFires.ONCE : missedFires,
+        allowOverlap == null || allowOverlap);
   }
 
   private ZoneId zoneId() {

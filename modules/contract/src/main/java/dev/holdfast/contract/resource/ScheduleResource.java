@@ -3,8 +3,8 @@ package dev.holdfast.contract.resource;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.ScheduleStatus;
-import dev.holdfast.model.schedule.WhenMissed;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A schedule.
  *
- * @param broken why it cannot be fired; null while it can
+ * @param fireError why it cannot be fired; null while it can
  * @param payload null where it cannot be read
  */
 @JsonInclude(JsonInclude.Include.ALWAYS)
@@ -23,12 +23,12 @@ public record ScheduleResource(
     String kind,
     String queue,
     int priority,
-    WhenMissed missed,
-    boolean overlap,
-    Instant nextAt,
-    @Nullable Instant lastAt,
+    MissedFires missedFires,
+    boolean allowOverlap,
+    Instant nextFireAt,
+    @Nullable Instant lastFiredAt,
     @Nullable Instant pausedAt,
-    @Nullable String broken,
+    @Nullable String fireError,
     @Nullable JsonNode payload) {
   public ScheduleResource {
     Wire.present("name", name);
@@ -36,8 +36,8 @@ public record ScheduleResource(
     Wire.present("zone", zone);
     Wire.present("kind", kind);
     Wire.present("queue", queue);
-    Wire.present("missed", missed);
-    Wire.present("nextAt", nextAt);
+    Wire.present("missedFires", missedFires);
+    Wire.present("nextFireAt", nextFireAt);
   }
 
   public static ScheduleResource of(ScheduleStatus status) {
@@ -48,12 +48,12 @@ public record ScheduleResource(
         status.kind(),
         status.queue(),
         status.priority(),
-        status.missed(),
-        status.overlap(),
-        status.nextAt(),
-        status.lastAt(),
+        status.missedFires(),
+        status.allowOverlap(),
+        status.nextFireAt(),
+        status.lastFiredAt(),
         status.pausedAt(),
-        status.broken(),
+        status.fireError(),
         Wire.tree(status.payload()));
   }
 
@@ -65,13 +65,13 @@ public record ScheduleResource(
         kind,
         queue,
         priority,
-        missed,
-        overlap,
+        missedFires,
+        allowOverlap,
         Wire.json(payload),
-        nextAt,
-        lastAt,
+        nextFireAt,
+        lastFiredAt,
         pausedAt,
-        broken);
+        fireError);
   }
 
   /** All schedules. */

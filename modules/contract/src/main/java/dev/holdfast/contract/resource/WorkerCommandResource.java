@@ -50,27 +50,31 @@ public record WorkerCommandResource(
   /**
    * The answer to commands to workers.
    *
-   * @param pausedSince since when all workers are paused; null when they are not
-   * @param wasPaused whether all workers were paused; only in the answer that resumes them
-   * @param orders the commands that were given
+   * @param workersPausedAt since when all workers are paused; null when they are not
+   * @param workersWerePaused whether all workers were paused; only in the answer that resumes them
+   * @param commands the commands that were given
    */
   @JsonInclude(JsonInclude.Include.ALWAYS)
   public record Accepted(
-      @Nullable Instant pausedSince,
-      @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Boolean wasPaused,
-      List<WorkerCommandResource> orders) {
+      @Nullable Instant workersPausedAt,
+      @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Boolean workersWerePaused,
+      List<WorkerCommandResource> commands) {
     public Accepted {
-      orders = List.copyOf(Wire.present("orders", orders));
+      commands = List.copyOf(Wire.present("commands", commands));
     }
 
     public static Accepted of(
-        @Nullable Instant pausedSince, @Nullable Boolean wasPaused, List<WorkerCommand> commands) {
+        @Nullable Instant workersPausedAt,
+        @Nullable Boolean workersWerePaused,
+        List<WorkerCommand> commands) {
       return new Accepted(
-          pausedSince, wasPaused, commands.stream().map(WorkerCommandResource::of).toList());
+          workersPausedAt,
+          workersWerePaused,
+          commands.stream().map(WorkerCommandResource::of).toList());
     }
 
-    public List<WorkerCommand> commands() {
-      return orders.stream().map(WorkerCommandResource::command).toList();
+    public List<WorkerCommand> workerCommands() {
+      return commands.stream().map(WorkerCommandResource::command).toList();
     }
   }
 }

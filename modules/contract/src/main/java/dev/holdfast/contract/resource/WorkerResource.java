@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
 public record WorkerResource(
     String component,
     @Nullable String supervisor,
-    @Nullable String worker,
+    @Nullable String workerId,
     String status,
-    boolean paused,
-    boolean stopped,
+    boolean pausedByOperator,
+    boolean stoppedByOperator,
     @Nullable Long pid,
     @Nullable JobId currentJob,
-    long jobs,
+    long runningJobs,
     List<String> queues,
     int restarts,
     @Nullable Instant lastRestart,
@@ -31,7 +31,7 @@ public record WorkerResource(
     @Nullable String reason,
     Instant lastSeen,
     @Nullable Instant lastHeartbeat,
-    @Nullable Instant oldestStart,
+    @Nullable Instant oldestJobStartedAt,
     @Nullable JsonNode details) {
   public WorkerResource {
     Wire.present("component", component);
@@ -45,13 +45,13 @@ public record WorkerResource(
     return new WorkerResource(
         worker.component(),
         worker.supervisor(),
-        worker.worker(),
+        worker.workerId(),
         worker.status().text(),
-        worker.paused(),
-        worker.stopped(),
+        worker.pausedByOperator(),
+        worker.stoppedByOperator(),
         worker.pid(),
         worker.currentJob(),
-        worker.jobs(),
+        worker.runningJobs(),
         worker.queues(),
         worker.restarts(),
         worker.lastRestart(),
@@ -60,7 +60,7 @@ public record WorkerResource(
         worker.reason(),
         worker.lastSeen(),
         worker.lastHeartbeat(),
-        worker.oldestStart(),
+        worker.oldestJobStartedAt(),
         Wire.tree(worker.details()));
   }
 
@@ -68,13 +68,13 @@ public record WorkerResource(
     return new WorkerView(
         component,
         supervisor,
-        worker,
+        workerId,
         HealthStatus.of(status),
-        paused,
-        stopped,
+        pausedByOperator,
+        stoppedByOperator,
         pid,
         currentJob,
-        jobs,
+        runningJobs,
         queues,
         restarts,
         lastRestart,
@@ -83,17 +83,17 @@ public record WorkerResource(
         reason,
         lastSeen,
         lastHeartbeat,
-        oldestStart,
+        oldestJobStartedAt,
         Wire.json(details));
   }
 
   /**
    * All workers.
    *
-   * @param pausedSince since when all of them are paused; null when they are not
+   * @param workersPausedAt since when all of them are paused; null when they are not
    */
   @JsonInclude(JsonInclude.Include.ALWAYS)
-  public record Workers(@Nullable Instant pausedSince, List<WorkerResource> workers) {
+  public record Workers(@Nullable Instant workersPausedAt, List<WorkerResource> workers) {
     public Workers {
       workers = List.copyOf(Wire.present("workers", workers));
     }

@@ -74,7 +74,7 @@ class ResourcesTest {
   }
 
   private static Cancellation cancellation() {
-    return new Cancellation(Samples.ID, JobState.RUNNING, Cancellation.Answer.REQUESTED);
+    return new Cancellation(Samples.ID, JobState.RUNNING, Cancellation.Outcome.REQUESTED);
   }
 
   /** Names of samples, and the JSON that each must have: name, space, JSON. */

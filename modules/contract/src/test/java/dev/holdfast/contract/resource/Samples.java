@@ -22,11 +22,12 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.ops.WorkerView;
+import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.ScheduleStatus;
-import dev.holdfast.model.schedule.WhenMissed;
 import dev.holdfast.model.value.Json;
 import java.time.Duration;
 import java.time.Instant;
@@ -203,7 +204,7 @@ final class Samples {
 
   static ApiKey key(boolean full) {
     return new ApiKey(
-        "0123456789ab", "ci", Role.OPERATOR, "*", AT, full ? AT : null, full ? AT : null);
+        "0123456789ab", "ci", Role.OPERATOR, null, AT, full ? AT : null, full ? AT : null);
   }
 
   static QueueStatus queue(boolean full) {
@@ -215,8 +216,7 @@ final class Samples {
         4,
         5,
         full ? 6 : null,
-        full ? 7 : null,
-        full ? Duration.ofSeconds(8) : null,
+        full ? new RateLimit(7, Duration.ofSeconds(8)) : null,
         full ? AT : null,
         full ? Duration.ofMillis(9) : null,
         null,
@@ -232,7 +232,7 @@ final class Samples {
         "mail",
         "default",
         4,
-        WhenMissed.ONCE,
+        MissedFires.ONCE,
         true,
         full ? new Json("{\"a\": 1}") : null,
         AT,

@@ -46,7 +46,7 @@ public sealed interface Report {
    *
    * @param checkpoint of a step that is done
    * @param patch the changes in its workspace, of a step that is done and has one
-   * @param forgetFrom the checkpoints of this step index and all after it are deleted
+   * @param discardFromIndex the checkpoints of this step index and all after it are deleted
    * @param honoured the time of the operator's command that this carries out
    */
   record Step(
@@ -58,7 +58,7 @@ public sealed interface Report {
       boolean reset,
       @Nullable Json checkpoint,
       @Nullable Patch patch,
-      @Nullable Integer forgetFrom,
+      @Nullable Integer discardFromIndex,
       @Nullable Instant honoured,
       List<Entry> events)
       implements Report {

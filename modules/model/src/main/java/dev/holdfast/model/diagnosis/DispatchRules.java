@@ -1,6 +1,6 @@
 package dev.holdfast.model.diagnosis;
 
-import dev.holdfast.model.ops.DispatchTrouble;
+import dev.holdfast.model.ops.DispatchError;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.QueueStatus;
 import java.util.List;
@@ -9,23 +9,25 @@ import java.util.List;
 final class DispatchRules {
   private DispatchRules() {}
 
-  static List<Finding> check(Situation situation, QueueStatus queue, DispatchTrouble trouble) {
+  static List<Finding> check(Situation situation, QueueStatus queue, DispatchError trouble) {
     boolean waits = queue.due() + queue.delayed() + queue.retrying() > 0;
     // When the secret is refused, tasks fail: the finding is true although none waits any more.
-    if (!waits && trouble.kind() != DispatchTrouble.Kind.SECRET_REFUSED) {
+    if (!waits && trouble.kind() != DispatchError.Kind.SECRET_REFUSED) {
       return List.of();
     }
     situation.explain(queue.name());
     return List.of(finding(queue.name(), trouble));
   }
 
-  private static Finding finding(String queue, DispatchTrouble trouble) {
+  private static Finding finding(String queue, DispatchError trouble) {
     String since =
         ", since %s (%s)%s"
             .formatted(
                 trouble.since(),
                 trouble.cause(),
-                trouble.paused() ? "; pushing pauses, with single tries up to a minute apart" : "");
+                trouble.circuitOpen()
+                    ? "; pushing pauses, with single tries up to a minute apart"
+                    : "");
     String show = "GET /v1/queues/%s".formatted(queue);
     String set = "PUT /v1/queues/%s/dispatch".formatted(queue);
     return switch (trouble.kind()) {

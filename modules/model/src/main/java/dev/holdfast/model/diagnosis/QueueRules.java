@@ -1,6 +1,6 @@
 package dev.holdfast.model.diagnosis;
 
-import dev.holdfast.model.ops.DispatchTrouble;
+import dev.holdfast.model.ops.DispatchError;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.QueueStatus;
 import java.time.Duration;
@@ -18,7 +18,7 @@ final class QueueRules implements Rule {
 
   private static List<Finding> check(Situation situation, QueueStatus queue) {
     List<Finding> found = new ArrayList<>();
-    DispatchTrouble trouble = queue.trouble();
+    DispatchError trouble = queue.dispatchError();
     if (trouble != null && queue.pausedAt() == null && !situation.isAllPaused()) {
       found.addAll(DispatchRules.check(situation, queue, trouble));
     }

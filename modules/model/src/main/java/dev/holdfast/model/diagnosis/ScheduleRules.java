@@ -16,19 +16,19 @@ final class ScheduleRules implements Rule {
   }
 
   private static Stream<Finding> check(Situation situation, ScheduleStatus schedule) {
-    if (schedule.broken() != null) {
+    if (schedule.fireError() != null) {
       return Stream.of(
           Finding.of(
               "schedule_broken",
-              "schedule '%s' cannot be fired: %s".formatted(schedule.name(), schedule.broken()),
+              "schedule '%s' cannot be fired: %s".formatted(schedule.name(), schedule.fireError()),
               "set it again, or remove it; until then it is tried every minute"));
     }
-    if (schedule.nextAt().plus(Situation.CLAIMED_WITHIN).isBefore(situation.workers().now())) {
+    if (schedule.nextFireAt().plus(Situation.CLAIMED_WITHIN).isBefore(situation.workers().now())) {
       return Stream.of(
           Finding.of(
               "schedule_overdue",
               "schedule '%s' was due at %s and nobody fired it"
-                  .formatted(schedule.name(), schedule.nextAt()),
+                  .formatted(schedule.name(), schedule.nextFireAt()),
               "start a worker or a server: either fires schedules"));
     }
     return Stream.empty();

@@ -30,7 +30,7 @@ final class WorkerAdvice {
     String advice =
         exit == null || !reason(row).contains(WorkerExit.shown(exit))
             ? "nothing"
-            : WorkerExit.of(exit).doNext();
+            : WorkerExit.of(exit).hint();
     return advice.equals("nothing") ? "" : " (" + advice + ")";
   }
 }

@@ -19,7 +19,7 @@ final class WorkerIdleRules {
     }
     return switch (row.status()) {
       case HEALTHY -> {
-        if (row.paused()) {
+        if (row.pausedByOperator()) {
           yield paused(situation, row);
         }
         yield holdsJobs || row.currentJob() != null ? List.of() : idle(situation, row);

@@ -40,7 +40,7 @@ public final class Job implements Cloneable {
   private @Nullable JobId run;
   private @Nullable String runKey;
   private @Nullable JobId parent;
-  private Set<JobId> after = Set.of();
+  private Set<JobId> dependsOn = Set.of();
   private WhenDependencyFails whenDependencyFails = WhenDependencyFails.CANCEL;
   private @Nullable Unique unique;
   private @Nullable String concurrencyKey;
@@ -166,18 +166,18 @@ public final class Job implements Cloneable {
   }
 
   /** Waits until these have ended; what happens if one of them fails is for you to say. */
-  public Job after(JobId... jobs) {
-    return after(List.of(jobs), WhenDependencyFails.CANCEL);
+  public Job dependsOn(JobId... jobs) {
+    return dependsOn(List.of(jobs), WhenDependencyFails.CANCEL);
   }
 
-  public Job after(Collection<JobId> jobs, WhenDependencyFails policy) {
+  public Job dependsOn(Collection<JobId> jobs, WhenDependencyFails policy) {
     if (jobs.contains(id) || jobs.size() > Limits.DEPENDENCIES) {
       throw new RefusedException(
           Refusal.BAD_DEPENDENCY,
           "a job may depend on up to %,d others, and not on itself".formatted(Limits.DEPENDENCIES));
     }
     Job job = copy();
-    job.after = Set.copyOf(jobs);
+    job.dependsOn = Set.copyOf(jobs);
     job.whenDependencyFails = policy;
     return job;
   }
@@ -300,8 +300,8 @@ public final class Job implements Cloneable {
     return parent;
   }
 
-  public Set<JobId> after() {
-    return after;
+  public Set<JobId> dependsOn() {
+    return dependsOn;
   }
 
   public WhenDependencyFails whenDependencyFails() {

@@ -12,7 +12,7 @@ public record JobBrief(
     int attempt,
     @Nullable Integer progress,
     @Nullable String progressMessage,
-    @Nullable String worker,
+    @Nullable String workerId,
     Instant createdAt,
     Instant runAt,
     @Nullable Instant startedAt,

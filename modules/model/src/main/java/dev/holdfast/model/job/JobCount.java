@@ -5,4 +5,4 @@ package dev.holdfast.model.job;
  *
  * @param more whether there may be more: counting stopped at a limit
  */
-public record JobCount(long jobs, boolean more) {}
+public record JobCount(long count, boolean more) {}

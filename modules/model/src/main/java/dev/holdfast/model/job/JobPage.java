@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * One page of the jobs that match a filter.
  *
  * @param next where the next page begins; null when there is none
- * @param allSearched false when a search stopped at its limit, or skipped a payload that is too
+ * @param searchComplete false when a search stopped at its limit, or skipped a payload that is too
  *     large to be searched
  */
-public record JobPage(List<JobStatus> jobs, @Nullable JobId next, boolean allSearched) {}
+public record JobPage(List<JobStatus> jobs, @Nullable JobId next, boolean searchComplete) {}

@@ -10,18 +10,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * An API key, without its secret.
  *
- * @param tenant the tenant whose jobs it sees; {@value #EVERY_TENANT} is all tenants
+ * @param tenant the tenant whose jobs it sees; null is all tenants
  */
 public record ApiKey(
     String id,
     String name,
     Role role,
-    String tenant,
+    @Nullable String tenant,
     Instant createdAt,
     @Nullable Instant expiresAt,
     @Nullable Instant revokedAt) {
-  public static final String EVERY_TENANT = "*";
-
   /** The longest time that a key with an end may live. */
   public static final Duration LONGEST_LIFE = Duration.ofDays(3_650);
 
@@ -32,8 +30,9 @@ public record ApiKey(
     return Limits.key("name", name);
   }
 
-  public static String checkedTenant(String tenant) {
-    return tenant.equals(EVERY_TENANT) ? tenant : Limits.word("tenant", tenant);
+  /** Null is all tenants. */
+  public static @Nullable String checkedTenant(@Nullable String tenant) {
+    return tenant == null ? null : Limits.word("tenant", tenant);
   }
 
   /** Null is for ever. */

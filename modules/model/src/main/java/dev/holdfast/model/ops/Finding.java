@@ -7,17 +7,17 @@ import dev.holdfast.model.value.Plural;
  *
  * @param code for programs; it never changes
  * @param gist the problem without numbers, which stays the same while the problem lasts
- * @param what the problem with its numbers
- * @param doNext what to do, with the command line
- * @param doNextOverHttp what to do, with the API
+ * @param message the problem with its numbers
+ * @param cliHint what to do, with the command line
+ * @param httpHint what to do, with the API
  */
-public record Finding(String code, String gist, String what, String doNext, String doNextOverHttp) {
-  public static Finding of(String code, String what, String doNext) {
-    return new Finding(code, what, what, doNext, doNext);
+public record Finding(String code, String gist, String message, String cliHint, String httpHint) {
+  public static Finding of(String code, String message, String cliHint) {
+    return new Finding(code, message, message, cliHint, cliHint);
   }
 
-  public static Finding of(String code, String what, String doNext, String doNextOverHttp) {
-    return new Finding(code, what, what, doNext, doNextOverHttp);
+  public static Finding of(String code, String message, String cliHint, String httpHint) {
+    return new Finding(code, message, message, cliHint, httpHint);
   }
 
   /**
@@ -32,13 +32,13 @@ public record Finding(String code, String gist, String what, String doNext, Stri
       long jobs,
       String one,
       String several,
-      String doNext,
-      String doNextOverHttp) {
+      String cliHint,
+      String httpHint) {
     return new Finding(
         code,
         before + "jobs" + several,
         before + Plural.of(jobs, "job") + (jobs == 1 ? one : several),
-        doNext,
-        doNextOverHttp);
+        cliHint,
+        httpHint);
   }
 }

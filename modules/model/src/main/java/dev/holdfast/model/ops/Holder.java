@@ -10,7 +10,7 @@ import java.util.List;
  * @param jobs its jobs; only those started last when there are very many
  * @param heartbeatAt the latest heartbeat of these jobs
  * @param leaseExpiresAt the latest expiry of these leases
- * @param oldestStart when it started the job that has been running longest
+ * @param oldestJobStartedAt when it started the job that has been running longest
  * @param queues the queues of its jobs
  */
 public record Holder(
@@ -19,7 +19,7 @@ public record Holder(
     List<JobId> jobs,
     Instant heartbeatAt,
     Instant leaseExpiresAt,
-    Instant oldestStart,
+    Instant oldestJobStartedAt,
     List<String> queues) {
   public Holder {
     jobs = List.copyOf(jobs);

@@ -8,11 +8,10 @@ import org.jspecify.annotations.Nullable;
  * A queue that has settings or unfinished jobs.
  *
  * @param delayed pending jobs that are not due yet
- * @param rateLimit how many jobs may start per {@code rateSpan}
  * @param oldest how long the first due job has been waiting
  * @param oldestFree the same for jobs without a concurrency key; used by rules, not shown
  * @param pushed whether its tasks are pushed to a worker; used by rules, as is the next
- * @param trouble why tasks cannot be pushed
+ * @param dispatchError why tasks cannot be pushed
  */
 public record QueueStatus(
     String name,
@@ -22,15 +21,14 @@ public record QueueStatus(
     long waiting,
     long running,
     @Nullable Integer maxRunning,
-    @Nullable Integer rateLimit,
-    @Nullable Duration rateSpan,
+    @Nullable RateLimit rateLimit,
     @Nullable Instant pausedAt,
     @Nullable Duration oldest,
     @Nullable Duration oldestFree,
     boolean pushed,
-    @Nullable DispatchTrouble trouble) {
+    @Nullable DispatchError dispatchError) {
   /** One that has neither. */
   public static QueueStatus empty(String name) {
-    return new QueueStatus(name, 0, 0, 0, 0, 0, null, null, null, null, null, null, false, null);
+    return new QueueStatus(name, 0, 0, 0, 0, 0, null, null, null, null, null, false, null);
   }
 }

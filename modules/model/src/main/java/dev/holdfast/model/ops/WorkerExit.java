@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name how it is shown
  */
-public record WorkerExit(int code, String name, String meaning, String doNext) {
+public record WorkerExit(int code, String name, String meaning, String hint) {
   /** A signal ends a process with this much more than its number. */
   private static final int SIGNAL = 128;
 

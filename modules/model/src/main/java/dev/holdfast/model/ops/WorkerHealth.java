@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param silentAfter how long it may report nothing before it counts as crashed; null while it
  *     starts, because its supervisor decides then
  * @param currentJob the job that it has been running longest
- * @param paused whether an operator has paused this worker
+ * @param pausedByOperator whether an operator has paused this worker
  * @param nextRestart when it will be restarted; null when it will not
  * @param exitCode of its last process, if one has ended
  * @param reason why it has this status, unless that needs no reason
@@ -34,7 +34,7 @@ public record WorkerHealth(
     Duration silentFor,
     @Nullable Duration silentAfter,
     @Nullable JobId currentJob,
-    boolean paused,
+    boolean pausedByOperator,
     int restarts,
     @Nullable Instant lastRestart,
     @Nullable Instant nextRestart,

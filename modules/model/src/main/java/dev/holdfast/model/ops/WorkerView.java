@@ -10,23 +10,23 @@ import org.jspecify.annotations.Nullable;
  * A worker, as all that is known of it shows it: the row of its process, and the leases it holds.
  *
  * @param supervisor null when nobody looks after it: then only its leases tell about it
- * @param worker the name under which it holds leases, if it does
+ * @param workerId the name under which it holds leases, if it does
  * @param status one that is silent is shown as crashed
- * @param stopped by an operator: it has no process, and gets none
- * @param jobs how many it holds
+ * @param stoppedByOperator: it has no process, and gets none
+ * @param runningJobs how many jobs it holds
  * @param lastSeen when it was last heard, in whichever way
  * @param lastHeartbeat of its leases
  */
 public record WorkerView(
     String component,
     @Nullable String supervisor,
-    @Nullable String worker,
+    @Nullable String workerId,
     HealthStatus status,
-    boolean paused,
-    boolean stopped,
+    boolean pausedByOperator,
+    boolean stoppedByOperator,
     @Nullable Long pid,
     @Nullable JobId currentJob,
-    long jobs,
+    long runningJobs,
     List<String> queues,
     int restarts,
     @Nullable Instant lastRestart,
@@ -35,7 +35,7 @@ public record WorkerView(
     @Nullable String reason,
     Instant lastSeen,
     @Nullable Instant lastHeartbeat,
-    @Nullable Instant oldestStart,
+    @Nullable Instant oldestJobStartedAt,
     @Nullable Json details) {
   public WorkerView {
     queues = List.copyOf(queues);
@@ -43,7 +43,9 @@ public record WorkerView(
 
   /** For the screen: the status, and what else there is to it. */
   public String shown() {
-    return stopped ? "stopped" : paused ? status.text() + ", paused" : status.text();
+    return stoppedByOperator
+        ? "stopped"
+        : pausedByOperator ? status.text() + ", paused" : status.text();
   }
 
   static WorkerView of(WorkerHealth row, @Nullable Holder leases) {
@@ -52,7 +54,7 @@ public record WorkerView(
         row.supervisor(),
         leases == null ? null : leases.worker(),
         row.believed(),
-        row.paused(),
+        row.pausedByOperator(),
         row.isStopped(),
         row.pid(),
         row.currentJob(),
@@ -65,7 +67,7 @@ public record WorkerView(
         row.why(),
         row.lastSeen(),
         leases == null ? null : leases.heartbeatAt(),
-        leases == null ? null : leases.oldestStart(),
+        leases == null ? null : leases.oldestJobStartedAt(),
         row.details());
   }
 
@@ -89,7 +91,7 @@ public record WorkerView(
         expired ? "its leases ran out at " + leases.leaseExpiresAt() : null,
         leases.heartbeatAt(),
         leases.heartbeatAt(),
-        leases.oldestStart(),
+        leases.oldestJobStartedAt(),
         null);
   }
 }

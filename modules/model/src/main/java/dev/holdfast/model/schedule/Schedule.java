@@ -10,13 +10,13 @@ import java.time.ZoneId;
  * Enqueues a job again and again. Any worker or server fires it, and only one of them each time.
  *
  * @param job what to enqueue: its kind, queue, priority, payload, budgets and timeout
- * @param overlap whether a job may be enqueued while the previous one has not ended
+ * @param allowOverlap whether a job may be enqueued while the previous one has not ended
  */
 public record Schedule(
-    String name, Cron cron, ZoneId zone, Job job, WhenMissed missed, boolean overlap) {
+    String name, Cron cron, ZoneId zone, Job job, MissedFires missedFires, boolean allowOverlap) {
   public Schedule {
     Limits.word("schedule", name);
-    if (!job.after().isEmpty()
+    if (!job.dependsOn().isEmpty()
         || job.unique() != null
         || job.concurrencyKey() != null
         || job.parent() != null
@@ -32,15 +32,15 @@ public record Schedule(
   }
 
   public static Schedule of(String name, String cron, ZoneId zone, Job job) {
-    return new Schedule(name, Cron.parse(cron), zone, job, WhenMissed.ONCE, true);
+    return new Schedule(name, Cron.parse(cron), zone, job, MissedFires.ONCE, true);
   }
 
-  public Schedule missed(WhenMissed value) {
-    return new Schedule(name, cron, zone, job, value, overlap);
+  public Schedule missedFires(MissedFires value) {
+    return new Schedule(name, cron, zone, job, value, allowOverlap);
   }
 
   /** A time at which the last job has not ended yet brings no new one. */
   public Schedule withoutOverlap() {
-    return new Schedule(name, cron, zone, job, missed, false);
+    return new Schedule(name, cron, zone, job, missedFires, false);
   }
 }

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * {@link Schedule}.
  *
  * @param payload null where it cannot be read
- * @param nextAt for a broken schedule, the time at which it could not be fired
- * @param broken why it cannot be fired; null while it can
+ * @param nextFireAt for a broken schedule, the time at which it could not be fired
+ * @param fireError why it cannot be fired; null while it can
  */
 public record ScheduleStatus(
     String name,
@@ -19,10 +19,10 @@ public record ScheduleStatus(
     String kind,
     String queue,
     int priority,
-    WhenMissed missed,
-    boolean overlap,
+    MissedFires missedFires,
+    boolean allowOverlap,
     @Nullable Json payload,
-    Instant nextAt,
-    @Nullable Instant lastAt,
+    Instant nextFireAt,
+    @Nullable Instant lastFiredAt,
     @Nullable Instant pausedAt,
-    @Nullable String broken) {}
+    @Nullable String fireError) {}

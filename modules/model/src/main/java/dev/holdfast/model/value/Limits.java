@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** How large things may be. A limit that is hit gives a typed refusal, never a cut payload. */
 public final class Limits {
@@ -101,6 +102,16 @@ public final class Limits {
           Refusal.BAD_DELAY, what + " " + value + " must be zero or more, and a century at most");
     }
     return value;
+  }
+
+  /** How many jobs of a queue may run at once; null is no limit. */
+  public static void maxRunning(@Nullable Integer maxRunning) {
+    if (maxRunning != null && maxRunning < 1) {
+      throw new RefusedException(
+          Refusal.BAD_LIMIT,
+          "a limit of %,d running jobs must be at least 1: to stop a queue, pause it"
+              .formatted(maxRunning));
+    }
   }
 
   public static Json payload(Json json) {

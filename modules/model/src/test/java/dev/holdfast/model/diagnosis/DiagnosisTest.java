@@ -3,17 +3,18 @@ package dev.holdfast.model.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.ops.DispatchTrouble;
+import dev.holdfast.model.ops.DispatchError;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Holder;
 import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.ops.SupervisorHealth;
 import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.ops.WorkerHealth;
+import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.ScheduleStatus;
-import dev.holdfast.model.schedule.WhenMissed;
 import dev.holdfast.model.value.Json;
 import java.time.Duration;
 import java.time.Instant;
@@ -117,7 +118,7 @@ class DiagnosisTest {
   private static QueueStatus queue(long due, long running, long oldest) {
     Duration waits = due == 0 ? null : Duration.ofSeconds(oldest);
     return new QueueStatus(
-        "tag", due, 0, 0, 0, running, null, null, null, null, waits, waits, false, null);
+        "tag", due, 0, 0, 0, running, null, null, null, waits, waits, false, null);
   }
 
   private static QueueStatus limited(
@@ -130,8 +131,7 @@ class DiagnosisTest {
         0,
         queue.running(),
         maxRunning,
-        rate,
-        rate == null ? null : Duration.ofSeconds(1),
+        rate == null ? null : new RateLimit(rate, Duration.ofSeconds(1)),
         paused ? NOW : null,
         queue.oldest(),
         queue.oldestFree(),
@@ -163,9 +163,8 @@ class DiagnosisTest {
           return row.is(HealthStatus.STARTING);
         });
     assertFound("worker_starting");
-    assertThat(found().getFirst().doNext()).contains("'holdfast logs worker:tag:0'");
-    assertThat(found().getFirst().doNextOverHttp())
-        .contains("POST /v1/workers/worker:tag:0/restart");
+    assertThat(found().getFirst().cliHint()).contains("'holdfast logs worker:tag:0'");
+    assertThat(found().getFirst().httpHint()).contains("POST /v1/workers/worker:tag:0/restart");
   }
 
   private void crashed(HealthStatus status, int restarts) {
@@ -189,12 +188,12 @@ class DiagnosisTest {
   void a_crash_loop_is_told_with_the_exit_by_name_and_the_next_start() {
     crashed(HealthStatus.CRASHED, 2);
     assertFound("worker_crash_loop");
-    assertThat(found().getFirst().what())
+    assertThat(found().getFirst().message())
         .isEqualTo(
             TAG
                 + " keeps crashing: exit 137 (SIGKILL): it was killed; it was restarted 2 times and"
                 + " will be restarted at 2026-03-01T12:00:04Z");
-    assertThat(found().getFirst().doNext()).contains("dmesg", "holdfast logs " + TAG);
+    assertThat(found().getFirst().cliHint()).contains("dmesg", "holdfast logs " + TAG);
   }
 
   @Test
@@ -227,10 +226,10 @@ class DiagnosisTest {
           return row.is(HealthStatus.CRASHED);
         });
     assertFound("worker_crash_loop");
-    assertThat(found().getFirst().what())
+    assertThat(found().getFirst().message())
         .contains("keeps crashing: it reported nothing for 30.0 s;")
         .doesNotContain("137");
-    assertThat(found().getFirst().doNext()).doesNotContain("dmesg");
+    assertThat(found().getFirst().cliHint()).doesNotContain("dmesg");
   }
 
   @Test
@@ -241,12 +240,12 @@ class DiagnosisTest {
           row.reason = "its process could not be started: no such file; 5 restarts within 300 s";
           return row.is(HealthStatus.FAILED);
         });
-    assertThat(found().getFirst().what())
+    assertThat(found().getFirst().message())
         .isEqualTo(
             TAG
                 + " has failed and is not restarted any more: its process could not be started: no"
                 + " such file; 5 restarts within 300 s");
-    assertThat(found().getFirst().doNext()).doesNotContain("stack trace");
+    assertThat(found().getFirst().cliHint()).doesNotContain("stack trace");
   }
 
   @Test
@@ -255,10 +254,9 @@ class DiagnosisTest {
     queues.add(queue(5, 0, 3_600));
     // And nobody is told to start a worker of another kind for its queue.
     assertFound("worker_failed");
-    assertThat(found().getFirst().doNext())
+    assertThat(found().getFirst().cliHint())
         .contains("'holdfast logs worker:tag:0'", "'holdfast workers resume worker:tag:0'");
-    assertThat(found().getFirst().doNextOverHttp())
-        .contains("POST /v1/workers/worker:tag:0/resume");
+    assertThat(found().getFirst().httpHint()).contains("POST /v1/workers/worker:tag:0/resume");
   }
 
   @Test
@@ -266,7 +264,7 @@ class DiagnosisTest {
     add(row -> row);
     queues.add(queue(5, 0, 31));
     assertFound("worker_not_processing");
-    assertThat(found().getFirst().doNext())
+    assertThat(found().getFirst().cliHint())
         .contains("'holdfast logs worker:tag:0'", "'holdfast workers restart worker:tag:0'");
   }
 
@@ -279,11 +277,10 @@ class DiagnosisTest {
           return row;
         });
     assertFound("handler_overdue");
-    assertThat(found().getFirst().what())
+    assertThat(found().getFirst().message())
         .isEqualTo("worker:tag:0 is healthy, but a handler of kind 'spin' goes on");
-    assertThat(found().getFirst().doNext()).contains("'holdfast workers restart worker:tag:0'");
-    assertThat(found().getFirst().doNextOverHttp())
-        .contains("POST /v1/workers/worker:tag:0/restart");
+    assertThat(found().getFirst().cliHint()).contains("'holdfast workers restart worker:tag:0'");
+    assertThat(found().getFirst().httpHint()).contains("POST /v1/workers/worker:tag:0/restart");
   }
 
   @Test
@@ -322,20 +319,7 @@ class DiagnosisTest {
             limited(full, 2, null, false),
             limited(full, null, 10, false),
             new QueueStatus(
-                "tag",
-                5,
-                0,
-                0,
-                0,
-                1,
-                null,
-                null,
-                null,
-                null,
-                Duration.ofHours(1),
-                null,
-                false,
-                null))) {
+                "tag", 5, 0, 0, 0, 1, null, null, null, Duration.ofHours(1), null, false, null))) {
       queues.clear();
       queues.add(held);
       assertFound();
@@ -358,7 +342,7 @@ class DiagnosisTest {
     assertFound();
     queues.add(queue(5, 0, 3_600));
     assertFound("worker_paused");
-    assertThat(found().getFirst().doNext()).contains("holdfast workers resume " + TAG);
+    assertThat(found().getFirst().cliHint()).contains("holdfast workers resume " + TAG);
   }
 
   private void stopped(String component) {
@@ -412,8 +396,8 @@ class DiagnosisTest {
     stopped("worker:tag:1");
     queues.add(queue(5, 0, 3_600));
     assertFound("supervisor_silent");
-    assertThat(found().getFirst().what()).contains("'here'", TAG, "worker:tag:1");
-    assertThat(found().getFirst().doNext()).contains("holdfast supervise");
+    assertThat(found().getFirst().message()).contains("'here'", TAG, "worker:tag:1");
+    assertThat(found().getFirst().cliHint()).contains("holdfast supervise");
   }
 
   @Test
@@ -436,7 +420,7 @@ class DiagnosisTest {
           return row;
         });
     assertThat(found()).hasSize(1);
-    assertThat(found().getFirst().what()).contains(TAG + " of supervisor 'here'");
+    assertThat(found().getFirst().message()).contains(TAG + " of supervisor 'here'");
   }
 
   private static Holder holder(String name, long leaseSeconds) {
@@ -449,7 +433,7 @@ class DiagnosisTest {
     assertFound();
     holders.add(holder("w2", -1));
     assertFound("worker_silent");
-    assertThat(found().getFirst().what()).contains("'w2'");
+    assertThat(found().getFirst().message()).contains("'w2'");
   }
 
   // ---- queues, jobs, schedules
@@ -461,20 +445,20 @@ class DiagnosisTest {
     assertFound();
     queues.add(queue(5, 0, 3_600));
     assertFound("all_paused");
-    assertThat(found().getFirst().what()).contains("5 jobs");
+    assertThat(found().getFirst().message()).contains("5 jobs");
     assertThat(found().getFirst().gist()).contains("jobs").doesNotContain("5 jobs");
-    assertThat(found().getFirst().doNext()).contains("holdfast workers resume --all");
-    assertThat(found().getFirst().doNextOverHttp()).contains("POST /v1/workers/resume");
+    assertThat(found().getFirst().cliHint()).contains("holdfast workers resume --all");
+    assertThat(found().getFirst().httpHint()).contains("POST /v1/workers/resume");
   }
 
   @Test
   void a_queue_that_nobody_serves_is_told() {
     queues.add(queue(5, 0, 61));
     assertFound("queue_stalled");
-    assertThat(found().getFirst().what())
+    assertThat(found().getFirst().message())
         .isEqualTo("5 jobs of queue 'tag' are due and no worker takes them");
     queues.set(0, queue(1, 0, 61));
-    assertThat(found().getFirst().what())
+    assertThat(found().getFirst().message())
         .isEqualTo("1 job of queue 'tag' is due and no worker takes it");
     waitedFor = Set.of("tag");
     assertFound();
@@ -483,24 +467,23 @@ class DiagnosisTest {
     assertFound();
   }
 
-  private static QueueStatus pushed(long due, @Nullable DispatchTrouble trouble) {
+  private static QueueStatus pushed(long due, @Nullable DispatchError trouble) {
     Duration waits = due == 0 ? null : Duration.ofSeconds(61);
-    return new QueueStatus(
-        "tag", due, 0, 0, 0, 0, null, null, null, null, waits, waits, true, trouble);
+    return new QueueStatus("tag", due, 0, 0, 0, 0, null, null, null, waits, waits, true, trouble);
   }
 
   @Test
   void a_queue_that_no_server_pushes_is_told_without_a_word_of_workers() {
     queues.add(pushed(5, null));
     assertFound("queue_stalled");
-    assertThat(found().getFirst().what())
+    assertThat(found().getFirst().message())
         .isEqualTo("5 jobs of queue 'tag' are due and no server pushes them");
-    assertThat(found().getFirst().doNext()).contains("holdfast server").doesNotContain("worker");
+    assertThat(found().getFirst().cliHint()).contains("holdfast server").doesNotContain("worker");
   }
 
   @ParameterizedTest
-  @EnumSource(DispatchTrouble.Kind.class)
-  void why_tasks_do_not_reach_the_worker_they_are_pushed_to_is_told(DispatchTrouble.Kind kind) {
+  @EnumSource(DispatchError.Kind.class)
+  void why_tasks_do_not_reach_the_worker_they_are_pushed_to_is_told(DispatchError.Kind kind) {
     String code =
         switch (kind) {
           case UNREACHABLE -> "dispatch_unreachable";
@@ -508,16 +491,18 @@ class DiagnosisTest {
           case SECRET_REFUSED -> "dispatch_secret_refused";
           case NOT_ALLOWED -> "dispatch_not_allowed";
         };
-    DispatchTrouble trouble = new DispatchTrouble(kind, "status 503", false, NOW);
+    DispatchError trouble = new DispatchError(kind, "status 503", false, NOW);
     queues.add(pushed(5, trouble));
     assertFound(code);
-    assertThat(found().getFirst().what()).contains("'tag'", "status 503").doesNotContain("pauses");
-    assertThat(found().getFirst().doNext()).doesNotContain("holdfast worker");
-    queues.set(0, pushed(5, new DispatchTrouble(kind, "status 503", true, NOW)));
-    assertThat(found().getFirst().what()).contains("pauses");
+    assertThat(found().getFirst().message())
+        .contains("'tag'", "status 503")
+        .doesNotContain("pauses");
+    assertThat(found().getFirst().cliHint()).doesNotContain("holdfast worker");
+    queues.set(0, pushed(5, new DispatchError(kind, "status 503", true, NOW)));
+    assertThat(found().getFirst().message()).contains("pauses");
     // With nothing to push nobody is kept waiting; but what a wrong secret failed is gone.
     queues.set(0, pushed(0, trouble));
-    if (kind == DispatchTrouble.Kind.SECRET_REFUSED) {
+    if (kind == DispatchError.Kind.SECRET_REFUSED) {
       assertFound(code);
     } else {
       assertFound();
@@ -528,9 +513,9 @@ class DiagnosisTest {
   void toxic_jobs_are_told_with_how_to_find_them() {
     warnings = new Warnings(3, 2, 0);
     assertFound("toxic_jobs", "jobs_failed");
-    assertThat(found().getFirst().what()).startsWith("2 jobs");
-    assertThat(found().getFirst().doNext()).contains("TOXIC_JOB", "holdfast jobs show");
-    assertThat(found().getFirst().doNextOverHttp()).contains("q=TOXIC_JOB");
+    assertThat(found().getFirst().message()).startsWith("2 jobs");
+    assertThat(found().getFirst().cliHint()).contains("TOXIC_JOB", "holdfast jobs show");
+    assertThat(found().getFirst().httpHint()).contains("q=TOXIC_JOB");
   }
 
   @Test
@@ -548,7 +533,7 @@ class DiagnosisTest {
         "echo",
         "default",
         5,
-        WhenMissed.ONCE,
+        MissedFires.ONCE,
         true,
         Json.EMPTY,
         nextAt,
@@ -572,6 +557,6 @@ class DiagnosisTest {
     assertFound();
     schedules.add(schedule(NOW.minusSeconds(61), null, "its time zone 'Moon' is not known here"));
     assertFound("schedule_broken");
-    assertThat(found().getFirst().what()).contains("'nightly'").contains("'Moon'");
+    assertThat(found().getFirst().message()).contains("'nightly'").contains("'Moon'");
   }
 }

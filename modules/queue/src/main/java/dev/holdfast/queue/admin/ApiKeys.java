@@ -62,7 +62,7 @@ public final class ApiKeys {
       String id,
       String name,
       Role role,
-      String tenant,
+      @Nullable String tenant,
       String digest,
       @Nullable Duration lifetime)
       throws SQLException {

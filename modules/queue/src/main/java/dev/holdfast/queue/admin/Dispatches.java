@@ -1,7 +1,7 @@
 package dev.holdfast.queue.admin;
 
 import dev.holdfast.model.ops.Dispatch;
-import dev.holdfast.model.ops.DispatchTrouble;
+import dev.holdfast.model.ops.DispatchError;
 import dev.holdfast.queue.jdbc.Sql;
 import java.net.URI;
 import java.sql.Connection;
@@ -12,8 +12,8 @@ import java.util.List;
 public final class Dispatches {
   private static final String NO_TROUBLE =
       """
-      dispatch_trouble = NULL, dispatch_trouble_cause = NULL, dispatch_paused = NULL,
-             dispatch_trouble_since = NULL
+      dispatch_error = NULL, dispatch_error_detail = NULL, dispatch_circuit_open = NULL,
+             dispatch_error_since = NULL
       """;
 
   private static final Sql SET =
@@ -54,11 +54,11 @@ public final class Dispatches {
       Sql.of(
           """
           UPDATE holdfast.queue
-             SET dispatch_trouble = :kind, dispatch_trouble_cause = :cause, dispatch_paused = :paused,
-                 dispatch_trouble_since = coalesce(dispatch_trouble_since, clock_timestamp())
+             SET dispatch_error = :kind, dispatch_error_detail = :cause, dispatch_circuit_open = :open,
+                 dispatch_error_since = coalesce(dispatch_error_since, clock_timestamp())
            WHERE name = :queue AND dispatch_url IS NOT NULL
-             AND (dispatch_trouble, dispatch_paused)
-                 IS DISTINCT FROM (:kind::text, :paused::boolean)
+             AND (dispatch_error, dispatch_circuit_open)
+                 IS DISTINCT FROM (:kind::text, :open::boolean)
           """);
 
   private static final Sql WORKS =
@@ -66,7 +66,7 @@ public final class Dispatches {
           """
           UPDATE holdfast.queue
              SET ${works}
-           WHERE name = :queue AND dispatch_trouble IS NOT NULL
+           WHERE name = :queue AND dispatch_error IS NOT NULL
           """,
           "works",
           NO_TROUBLE);
@@ -105,14 +105,18 @@ public final class Dispatches {
   }
 
   public static boolean trouble(
-      Connection connection, String queue, DispatchTrouble.Kind kind, String cause, boolean paused)
+      Connection connection,
+      String queue,
+      DispatchError.Kind kind,
+      String cause,
+      boolean circuitOpen)
       throws SQLException {
     return TROUBLE
             .on(connection)
             .set("queue", queue)
             .set("kind", kind.name())
             .set("cause", cause)
-            .set("paused", paused)
+            .set("open", circuitOpen)
             .update()
         > 0;
   }

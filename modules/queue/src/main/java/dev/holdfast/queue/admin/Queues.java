@@ -1,7 +1,8 @@
 package dev.holdfast.queue.admin;
 
-import dev.holdfast.model.ops.DispatchTrouble;
+import dev.holdfast.model.ops.DispatchError;
 import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.ClaimableSql;
@@ -34,14 +35,13 @@ public final class Queues {
   private static final Sql PAUSE_ALL =
       Sql.of(
           """
-          INSERT INTO holdfast.pause_of_all_queues (paused_at) VALUES (clock_timestamp())
+          INSERT INTO holdfast.global_pause (paused_at) VALUES (clock_timestamp())
           ON CONFLICT DO NOTHING
           """);
 
-  private static final Sql RESUME_ALL = Sql.of("DELETE FROM holdfast.pause_of_all_queues");
+  private static final Sql RESUME_ALL = Sql.of("DELETE FROM holdfast.global_pause");
 
-  private static final Sql ALL_PAUSED_SINCE =
-      Sql.of("SELECT paused_at FROM holdfast.pause_of_all_queues");
+  private static final Sql ALL_PAUSED_SINCE = Sql.of("SELECT paused_at FROM holdfast.global_pause");
 
   private static final Sql LIMIT =
       Sql.of(
@@ -54,18 +54,19 @@ public final class Queues {
   private static final Sql RATE =
       Sql.of(
           """
-          INSERT INTO holdfast.queue (name, rate_limit, rate_span_ms) VALUES (:queue, :starts, :span)
+          INSERT INTO holdfast.queue (name, rate_limit, rate_period_ms)
+          VALUES (:queue, :starts, :period)
           ON CONFLICT (name) DO UPDATE
-             SET rate_limit = excluded.rate_limit, rate_span_ms = excluded.rate_span_ms,
-                 tokens = NULL, tokens_at = NULL
+             SET rate_limit = excluded.rate_limit, rate_period_ms = excluded.rate_period_ms,
+                 rate_tokens = NULL, rate_tokens_at = NULL
           """);
 
   // Each part has the condition of an index, so that finished jobs cost nothing here either.
   private static final String PARTS =
       """
-      SELECT coalesce(q.name, j.queue) AS name, q.max_running, q.rate_limit, q.rate_span_ms,
-             q.paused_at, q.dispatch_url IS NOT NULL AS pushed, q.dispatch_trouble,
-             q.dispatch_trouble_cause, q.dispatch_paused, q.dispatch_trouble_since,
+      SELECT coalesce(q.name, j.queue) AS name, q.max_running, q.rate_limit, q.rate_period_ms,
+             q.paused_at, q.dispatch_url IS NOT NULL AS pushed, q.dispatch_error,
+             q.dispatch_error_detail, q.dispatch_circuit_open, q.dispatch_error_since,
              coalesce(j.due, 0) AS due, coalesce(j.delayed, 0) AS delayed,
              coalesce(j.retrying, 0) AS retrying, coalesce(j.waiting, 0) AS waiting,
              coalesce(j.running, 0) AS running,
@@ -203,10 +204,13 @@ public final class Queues {
     return LIMIT.on(connection).set("queue", queue).set("maxRunning", maxRunning).update() > 0;
   }
 
-  public static boolean rate(
-      Connection connection, String queue, @Nullable Integer starts, @Nullable Duration span)
+  public static boolean rate(Connection connection, String queue, @Nullable RateLimit limit)
       throws SQLException {
-    return RATE.on(connection).set("queue", queue).set("starts", starts).set("span", span).update()
+    return RATE.on(connection)
+            .set("queue", queue)
+            .set("starts", limit == null ? null : (Integer) limit.starts())
+            .set("period", limit == null ? null : limit.period())
+            .update()
         > 0;
   }
 
@@ -225,8 +229,7 @@ public final class Queues {
                     row.getLong("waiting"),
                     row.getLong("running"),
                     Rows.intOrNull(row, "max_running"),
-                    Rows.intOrNull(row, "rate_limit"),
-                    Rows.millisOrNull(row, "rate_span_ms"),
+                    rateLimit(row),
                     Rows.instantOrNull(row, "paused_at"),
                     Rows.millisOrNull(row, "oldest_ms"),
                     Rows.millisOrNull(row, "oldest_free_ms"),
@@ -234,15 +237,21 @@ public final class Queues {
                     trouble(row)));
   }
 
-  private static @Nullable DispatchTrouble trouble(ResultSet row) throws SQLException {
-    String kind = row.getString("dispatch_trouble");
+  private static @Nullable RateLimit rateLimit(ResultSet row) throws SQLException {
+    Integer starts = Rows.intOrNull(row, "rate_limit");
+    Duration period = Rows.millisOrNull(row, "rate_period_ms");
+    return starts == null || period == null ? null : new RateLimit(starts, period);
+  }
+
+  private static @Nullable DispatchError trouble(ResultSet row) throws SQLException {
+    String kind = row.getString("dispatch_error");
     return kind == null
         ? null
-        : new DispatchTrouble(
-            DispatchTrouble.Kind.valueOf(kind),
-            row.getString("dispatch_trouble_cause"),
-            row.getBoolean("dispatch_paused"),
-            Rows.instant(row, "dispatch_trouble_since"));
+        : new DispatchError(
+            DispatchError.Kind.valueOf(kind),
+            row.getString("dispatch_error_detail"),
+            row.getBoolean("dispatch_circuit_open"),
+            Rows.instant(row, "dispatch_error_since"));
   }
 
   public static long depth(

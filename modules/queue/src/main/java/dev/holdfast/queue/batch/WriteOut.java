@@ -50,7 +50,7 @@ public final class WriteOut {
         UPDATE holdfast.job j
            SET ${set}, attempt = 1, worker_id = h.worker_id, started_at = h.started_at,
                heartbeat_at = h.started_at, lease_expires_at = h.lease_expires_at,
-               events = j.events + 1, started_event = j.events + 1
+               event_count = j.event_count + 1, started_event_number = j.event_count + 1
           FROM held h
          WHERE j.id = h.id AND ${unwritten}
         RETURNING j.id

@@ -108,7 +108,7 @@ final class ClaimByRules {
                  suspect.id IS NOT NULL AND :worker = (
                    SELECT r.worker_id FROM holdfast.job r
                     WHERE r.queue = suspect.queue AND r.state = 'RUNNING'
-                      AND NOT r.alone
+                      AND NOT r.isolated
                     GROUP BY r.worker_id ORDER BY count(*), r.worker_id LIMIT 1)
                    AS worker_is_next
             FROM (SELECT 1) AS one
@@ -176,7 +176,7 @@ final class ClaimByRules {
                      FROM holdfast.job j
                     WHERE j.queue = :queue AND j.concurrency_key = keyed.key
                       AND j.tenant = keyed.tenant
-                      AND j.state = 'PENDING' AND NOT j.alone AND ${tenant}
+                      AND j.state = 'PENDING' AND NOT j.isolated AND ${tenant}
                       AND j.run_at <= statement_timestamp()
                     ORDER BY j.priority, j.run_at, j.id
                     LIMIT greatest(0, least(keyed.places, (SELECT places FROM room)))
@@ -225,7 +225,7 @@ final class ClaimByRules {
   Turn take(Connection connection, ClaimRequest request) throws SQLException {
     String queue = request.queue();
     TURN.on(connection).set("queue", queue).list(row -> true);
-    int allowed = RateLimit.allows(connection, queue, request.most());
+    int allowed = RateTokens.allows(connection, queue, request.most());
     if (allowed == 0) {
       return Turn.NOTHING;
     }
@@ -243,7 +243,7 @@ final class ClaimByRules {
     if (jobs.isEmpty()) {
       jobs = takeWithinRules(connection, request, allowed);
     }
-    RateLimit.spend(connection, queue, jobs.size());
+    RateTokens.spend(connection, queue, jobs.size());
     return new Turn(jobs, false);
   }
 

@@ -48,10 +48,10 @@ record IdleQueueProbe(
         LEFT JOIN LATERAL (
           -- A millisecond more, for the fraction that is cut off on the way to the worker.
           SELECT statement_timestamp() + interval '1 millisecond' * (
-                   1 + (1 - bucket.tokens) * q.rate_span_ms / q.rate_limit) AS comes_at
-            FROM (SELECT coalesce(q.tokens, q.rate_limit)
-                         + extract(epoch FROM statement_timestamp() - q.tokens_at)
-                           * 1000.0 * q.rate_limit / q.rate_span_ms AS tokens) AS bucket
+                   1 + (1 - bucket.tokens) * q.rate_period_ms / q.rate_limit) AS comes_at
+            FROM (SELECT coalesce(q.rate_tokens, q.rate_limit)
+                         + extract(epoch FROM statement_timestamp() - q.rate_tokens_at)
+                           * 1000.0 * q.rate_limit / q.rate_period_ms AS tokens) AS bucket
            WHERE bucket.tokens < 1) AS token ON true
         LEFT JOIN LATERAL (
           SELECT min(first.run_at) AS run_at

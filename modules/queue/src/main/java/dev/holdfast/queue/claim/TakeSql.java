@@ -20,7 +20,7 @@ record TakeSql(Sql withPayloads, Sql withoutPayloads) {
             , attempt = j.attempt + 1, worker_id = :worker,
                  started_at = statement_timestamp(), heartbeat_at = statement_timestamp(),
                  lease_expires_at = ${expires},
-                 events = j.events + 1, started_event = j.events + 1,
+                 event_count = j.event_count + 1, started_event_number = j.event_count + 1,
                  progress = NULL, progress_message = NULL
             """
               .replace("${expires}", TakeSql.EXPIRES);

@@ -23,10 +23,10 @@ public final class Unblock {
   static final String READY =
       """
       (NOT EXISTS (
-         SELECT FROM holdfast.dependency d JOIN holdfast.job p ON p.id = d.on_job_id
+         SELECT FROM holdfast.dependency d JOIN holdfast.job p ON p.id = d.depends_on_id
           WHERE d.job_id = j.id AND p.finished_at IS NULL)
        OR j.when_dependency_fails <> 'RUN' AND EXISTS (
-         SELECT FROM holdfast.dependency d JOIN holdfast.job p ON p.id = d.on_job_id
+         SELECT FROM holdfast.dependency d JOIN holdfast.job p ON p.id = d.depends_on_id
           WHERE d.job_id = j.id AND p.state IN ('FAILED', 'CANCELLED')))
       """;
 
@@ -56,20 +56,20 @@ public final class Unblock {
             FROM ready r
             LEFT JOIN LATERAL (
               SELECT format('job %s, which it depends on, ended %s', p.id, p.state) AS because
-                FROM holdfast.dependency d JOIN holdfast.job p ON p.id = d.on_job_id
+                FROM holdfast.dependency d JOIN holdfast.job p ON p.id = d.depends_on_id
                WHERE d.job_id = r.id AND p.state IN ('FAILED', 'CANCELLED')
                LIMIT 1) AS failed ON true
         ), moved AS (
           UPDATE holdfast.job j
              SET ${set},
                  finished_at = CASE d.next WHEN 'PENDING' THEN NULL ELSE clock_timestamp() END,
-                 events = j.events + CASE d.next WHEN 'PENDING' THEN 0 ELSE 1 END,
+                 event_count = j.event_count + CASE d.next WHEN 'PENDING' THEN 0 ELSE 1 END,
                  failure = CASE d.next WHEN 'FAILED' THEN jsonb_build_object(
                      'category', 'USER_CODE', 'code', 'DEPENDENCY_FAILED',
                      'message', d.because, 'retryable', false) END
             FROM decided d
            WHERE j.id = d.id AND ${from}
-          RETURNING j.id, j.queue, j.state, j.events, j.attempt, d.because
+          RETURNING j.id, j.queue, j.state, j.event_count, j.attempt, d.because
         ), told AS (
           ${event}
         )
@@ -85,7 +85,7 @@ public final class Unblock {
         UNBLOCKED.set("d.next"),
         "event",
         EventSql.append(
-            "j.events",
+            "j.event_count",
             "CASE j.state WHEN 'FAILED' THEN 'failed' ELSE 'cancelled' END",
             "jsonb_build_object('reason', j.because)",
             "moved j WHERE j.state <> 'PENDING'"));

@@ -78,11 +78,11 @@ public final class Cancel {
                cancel_requested_at = clock_timestamp(),
                cancel_deadline = clock_timestamp() + :grace * interval '1 millisecond',
                cancel_reason = :reason,
-               events = j.events + 1
+               event_count = j.event_count + 1
           FROM held h
          WHERE j.id = h.id AND NOT h.asked
            AND (h.state = 'RUNNING' OR ${from})
-        RETURNING j.id, j.state, j.attempt, j.events
+        RETURNING j.id, j.state, j.attempt, j.event_count
       ), told AS (
         ${event}
       )
@@ -100,7 +100,7 @@ public final class Cancel {
           CANCELLED.isFrom("h"),
           "event",
           EventSql.append(
-              "j.events",
+              "j.event_count",
               "CASE j.state WHEN 'CANCELLED' THEN 'cancelled' ELSE 'cancel:requested' END",
               "jsonb_build_object('reason', :reason::text)",
               "moved j"));
@@ -160,14 +160,14 @@ public final class Cancel {
   private static Cancellation read(ResultSet row) throws SQLException {
     JobState was = JobState.valueOf(row.getString("was"));
     String became = row.getString("became");
-    Cancellation.Answer answer =
+    Cancellation.Outcome answer =
         became == null
             ? (was.isTerminal()
-                ? Cancellation.Answer.ALREADY_TERMINAL
-                : Cancellation.Answer.ALREADY_REQUESTED)
+                ? Cancellation.Outcome.ALREADY_TERMINAL
+                : Cancellation.Outcome.ALREADY_REQUESTED)
             : (JobState.valueOf(became) == JobState.CANCELLED
-                ? Cancellation.Answer.CANCELLED
-                : Cancellation.Answer.REQUESTED);
+                ? Cancellation.Outcome.CANCELLED
+                : Cancellation.Outcome.REQUESTED);
     return new Cancellation(Rows.id(row, "id"), was, answer);
   }
 }

@@ -146,16 +146,16 @@ public final class Commands {
           WITH told AS (
             ${event}
           )
-          UPDATE holdfast.job SET events = events + 1 WHERE id = :job
+          UPDATE holdfast.job SET event_count = event_count + 1 WHERE id = :job
           """,
           "event",
           EventSql.append(
-              "j.events + 1",
+              "j.event_count + 1",
               ":type",
               """
               jsonb_strip_nulls(jsonb_build_object(
                 'action', :action::text, 'stepId', :step::text, 'requestedBy', :requestedBy::text,
-                'reason', :reason::text, 'drops', nullif(to_jsonb(:drops::text[]), '[]')))
+                'reason', :reason::text, 'stepsToRepeat', nullif(to_jsonb(:stepsToRepeat::text[]), '[]')))
               """,
               "holdfast.job j WHERE j.id = :job"));
 
@@ -217,13 +217,13 @@ public final class Commands {
       queue = back.getFirst().queue();
     }
     if (answer == Answer.ACCEPTED) {
-      List<String> drops = drops(connection, job, command);
+      List<String> stepsToRepeat = stepsToRepeat(connection, job, command);
       carryOut(connection, job, command);
       asked(TELL.on(connection), job, command)
           .set("type", EventType.CONTROL + command.action().text())
           .set("action", command.action().text())
           .set("step", command.stepId())
-          .array("drops", "text", drops, id -> id)
+          .array("stepsToRepeat", "text", stepsToRepeat, id -> id)
           .update();
     }
     return new Commanded(answer, queue);
@@ -242,7 +242,7 @@ public final class Commands {
                     row.getBoolean("unwritten")));
   }
 
-  private static List<String> drops(Connection connection, JobId job, JobCommand command)
+  private static List<String> stepsToRepeat(Connection connection, JobId job, JobCommand command)
       throws SQLException {
     if (!command.action().dropsCheckpoints()) {
       return List.of();
@@ -256,7 +256,7 @@ public final class Commands {
   }
 
   /** Steps that are done and will not be, once what is asked of the job has been honoured. */
-  public static List<String> drops(Connection connection, JobId job) throws SQLException {
+  public static List<String> stepsToRepeat(Connection connection, JobId job) throws SQLException {
     List<String> dropping =
         Stream.of(CommandAction.values())
             .filter(CommandAction::dropsCheckpoints)

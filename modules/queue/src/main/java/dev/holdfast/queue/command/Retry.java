@@ -28,7 +28,7 @@ public final class Retry {
     return Sql.of(
         """
         WITH held AS MATERIALIZED (
-          SELECT j.id, j.state, j.attempt, j.events, j.worker_id, j.started_event, j.started_at,
+          SELECT j.id, j.state, j.attempt, j.event_count, j.worker_id, j.started_event_number, j.started_at,
                  j.finished_at
             FROM holdfast.job j
            WHERE j.id = ANY (:jobs) AND ${from} AND ${tenant}
@@ -41,16 +41,16 @@ public final class Retry {
           ${before}
         ), moved AS (
           UPDATE holdfast.job j
-             SET ${set}, failures = 0, crashes = 0, alone = false, run_at = clock_timestamp(),
+             SET ${set}, failures = 0, crashes = 0, isolated = false, run_at = clock_timestamp(),
                  result = CASE WHEN j.state <> 'SUCCEEDED' THEN j.result END,
                  finished_at = NULL, progress = NULL, progress_message = NULL,
                  cancel_requested_at = NULL, cancel_deadline = NULL, cancel_reason = NULL,
                  -- A deadline that has passed would fail the job again before it could run.
                  deadline = CASE WHEN j.deadline > clock_timestamp() THEN j.deadline END,
-                 events = j.events + 1
+                 event_count = j.event_count + 1
             FROM held
            WHERE j.id = held.id AND ${from}
-          RETURNING j.id, j.attempt, j.events, j.queue
+          RETURNING j.id, j.attempt, j.event_count, j.queue
         ), told AS (
           ${event}
         ), freed AS (
@@ -70,14 +70,14 @@ public final class Retry {
         "before",
         EventSql.copy(
             """
-            SELECT id, started_event, 'processing', attempt, started_at,
+            SELECT id, started_event_number, 'processing', attempt, started_at,
                    jsonb_build_object('worker', worker_id)
               FROM held WHERE state = 'SUCCEEDED'
             UNION ALL
-            SELECT id, events, 'done', attempt, finished_at, '{}' FROM held WHERE state = 'SUCCEEDED'
+            SELECT id, event_count, 'done', attempt, finished_at, '{}' FROM held WHERE state = 'SUCCEEDED'
             """),
         "event",
-        EventSql.append("j.events", "'retried'", "'{}'", "moved j"));
+        EventSql.append("j.event_count", "'retried'", "'{}'", "moved j"));
   }
 
   private Retry() {}

@@ -21,7 +21,7 @@ final class Dependencies {
   private static final Sql SQL =
       Sql.of(
           """
-          INSERT INTO holdfast.dependency (job_id, on_job_id)
+          INSERT INTO holdfast.dependency (job_id, depends_on_id)
           SELECT * FROM unnest(:jobs::uuid[], :dependencies::uuid[])
           ON CONFLICT DO NOTHING
           """);
@@ -39,7 +39,7 @@ final class Dependencies {
         jobs.stream()
             .flatMap(
                 job ->
-                    job.after().stream()
+                    job.dependsOn().stream()
                         .map(on -> new Edge(job.id(), standsFor.getOrDefault(on, on))))
             .filter(edge -> !edge.job().equals(edge.on()))
             .toList();
@@ -65,8 +65,8 @@ final class Dependencies {
   static void check(List<Job> jobs) {
     Map<JobId, Set<JobId>> after = new HashMap<>();
     for (Job job : jobs) {
-      if (!job.after().isEmpty()) {
-        after.put(job.id(), new HashSet<>(job.after()));
+      if (!job.dependsOn().isEmpty()) {
+        after.put(job.id(), new HashSet<>(job.dependsOn()));
       }
     }
     // Jobs that wait for no other of these are removed until none is left to remove: what remains

@@ -68,7 +68,7 @@ record EncodedJob(Job job, Json payload, @Nullable String attributes) {
 
   /** Whether unique keys or dependencies make it more than one statement. */
   boolean takesSeveralStatements() {
-    return isUnique() || !job.after().isEmpty();
+    return isUnique() || !job.dependsOn().isEmpty();
   }
 
   @Nullable String uniqueKey() {

@@ -57,7 +57,7 @@ final class EnqueueFast {
 
   private static boolean fits(Job job, Job like) {
     return job.unique() == null
-        && job.after().isEmpty()
+        && job.dependsOn().isEmpty()
         && job.delay().isZero()
         && job.runAt() == null
         && job.timeout() == null

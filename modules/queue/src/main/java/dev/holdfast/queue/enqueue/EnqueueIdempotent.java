@@ -20,19 +20,20 @@ public final class EnqueueIdempotent {
   private static final Sql TAKE_KEY =
       Sql.of(
           """
-          INSERT INTO holdfast.idempotency_key (tenant, key, digest, submitted_at)
-          VALUES (:owner, :key, :digest, clock_timestamp())
-          ON CONFLICT (tenant, key) DO NOTHING
+          INSERT INTO holdfast.idempotency_key (scope, key, digest, submitted_at)
+          VALUES (:scope, :key, :digest, clock_timestamp())
+          ON CONFLICT (scope, key) DO NOTHING
           """);
 
   private static final Sql ANSWER =
       Sql.of(
           """
           UPDATE holdfast.idempotency_key
-             SET answer = (SELECT jsonb_agg(jsonb_build_array(a.id, a.duplicate) ORDER BY a.number)
-                             FROM unnest(:jobs::uuid[], :duplicates::bool[])
-                                    WITH ORDINALITY AS a(id, duplicate, number))
-           WHERE tenant = :owner AND key = :key
+             SET response =
+                   (SELECT jsonb_agg(jsonb_build_array(a.id, a.duplicate) ORDER BY a.number)
+                      FROM unnest(:jobs::uuid[], :duplicates::bool[])
+                             WITH ORDINALITY AS a(id, duplicate, number))
+           WHERE scope = :scope AND key = :key
           """);
 
   private static final Sql BEFORE =
@@ -40,8 +41,8 @@ public final class EnqueueIdempotent {
           """
           SELECT s.digest, (a.value ->> 0)::uuid AS id, (a.value ->> 1)::bool AS duplicate
             FROM holdfast.idempotency_key s
-           CROSS JOIN LATERAL jsonb_array_elements(s.answer) WITH ORDINALITY AS a(value, number)
-           WHERE tenant = :owner AND key = :key
+           CROSS JOIN LATERAL jsonb_array_elements(s.response) WITH ORDINALITY AS a(value, number)
+           WHERE scope = :scope AND key = :key
            ORDER BY a.number
           """);
 
@@ -60,33 +61,33 @@ public final class EnqueueIdempotent {
   public static List<Enqueued> once(
       Connection connection,
       Enqueue enqueue,
-      String tenant,
+      String scope,
       String key,
       String digest,
       List<Job> jobs)
       throws SQLException {
     int taken =
-        TAKE_KEY.on(connection).set("owner", tenant).set("key", key).set("digest", digest).update();
+        TAKE_KEY.on(connection).set("scope", scope).set("key", key).set("digest", digest).update();
     if (taken == 0) {
-      return before(connection, tenant, key, digest);
+      return before(connection, scope, key, digest);
     }
     List<Enqueued> enqueued = enqueue.all(connection, jobs);
     ANSWER
         .on(connection)
         .array("jobs", "uuid", enqueued, Enqueued::id)
         .array("duplicates", "bool", enqueued, Enqueued::duplicate)
-        .set("owner", tenant)
+        .set("scope", scope)
         .set("key", key)
         .update();
     return enqueued;
   }
 
   private static List<Enqueued> before(
-      Connection connection, String tenant, String key, String digest) throws SQLException {
+      Connection connection, String scope, String key, String digest) throws SQLException {
     List<Answered> answered =
         BEFORE
             .on(connection)
-            .set("owner", tenant)
+            .set("scope", scope)
             .set("key", key)
             .list(
                 row ->

@@ -131,6 +131,6 @@ enum JobColumn {
   }
 
   private static @Nullable Object whenDependencyFails(EncodedJob each) {
-    return each.job().after().isEmpty() ? null : each.job().whenDependencyFails().name();
+    return each.job().dependsOn().isEmpty() ? null : each.job().whenDependencyFails().name();
   }
 }

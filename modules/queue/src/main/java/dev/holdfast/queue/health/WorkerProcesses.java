@@ -20,14 +20,15 @@ public final class WorkerProcesses {
       Sql.of(
           """
           INSERT INTO holdfast.health AS h
-                 (supervisor, component, incarnation, status, last_seen, created_at, paused,
-                  restart_count, last_restart)
+                 (supervisor, component, incarnation, status, last_seen, created_at,
+                  paused_by_operator, restart_count, last_restart)
           VALUES (:supervisor, :component, :incarnation, 'starting', clock_timestamp(),
                   clock_timestamp(), :paused, :restarts, NULL)
           ON CONFLICT (supervisor, component) DO UPDATE
              SET incarnation = excluded.incarnation, status = 'starting', pid = NULL,
                  process_started_at = NULL, last_seen = excluded.last_seen, current_job = NULL,
-                 paused = excluded.paused, next_restart = NULL, details = '{}',
+                 paused_by_operator = excluded.paused_by_operator, next_restart = NULL,
+                 details = '{}',
                  last_restart = CASE WHEN excluded.restart_count > h.restart_count
                                      THEN clock_timestamp() ELSE h.last_restart END,
                  restart_count = excluded.restart_count
@@ -82,7 +83,7 @@ public final class WorkerProcesses {
   private static final Sql PAUSED =
       Sql.of(
           """
-          UPDATE holdfast.health SET paused = :paused
+          UPDATE holdfast.health SET paused_by_operator = :paused
            WHERE supervisor = :supervisor AND component = :component
           """);
 

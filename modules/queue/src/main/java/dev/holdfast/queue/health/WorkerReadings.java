@@ -86,7 +86,7 @@ public final class WorkerReadings {
         Objects.requireNonNull(Rows.millisOrNull(row, "silent_ms")),
         Rows.millisOrNull(row, "silent_after_ms"),
         Rows.idOrNull(row, "current_job"),
-        row.getBoolean("paused"),
+        row.getBoolean("paused_by_operator"),
         row.getInt("restart_count"),
         Rows.instantOrNull(row, "last_restart"),
         Rows.instantOrNull(row, "starts_at"),

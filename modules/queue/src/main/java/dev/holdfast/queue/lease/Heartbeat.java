@@ -207,7 +207,7 @@ public final class Heartbeat {
   }
 
   /** Only those of whom something is asked: cheap enough to ask twice a second. */
-  public static List<HeartbeatResult> signalled(Connection connection, String worker)
+  public static List<HeartbeatResult> commands(Connection connection, String worker)
       throws SQLException {
     return SIGNALLED
         .on(connection)

@@ -98,13 +98,13 @@ public final class JobReader {
       SELECT 1, 'created', 0, created_at, '{}'
         FROM holdfast.job WHERE id = :job
       UNION ALL
-      SELECT started_event, 'processing', attempt, started_at, jsonb_build_object('worker', worker_id)
+      SELECT started_event_number, 'processing', attempt, started_at, jsonb_build_object('worker', worker_id)
         FROM holdfast.attempt WHERE job_id = :job
       UNION ALL
-      SELECT started_event, 'processing', attempt, started_at, jsonb_build_object('worker', worker_id)
+      SELECT started_event_number, 'processing', attempt, started_at, jsonb_build_object('worker', worker_id)
         FROM holdfast.job WHERE id = :job AND state IN ('RUNNING', 'SUCCEEDED')
       UNION ALL
-      SELECT events, 'done', attempt, finished_at, '{}'
+      SELECT event_count, 'done', attempt, finished_at, '{}'
         FROM holdfast.job WHERE id = :job AND state = 'SUCCEEDED'
        ORDER BY number
       """);

@@ -64,7 +64,7 @@ public final class Search {
 
   private record Looked(JobId job, @Nullable Boolean found) {}
 
-  private record Found(List<JobId> jobs, @Nullable JobId next, boolean allSearched) {}
+  private record Found(List<JobId> jobs, @Nullable JobId next, boolean searchComplete) {}
 
   private Search() {}
 
@@ -89,7 +89,7 @@ public final class Search {
       Found found = search(connection, filter, lower(connection, text));
       List<JobStatus> all =
           found.jobs().isEmpty() ? List.of() : JobReader.all(connection, found.jobs(), detail);
-      return new JobPage(all, found.next(), found.allSearched());
+      return new JobPage(all, found.next(), found.searchComplete());
     }
     List<JobStatus> jobs =
         isLedTo(filter)

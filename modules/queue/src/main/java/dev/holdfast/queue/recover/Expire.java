@@ -79,14 +79,14 @@ public final class Expire {
                FOR NO KEY UPDATE SKIP LOCKED
           ), failed AS (
             UPDATE holdfast.job j
-               SET ${set}, finished_at = clock_timestamp(), events = j.events + 1,
+               SET ${set}, finished_at = clock_timestamp(), event_count = j.event_count + 1,
                    failure = jsonb_build_object(
                      'category', 'TIMEOUT', 'code', 'DEADLINE_EXCEEDED',
                      'message', format('the deadline was %s; the job was %s', j.deadline, j.state),
                      'retryable', false)
               FROM late
              WHERE j.id = late.id AND ${from}
-            RETURNING j.id, j.attempt, j.events, j.failure, j.queue, j.state
+            RETURNING j.id, j.attempt, j.event_count, j.failure, j.queue, j.state
           ), told AS (
             ${event}
           )
@@ -98,7 +98,7 @@ public final class Expire {
           EXPIRED.set(),
           "event",
           EventSql.append(
-              "j.events",
+              "j.event_count",
               "'failed'",
               """
               jsonb_build_object('code', j.failure ->> 'code', 'message', j.failure ->> 'message')

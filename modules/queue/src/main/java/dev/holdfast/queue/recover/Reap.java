@@ -33,7 +33,7 @@ public final class Reap {
           """,
           LeaseExpiry.RAN_OUT,
           // Several processes may use one name, so only jobs that overlapped count as company.
-          "NOT l.alone",
+          "NOT l.isolated",
           "c.ended_at >= l.started_at");
 
   private static final Sql CRASHED =
@@ -63,7 +63,7 @@ public final class Reap {
             """
             WITH lost AS MATERIALIZED (
               SELECT j.id, j.attempt, j.worker_id, j.crashes, j.max_crashes, j.cancel_requested_at,
-                     j.alone, j.started_at,
+                     j.isolated, j.started_at,
                      ${failure} AS failure
                 FROM holdfast.job j
                WHERE j.state = 'RUNNING' AND ${condition}
@@ -117,9 +117,9 @@ public final class Reap {
   private static final Sql MARK_SUSPECTS =
       Sql.of(
           """
-          UPDATE holdfast.job j SET alone = true
+          UPDATE holdfast.job j SET isolated = true
            WHERE j.id = ANY (:jobs::uuid[])
-             AND j.state = 'PENDING' AND j.crashes >= j.max_crashes AND NOT j.alone
+             AND j.state = 'PENDING' AND j.crashes >= j.max_crashes AND NOT j.isolated
           """);
 
   private Reap() {}

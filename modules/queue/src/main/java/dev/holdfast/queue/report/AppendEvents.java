@@ -24,7 +24,7 @@ public final class AppendEvents {
                                  :percents::int2[], :messages::text[])
               WITH ORDINALITY AS r(id, attempt, type, data, percent, message, n)
           ), held AS MATERIALIZED (
-            SELECT j.id, j.attempt, j.events
+            SELECT j.id, j.attempt, j.event_count
               FROM holdfast.job j
               JOIN (SELECT DISTINCT id, attempt FROM report) r
                 ON r.id = j.id AND r.attempt = j.attempt
@@ -35,7 +35,7 @@ public final class AppendEvents {
             ${event}
           )
           UPDATE holdfast.job j
-             SET events = j.events + r.told,
+             SET event_count = j.event_count + r.told,
                  progress = coalesce(r.percent, j.progress),
                  progress_message =
                    CASE WHEN r.progressed THEN r.message ELSE j.progress_message END
@@ -55,7 +55,7 @@ public final class AppendEvents {
           FenceSql.isRunning("j"),
           "event",
           EventSql.append(
-              "j.events + row_number() OVER (PARTITION BY j.id ORDER BY r.n)",
+              "j.event_count + row_number() OVER (PARTITION BY j.id ORDER BY r.n)",
               "r.type",
               """
               CASE WHEN r.data IS NOT NULL THEN r.data::jsonb

@@ -21,7 +21,7 @@ public final class Publish {
       Sql.of(
           """
       WITH held AS MATERIALIZED (
-        SELECT j.id, j.attempt, j.events
+        SELECT j.id, j.attempt, j.event_count
           FROM holdfast.job j
          WHERE ${held}
            FOR NO KEY UPDATE
@@ -42,7 +42,7 @@ public final class Publish {
         ${event}
       )
       UPDATE holdfast.job j
-         SET events = j.events + (SELECT count(*) FROM published)
+         SET event_count = j.event_count + (SELECT count(*) FROM published)
         FROM held h
        WHERE j.id = h.id AND j.attempt = h.attempt AND ${running}
       """,
@@ -52,7 +52,7 @@ public final class Publish {
           FenceSql.isRunning("j"),
           "event",
           EventSql.append(
-              "j.events + row_number() OVER (ORDER BY p.name)",
+              "j.event_count + row_number() OVER (ORDER BY p.name)",
               ":type",
               "jsonb_build_object('name', p.name, 'size', p.size, 'sha256', p.sha256)",
               "held j, published p"));

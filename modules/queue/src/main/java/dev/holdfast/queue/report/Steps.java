@@ -65,11 +65,11 @@ public final class Steps {
           ), told AS (
             ${event}
           )
-          UPDATE holdfast.job SET events = events + (SELECT count(*) FROM entry) WHERE id = :job
+          UPDATE holdfast.job SET event_count = event_count + (SELECT count(*) FROM entry) WHERE id = :job
           """,
           "event",
           EventSql.append(
-              "j.events + e.n",
+              "j.event_count + e.n",
               "e.type",
               "e.data::jsonb",
               "holdfast.job j, entry e WHERE j.id = :job"));
@@ -132,13 +132,13 @@ public final class Steps {
             ${event}
           )
           UPDATE holdfast.job j
-             SET events = j.events + c.steps
+             SET event_count = j.event_count + c.steps
             FROM (SELECT job_id, count(*) AS steps FROM cut GROUP BY job_id) AS c
            WHERE j.id = c.job_id
           """,
           "event",
           EventSql.append(
-              "j.events + row_number() OVER (PARTITION BY j.id ORDER BY c.step_index)",
+              "j.event_count + row_number() OVER (PARTITION BY j.id ORDER BY c.step_index)",
               "'task.step.attempt.failed'",
               """
               jsonb_build_object(
@@ -183,8 +183,8 @@ public final class Steps {
     if (written == 0) {
       return Ack.ACCEPTED;
     }
-    if (step.forgetFrom() != null) {
-      FORGET.on(connection).set("job", lease.job()).set("from", step.forgetFrom()).update();
+    if (step.discardFromIndex() != null) {
+      FORGET.on(connection).set("job", lease.job()).set("from", step.discardFromIndex()).update();
     }
     if (step.honoured() != null) {
       Commands.honoured(connection, lease.job(), step.honoured());

@@ -2,8 +2,8 @@ package dev.holdfast.queue.schedule;
 
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.Schedule;
-import dev.holdfast.model.schedule.WhenMissed;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
@@ -40,10 +40,10 @@ public final class FireSchedules {
   private static final Sql DUE =
       Sql.of(
           """
-      SELECT name, broken FROM holdfast.schedule
-       WHERE next_at <= statement_timestamp() AND paused_at IS NULL
+      SELECT name, fire_error FROM holdfast.schedule
+       WHERE next_fire_at <= statement_timestamp() AND paused_at IS NULL
          AND (retry_at IS NULL OR retry_at <= statement_timestamp())
-       ORDER BY retry_at NULLS FIRST, next_at
+       ORDER BY retry_at NULLS FIRST, next_fire_at
        LIMIT 100
          FOR UPDATE SKIP LOCKED
       """);
@@ -52,7 +52,7 @@ public final class FireSchedules {
       Sql.of(
           """
           UPDATE holdfast.schedule
-             SET next_at = :next, last_at = :last, broken = NULL, retry_at = NULL
+             SET next_fire_at = :next, last_fired_at = :last, fire_error = NULL, retry_at = NULL
            WHERE name = :name
           """);
 
@@ -60,7 +60,8 @@ public final class FireSchedules {
       Sql.of(
           """
           UPDATE holdfast.schedule
-             SET broken = :reason, retry_at = clock_timestamp() + :retry * interval '1 millisecond'
+             SET fire_error = :reason,
+                 retry_at = clock_timestamp() + :retry * interval '1 millisecond'
            WHERE name = :name
           """);
 
@@ -75,9 +76,9 @@ public final class FireSchedules {
   private static final int REASON_CHARS = 500;
 
   /**
-   * @param broken why it could not be fired the last time
+   * @param fireError why it could not be fired the last time
    */
-  private record Named(String name, @Nullable String broken) {}
+  private record Named(String name, @Nullable String fireError) {}
 
   private FireSchedules() {}
 
@@ -85,7 +86,8 @@ public final class FireSchedules {
   public static int due(Connection connection, Enqueue enqueue) throws SQLException {
     int fired = 0;
     for (Named named :
-        DUE.on(connection).list(row -> new Named(row.getString("name"), row.getString("broken")))) {
+        DUE.on(connection)
+            .list(row -> new Named(row.getString("name"), row.getString("fire_error")))) {
       fired += unlessBroken(connection, enqueue, named);
     }
     return fired;
@@ -98,7 +100,7 @@ public final class FireSchedules {
     try {
       int fired = one(connection, enqueue, named.name());
       connection.releaseSavepoint(before);
-      if (named.broken() != null) {
+      if (named.fireError() != null) {
         log.info("schedule {} fires again", named.name());
       }
       return fired;
@@ -118,7 +120,7 @@ public final class FireSchedules {
     connection.rollback(before);
     String message = trouble.getMessage() == null ? trouble.toString() : trouble.getMessage();
     String reason = Text.excerpt(message, REASON_CHARS);
-    if (!reason.equals(named.broken())) {
+    if (!reason.equals(named.fireError())) {
       log.error("schedule {} cannot be fired, and is tried again: {}", named.name(), reason);
     }
     BROKEN
@@ -132,7 +134,7 @@ public final class FireSchedules {
   private static int one(Connection connection, Enqueue enqueue, String name) throws SQLException {
     Schedules.Due due = Schedules.due(connection, name);
     Schedule schedule = due.schedule();
-    List<Instant> passed = passed(schedule, due.nextAt(), due.now());
+    List<Instant> passed = passed(schedule, due.nextFireAt(), due.now());
     List<Job> jobs =
         chosen(schedule, passed, due.now()).stream().map(at -> job(schedule, at)).toList();
     enqueue(connection, enqueue, jobs);
@@ -161,7 +163,7 @@ public final class FireSchedules {
   private static List<Instant> passed(Schedule schedule, Instant first, Instant now) {
     List<Instant> times = new ArrayList<>();
     for (Instant at = first; !at.isAfter(now); at = Schedules.next(schedule, at)) {
-      if (schedule.missed() != WhenMissed.ALL) {
+      if (schedule.missedFires() != MissedFires.ALL) {
         times.clear();
       }
       times.add(at);
@@ -174,7 +176,7 @@ public final class FireSchedules {
 
   private static List<Instant> chosen(Schedule schedule, List<Instant> passed, Instant now) {
     Instant last = passed.getLast();
-    return switch (schedule.missed()) {
+    return switch (schedule.missedFires()) {
       case ALL -> passed;
       case ONCE -> List.of(last);
       case SKIP -> last.plus(ON_TIME).isBefore(now) ? List.of() : List.of(last);
@@ -184,7 +186,7 @@ public final class FireSchedules {
   private static Job job(Schedule schedule, Instant at) {
     Job job =
         schedule.job().id(id(schedule.name(), at)).run(id(schedule.name(), at), schedule.name());
-    return schedule.overlap() ? job : job.uniqueKey("schedule:" + schedule.name());
+    return schedule.allowOverlap() ? job : job.uniqueKey("schedule:" + schedule.name());
   }
 
   private static JobId id(String name, Instant at) {

@@ -2,9 +2,9 @@ package dev.holdfast.queue.schedule;
 
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.schedule.Cron;
+import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
-import dev.holdfast.model.schedule.WhenMissed;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
@@ -31,19 +31,20 @@ public final class Schedules {
       Sql.of(
           """
       INSERT INTO holdfast.schedule AS schedule
-             (name, cron, zone, missed, overlap, queue, kind, priority, max_attempts, max_crashes,
-              timeout_ms, payload, next_at)
-      VALUES (:name, :cron, :zone, :missed, :overlap, :queue, :kind, :priority, :maxAttempts,
-              :maxCrashes, :timeout, :payload::jsonb, :next)
+             (name, cron, zone, missed_fires, allow_overlap, queue, kind, priority, max_attempts,
+              max_crashes, timeout_ms, payload, next_fire_at)
+      VALUES (:name, :cron, :zone, :missedFires, :allowOverlap, :queue, :kind, :priority,
+              :maxAttempts, :maxCrashes, :timeout, :payload::jsonb, :next)
       ON CONFLICT (name) DO UPDATE
-         SET cron = excluded.cron, zone = excluded.zone, missed = excluded.missed,
-             overlap = excluded.overlap, queue = excluded.queue, kind = excluded.kind,
+         SET cron = excluded.cron, zone = excluded.zone, missed_fires = excluded.missed_fires,
+             allow_overlap = excluded.allow_overlap, queue = excluded.queue, kind = excluded.kind,
              priority = excluded.priority, max_attempts = excluded.max_attempts,
              max_crashes = excluded.max_crashes, timeout_ms = excluded.timeout_ms,
-             payload = excluded.payload, broken = NULL, retry_at = NULL,
+             payload = excluded.payload, fire_error = NULL, retry_at = NULL,
              -- A service that sets its schedules at every start must not lose a time that is due.
-             next_at = CASE WHEN schedule.cron = excluded.cron AND schedule.zone = excluded.zone
-                            THEN schedule.next_at ELSE excluded.next_at END
+             next_fire_at =
+               CASE WHEN schedule.cron = excluded.cron AND schedule.zone = excluded.zone
+                    THEN schedule.next_fire_at ELSE excluded.next_fire_at END
       """);
 
   // A payload from before long numbers were refused may be more than can be written out.
@@ -51,9 +52,9 @@ public final class Schedules {
 
   private static final String SELECT =
       """
-      SELECT name, cron, zone, missed, overlap, queue, kind, priority, max_attempts, max_crashes,
-             timeout_ms, ${payload} AS payload, ${tooLong} AS too_long, next_at, last_at, paused_at,
-             broken, statement_timestamp() AS now
+      SELECT name, cron, zone, missed_fires, allow_overlap, queue, kind, priority, max_attempts,
+             max_crashes, timeout_ms, ${payload} AS payload, ${tooLong} AS too_long, next_fire_at,
+             last_fired_at, paused_at, fire_error, statement_timestamp() AS now
         FROM holdfast.schedule
       """;
 
@@ -82,7 +83,7 @@ public final class Schedules {
   private static final Sql RESUME =
       Sql.of(
           """
-          UPDATE holdfast.schedule SET paused_at = NULL, next_at = :next
+          UPDATE holdfast.schedule SET paused_at = NULL, next_fire_at = :next
            WHERE name = :name AND paused_at IS NOT NULL
           """);
   private static final Sql REMOVE = Sql.of("DELETE FROM holdfast.schedule WHERE name = :name");
@@ -98,8 +99,8 @@ public final class Schedules {
             .set("name", schedule.name())
             .set("cron", schedule.cron().toString())
             .set("zone", schedule.zone().getId())
-            .set("missed", schedule.missed().name())
-            .set("overlap", schedule.overlap())
+            .set("missedFires", schedule.missedFires().name())
+            .set("allowOverlap", schedule.allowOverlap())
             .set("queue", job.queue())
             .set("kind", job.kind())
             .set("priority", job.priority())
@@ -124,7 +125,7 @@ public final class Schedules {
   }
 
   /** A schedule that can be fired, with the time it is due for. */
-  record Due(Schedule schedule, Instant nextAt, Instant now) {}
+  record Due(Schedule schedule, Instant nextFireAt, Instant now) {}
 
   /**
    * Throws a {@link RefusedException} that says what is wrong if nothing can be made of the row.
@@ -134,7 +135,9 @@ public final class Schedules {
         .on(connection)
         .set("name", name)
         .only(
-            row -> new Due(schedule(row), Rows.instant(row, "next_at"), Rows.instant(row, "now")));
+            row ->
+                new Due(
+                    schedule(row), Rows.instant(row, "next_fire_at"), Rows.instant(row, "now")));
   }
 
   public static boolean pause(Connection connection, String name) throws SQLException {
@@ -190,8 +193,8 @@ public final class Schedules {
         Cron.parse(row.getString("cron")),
         zone(row.getString("zone")),
         timeout == null ? job : job.timeout(timeout),
-        WhenMissed.valueOf(row.getString("missed")),
-        row.getBoolean("overlap"));
+        MissedFires.valueOf(row.getString("missed_fires")),
+        row.getBoolean("allow_overlap"));
   }
 
   /** Zones come and go with the versions of Java. */
@@ -212,20 +215,20 @@ public final class Schedules {
         row.getString("kind"),
         row.getString("queue"),
         row.getInt("priority"),
-        WhenMissed.valueOf(row.getString("missed")),
-        row.getBoolean("overlap"),
+        MissedFires.valueOf(row.getString("missed_fires")),
+        row.getBoolean("allow_overlap"),
         Rows.jsonOrNull(row, "payload"),
-        Rows.instant(row, "next_at"),
-        Rows.instantOrNull(row, "last_at"),
+        Rows.instant(row, "next_fire_at"),
+        Rows.instantOrNull(row, "last_fired_at"),
         Rows.instantOrNull(row, "paused_at"),
-        broken(row));
+        fireError(row));
   }
 
   /** What is wrong with the row itself is known before its time comes. */
-  private static @Nullable String broken(ResultSet row) throws SQLException {
+  private static @Nullable String fireError(ResultSet row) throws SQLException {
     try {
       schedule(row);
-      return row.getString("broken");
+      return row.getString("fire_error");
     } catch (RefusedException wrong) {
       return wrong.getMessage();
     }

@@ -38,16 +38,16 @@ public final class EndAttemptSql {
                run_at = coalesce(e.run_at, j.run_at),
                finished_at = CASE WHEN ${terminal} THEN clock_timestamp() END,
                worker_id = NULL, heartbeat_at = NULL, lease_expires_at = NULL,
-               events = j.events + 1
+               event_count = j.event_count + 1
           FROM ending e
          WHERE j.id = e.id AND j.attempt = e.attempt AND ${running}
-        RETURNING j.id, j.attempt, j.state, j.queue, j.kind, j.events, j.started_at, j.started_event,
+        RETURNING j.id, j.attempt, j.state, j.queue, j.kind, j.event_count, j.started_at, j.started_event_number,
                   e.worker_id, e.outcome, e.failure, e.job_failure, e.event, e.data, e.run_at
       ), kept AS (
         INSERT INTO holdfast.attempt
-               (job_id, attempt, outcome, worker_id, started_at, ended_at, started_event, failure)
+               (job_id, attempt, outcome, worker_id, started_at, ended_at, started_event_number, failure)
         SELECT m.id, m.attempt, m.outcome, m.worker_id, m.started_at, clock_timestamp(),
-               m.started_event, m.failure
+               m.started_event_number, m.failure
           FROM moved m
       ), told AS (
         ${event}
@@ -61,7 +61,7 @@ public final class EndAttemptSql {
 
   private static final String EVENT =
       EventSql.append(
-          "j.events",
+          "j.event_count",
           """
           CASE j.state WHEN 'FAILED' THEN 'failed'
                        WHEN 'CANCELLED' THEN 'cancelled'

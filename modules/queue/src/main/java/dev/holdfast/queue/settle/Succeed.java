@@ -23,7 +23,7 @@ public final class Succeed {
       SUCCEEDED.set()
           + """
             , finished_at = clock_timestamp(), heartbeat_at = NULL, lease_expires_at = NULL,
-              events = j.events + 1
+              event_count = j.event_count + 1
             """;
 
   // The rows are locked in the order of their ids, as every batch does it. Each is looked up by its

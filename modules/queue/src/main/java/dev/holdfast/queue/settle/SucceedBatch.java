@@ -42,7 +42,7 @@ final class SucceedBatch {
           )
           UPDATE holdfast.job j
              SET ${set}, attempt = 1, finished_at = clock_timestamp(),
-                 events = j.events + 2, started_event = j.events + 1,
+                 event_count = j.event_count + 2, started_event_number = j.event_count + 1,
                  worker_id = (SELECT worker_id FROM claim),
                  started_at = (SELECT started_at FROM claim),
                  result = (SELECT results FROM input)[${number}]::jsonb

@@ -6,7 +6,8 @@ import dev.holdfast.queue.jdbc.Sql;
  * Which jobs a claim may take, and which way it has to go.
  *
  * <p>A suspect is a job whose crashes have reached their limit while it ran beside others. It may
- * have crashed its worker, so it runs alone in the next one: the column {@code alone}, set by Reap.
+ * have crashed its worker, so it runs alone in the next one: the column {@code isolated}, set by
+ * Reap.
  *
  * <p>The table job is never searched by EXISTS, which ignores the order: with statistics of a
  * busier hour the planner expects the first row that it meets to match and reads the whole table.
@@ -19,7 +20,7 @@ public final class ClaimableSql {
   public static String isPaused(String queue) {
     return Sql.fragment(
         """
-        (EXISTS (SELECT FROM holdfast.pause_of_all_queues)
+        (EXISTS (SELECT FROM holdfast.global_pause)
          OR EXISTS (SELECT FROM holdfast.queue p
                      WHERE p.name = ${queue} AND p.paused_at IS NOT NULL))
         """,
@@ -29,7 +30,7 @@ public final class ClaimableSql {
 
   /** Of a job: PENDING, without concurrency key and no suspect. The index is job_claim. */
   public static String isWithoutRules(String job) {
-    return "%1$s.state = 'PENDING' AND %1$s.concurrency_key IS NULL AND NOT %1$s.alone"
+    return "%1$s.state = 'PENDING' AND %1$s.concurrency_key IS NULL AND NOT %1$s.isolated"
         .formatted(job);
   }
 
@@ -38,9 +39,9 @@ public final class ClaimableSql {
     return "%1$s.state = 'PENDING' AND %1$s.concurrency_key IS NOT NULL".formatted(job);
   }
 
-  /** Of a job: PENDING and a suspect. The index is job_claim_alone. */
+  /** Of a job: PENDING and a suspect. The index is job_claim_isolated. */
   public static String isSuspect(String job) {
-    return "%1$s.state = 'PENDING' AND %1$s.alone".formatted(job);
+    return "%1$s.state = 'PENDING' AND %1$s.isolated".formatted(job);
   }
 
   /**
@@ -74,7 +75,7 @@ public final class ClaimableSql {
   public static final String WORKER_IS_RESERVED =
       """
       (SELECT s.worker_id FROM holdfast.job s
-        WHERE s.worker_id = :worker AND s.state = 'RUNNING' AND s.alone
+        WHERE s.worker_id = :worker AND s.state = 'RUNNING' AND s.isolated
         ORDER BY s.worker_id LIMIT 1) IS NOT NULL
       """;
 }

@@ -13,7 +13,7 @@ public final class EventSql {
   private EventSql() {}
 
   /**
-   * @param number of the event, {@code j.events} where the row was updated before
+   * @param number of the event, {@code j.event_count} where the row was updated before
    * @param type of the event, as an expression
    * @param data of the event, as an expression of type jsonb
    * @param from where the rows come from; {@code j} has the id and the attempt of each job

@@ -52,12 +52,12 @@ CREATE TABLE holdfast.job (
   max_crashes          holdfast.counter NOT NULL,
 
   -- How many events the timeline has.
-  events               integer     NOT NULL DEFAULT 1,
+  event_count          integer     NOT NULL DEFAULT 1,
   priority             holdfast.job_priority NOT NULL,
   -- The states, as bits, in which unique_key is held; 0 once it was given up.
   unique_states        smallint    NOT NULL DEFAULT 0,
   -- The job has used up its crashes beside others, and now runs in a worker that has no other job.
-  alone                boolean     NOT NULL DEFAULT false,
+  isolated             boolean     NOT NULL DEFAULT false,
 
   state                holdfast.job_state NOT NULL,
   queue                text        NOT NULL,
@@ -68,8 +68,8 @@ CREATE TABLE holdfast.job (
   payload              jsonb       NOT NULL,
 
   -- The lease. No index may name heartbeat_at or lease_expires_at: a heartbeat is then a HOT update,
-  -- which touches one page and no index. started_event is the number of this attempt's 'processing'.
-  started_event        integer,
+  -- which touches one page and no index. started_event_number is the number of this attempt's 'processing'.
+  started_event_number        integer,
   started_at           timestamptz,
   heartbeat_at         timestamptz,
   lease_expires_at     timestamptz,
@@ -109,17 +109,17 @@ CREATE TABLE holdfast.job (
 -- The claim: jobs that are bound by no rule but those of their queue, in the order of the claim. Only
 -- PENDING rows are in the three claim indexes, so that finished jobs cost a claim nothing.
 CREATE INDEX job_claim ON holdfast.job (queue, priority, run_at, id)
-  WHERE state = 'PENDING' AND concurrency_key IS NULL AND NOT alone;
+  WHERE state = 'PENDING' AND concurrency_key IS NULL AND NOT isolated;
 -- The claim by rules: it hops from one key of one tenant to the next. Apart from job_claim, so that a
 -- thousand jobs behind a full key do not stand before those that can run.
 CREATE INDEX job_claim_keyed ON holdfast.job (queue, concurrency_key, tenant, priority, run_at, id)
   WHERE state = 'PENDING' AND concurrency_key IS NOT NULL;
 -- The claim by rules: jobs for a worker that has no other job. Hardly ever is there one.
-CREATE INDEX job_claim_alone ON holdfast.job (queue, priority, run_at, id)
-  WHERE state = 'PENDING' AND alone;
+CREATE INDEX job_claim_isolated ON holdfast.job (queue, priority, run_at, id)
+  WHERE state = 'PENDING' AND isolated;
 -- Every claim: whether the worker runs a job that runs alone. Hardly ever is there one.
-CREATE INDEX job_running_alone ON holdfast.job (worker_id)
-  WHERE state = 'RUNNING' AND alone;
+CREATE INDEX job_running_isolated ON holdfast.job (worker_id)
+  WHERE state = 'RUNNING' AND isolated;
 -- Reap and expire walk it in its order; claims by rules count in it for limits. By the time of the
 -- start, so that each new entry comes last, which is the cheapest place for it.
 CREATE INDEX job_running ON holdfast.job (queue, started_at, concurrency_key)
@@ -174,7 +174,7 @@ CREATE TABLE holdfast.attempt (
   worker_id     text        NOT NULL,
   started_at    timestamptz NOT NULL,
   ended_at      timestamptz NOT NULL,
-  started_event integer     NOT NULL,
+  started_event_number integer     NOT NULL,
   failure       jsonb,
   PRIMARY KEY (job_id, attempt),
   CONSTRAINT attempt_outcome_known CHECK (outcome IN
@@ -198,13 +198,13 @@ CREATE TABLE holdfast.event (
 
 -- Which jobs a job waits for. The foreign keys take no lock that a settle or a heartbeat waits for.
 CREATE TABLE holdfast.dependency (
-  job_id    uuid NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
-  on_job_id uuid NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
-  PRIMARY KEY (job_id, on_job_id),
-  CONSTRAINT dependency_not_on_itself CHECK (job_id <> on_job_id)
+  job_id        uuid NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
+  depends_on_id uuid NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
+  PRIMARY KEY (job_id, depends_on_id),
+  CONSTRAINT dependency_not_on_itself CHECK (job_id <> depends_on_id)
 );
 -- Retention: a job that is deleted takes along what depends on it here.
-CREATE INDEX dependency_on ON holdfast.dependency (on_job_id);
+CREATE INDEX dependency_on ON holdfast.dependency (depends_on_id);
 
 -- Steps of jobs: where each stands, and what it left for those who go on from there.
 CREATE TABLE holdfast.step (
@@ -310,11 +310,11 @@ CREATE TABLE holdfast.queue (
   paused_at   timestamptz,
   max_running integer,
 
-  -- A bucket of tokens: rate_limit of them per rate_span_ms, one for each job that starts.
-  rate_limit   integer,
-  rate_span_ms bigint,
-  tokens       double precision,
-  tokens_at    timestamptz,
+  -- A bucket of tokens: rate_limit of them per rate_period_ms, one for each job that starts.
+  rate_limit     integer,
+  rate_period_ms bigint,
+  rate_tokens    double precision,
+  rate_tokens_at timestamptz,
 
   -- Where its tasks are pushed to.
   dispatch_url           text,
@@ -322,62 +322,62 @@ CREATE TABLE holdfast.queue (
   dispatch_max_in_flight integer,
   -- Why they do not reach the worker they are pushed to; null while they do. Servers write it, so that
   -- everybody who looks at the database sees it.
-  dispatch_trouble       text,
-  dispatch_trouble_cause text,
-  dispatch_paused        boolean,
-  dispatch_trouble_since timestamptz,
+  dispatch_error         text,
+  dispatch_error_detail  text,
+  dispatch_circuit_open  boolean,
+  dispatch_error_since   timestamptz,
 
   CONSTRAINT queue_max_running_sane CHECK (max_running >= 1),
   CONSTRAINT queue_rate_sane CHECK (
-    rate_limit >= 1 AND rate_span_ms >= 1 OR rate_limit IS NULL AND rate_span_ms IS NULL),
+    rate_limit >= 1 AND rate_period_ms >= 1 OR rate_limit IS NULL AND rate_period_ms IS NULL),
   CONSTRAINT queue_dispatch_whole CHECK (
     (dispatch_url IS NULL) = (dispatch_secret IS NULL)
     AND (dispatch_url IS NULL) = (dispatch_max_in_flight IS NULL)),
   CONSTRAINT queue_dispatch_max_sane CHECK (dispatch_max_in_flight >= 1),
-  CONSTRAINT queue_dispatch_trouble_whole CHECK (
-    (dispatch_trouble IS NULL) = (dispatch_trouble_cause IS NULL)
-    AND (dispatch_trouble IS NULL) = (dispatch_paused IS NULL)
-    AND (dispatch_trouble IS NULL) = (dispatch_trouble_since IS NULL)
-    AND (dispatch_trouble IS NULL OR dispatch_url IS NOT NULL)),
-  CONSTRAINT queue_dispatch_trouble_known CHECK (dispatch_trouble IN
+  CONSTRAINT queue_dispatch_error_whole CHECK (
+    (dispatch_error IS NULL) = (dispatch_error_detail IS NULL)
+    AND (dispatch_error IS NULL) = (dispatch_circuit_open IS NULL)
+    AND (dispatch_error IS NULL) = (dispatch_error_since IS NULL)
+    AND (dispatch_error IS NULL OR dispatch_url IS NOT NULL)),
+  CONSTRAINT queue_dispatch_error_known CHECK (dispatch_error IN
     ('UNREACHABLE', 'FAILING', 'SECRET_REFUSED', 'NOT_ALLOWED'))
 );
 
--- One row while all queues are paused, whether they have settings or not; otherwise none. The key
--- allows no second row.
-CREATE TABLE holdfast.pause_of_all_queues (
-  all_queues boolean     PRIMARY KEY DEFAULT true,
+-- One row while an operator has paused all workers: no job of any queue is claimed. Otherwise none;
+-- the key allows no second row.
+CREATE TABLE holdfast.global_pause (
+  singleton  boolean     PRIMARY KEY DEFAULT true,
   paused_at  timestamptz NOT NULL,
-  CONSTRAINT pause_of_all_queues_once CHECK (all_queues)
+  CONSTRAINT global_pause_once CHECK (singleton)
 );
 
 -- Jobs that are enqueued again and again.
 CREATE TABLE holdfast.schedule (
-  name         text        PRIMARY KEY,
-  cron         text        NOT NULL,
-  zone         text        NOT NULL,
-  missed       text        NOT NULL,
-  overlap      boolean     NOT NULL,
-  queue        text        NOT NULL,
-  kind         text        NOT NULL,
-  priority     smallint    NOT NULL,
+  name          text        PRIMARY KEY,
+  cron          text        NOT NULL,
+  zone          text        NOT NULL,
+  missed_fires  text        NOT NULL,
+  allow_overlap boolean     NOT NULL,
+  queue         text        NOT NULL,
+  kind          text        NOT NULL,
+  priority      smallint    NOT NULL,
   -- Null leaves it to whoever enqueues the job.
-  max_attempts integer,
-  max_crashes  integer     NOT NULL,
-  timeout_ms   bigint,
-  payload      jsonb       NOT NULL,
-  next_at      timestamptz NOT NULL,
-  last_at      timestamptz,
-  paused_at    timestamptz,
+  max_attempts  integer,
+  max_crashes   integer     NOT NULL,
+  timeout_ms    bigint,
+  payload       jsonb       NOT NULL,
+  next_fire_at  timestamptz NOT NULL,
+  last_fired_at timestamptz,
+  paused_at     timestamptz,
   -- Why it could not be fired, and when that is tried again; null while it can.
-  broken       text,
-  retry_at     timestamptz,
-  CONSTRAINT schedule_missed_known CHECK (missed IN ('ONCE', 'SKIP', 'ALL')),
-  CONSTRAINT schedule_broken_whole CHECK ((broken IS NULL) = (retry_at IS NULL))
+  fire_error    text,
+  retry_at      timestamptz,
+  CONSTRAINT schedule_missed_fires_known CHECK (missed_fires IN ('ONCE', 'SKIP', 'ALL')),
+  CONSTRAINT schedule_fire_error_whole CHECK ((fire_error IS NULL) = (retry_at IS NULL))
 );
 
 -- Which kinds the live workers of a queue have handlers for, as they announce now and then.
-CREATE TABLE holdfast.known_kind (
+CREATE TABLE holdfast.handled_kind (
   queue   text        NOT NULL,
   kind    text        NOT NULL,
   seen_at timestamptz NOT NULL,
@@ -389,12 +389,13 @@ CREATE TABLE holdfast.known_kind (
 
 -- A submission sent again under its key is answered as it was the first time.
 CREATE TABLE holdfast.idempotency_key (
-  tenant       text        NOT NULL,
+  -- Keys of one tenant do not meet those of another: 'tenant:{name}', or 'all' for callers of all.
+  scope        text        NOT NULL,
   key          text        NOT NULL,
   digest       text        NOT NULL,
-  answer       jsonb,
+  response     jsonb,
   submitted_at timestamptz NOT NULL,
-  PRIMARY KEY (tenant, key)
+  PRIMARY KEY (scope, key)
 );
 -- Upkeep: submissions that are old enough to be forgotten.
 CREATE INDEX idempotency_key_old ON holdfast.idempotency_key (submitted_at);
@@ -404,8 +405,8 @@ CREATE TABLE holdfast.api_key (
   id         text        PRIMARY KEY,
   name       text        NOT NULL,
   role       text        NOT NULL,
-  -- '*' is every tenant.
-  tenant     text        NOT NULL,
+  -- Null is every tenant.
+  tenant     text,
   digest     text        NOT NULL,
   created_at timestamptz NOT NULL,
   expires_at timestamptz,
@@ -450,7 +451,7 @@ CREATE TABLE holdfast.health (
   last_seen          timestamptz NOT NULL,
   -- The job it has been at longest; details say how many there are besides.
   current_job        uuid,
-  paused             boolean     NOT NULL DEFAULT false,
+  paused_by_operator boolean     NOT NULL DEFAULT false,
   restart_count      holdfast.counter NOT NULL DEFAULT 0,
   last_restart       timestamptz,
   next_restart       timestamptz,
@@ -476,5 +477,5 @@ CREATE TABLE holdfast.worker_command (
   done_at      timestamptz,
   CONSTRAINT worker_command_action_known CHECK (action IN ('pause', 'resume', 'restart', 'stop'))
 );
--- A supervisor: orders that are open, and the last one of each component.
+-- A supervisor: commands that are open, and the last one of each component.
 CREATE INDEX worker_command_of ON holdfast.worker_command (supervisor, component, id);

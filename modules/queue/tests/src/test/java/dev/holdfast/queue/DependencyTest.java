@@ -24,7 +24,7 @@ class DependencyTest extends QueueFixture {
   void a_job_waits_until_all_it_depends_on_have_succeeded() {
     Job one = job().priority(0);
     Job two = job().priority(1);
-    Job last = job().after(one.id(), two.id());
+    Job last = job().dependsOn(one.id(), two.id());
     queue.enqueue(List.of(last, one, two));
     assertThat(state(last.id())).isEqualTo(JobState.WAITING);
 
@@ -43,7 +43,7 @@ class DependencyTest extends QueueFixture {
   void a_job_may_depend_on_one_that_has_ended_already() {
     Lease done = running();
     queue.settle(succeed(done));
-    JobId after = add(job().after(done.job()));
+    JobId after = add(job().dependsOn(done.job()));
     assertThat(claimOne().job()).isEqualTo(after);
   }
 
@@ -51,8 +51,8 @@ class DependencyTest extends QueueFixture {
   @EnumSource
   void a_failed_dependency_does_what_the_policy_says(WhenDependencyFails policy) {
     Lease first = running();
-    JobId second = add(job().after(List.of(first.job()), policy));
-    JobId third = add(job().after(List.of(second), policy));
+    JobId second = add(job().dependsOn(List.of(first.job()), policy));
+    JobId third = add(job().dependsOn(List.of(second), policy));
     queue.settle(fail(first, HOPELESS));
     maintenance.promote();
     maintenance.promote();
@@ -81,8 +81,9 @@ class DependencyTest extends QueueFixture {
   void one_failure_is_enough_though_others_still_run() {
     Lease failing = running();
     Lease slow = running();
-    JobId after = add(job().after(failing.job(), slow.job()));
-    JobId patient = add(job().after(List.of(failing.job(), slow.job()), WhenDependencyFails.RUN));
+    JobId after = add(job().dependsOn(failing.job(), slow.job()));
+    JobId patient =
+        add(job().dependsOn(List.of(failing.job(), slow.job()), WhenDependencyFails.RUN));
     queue.settle(fail(failing, HOPELESS));
     maintenance.promote();
     assertThat(state(after)).isEqualTo(JobState.CANCELLED);
@@ -92,7 +93,7 @@ class DependencyTest extends QueueFixture {
   @Test
   void a_retry_of_what_it_waits_for_is_no_failure() {
     Lease first = running();
-    JobId after = add(job().after(first.job()));
+    JobId after = add(job().dependsOn(first.job()));
     queue.settle(fail(first, FLAKY));
     maintenance.promote();
     assertThat(state(after)).isEqualTo(JobState.WAITING);
@@ -101,8 +102,8 @@ class DependencyTest extends QueueFixture {
   @Test
   void a_waiting_job_can_be_cancelled_and_run_out_of_time() {
     JobId first = add(job());
-    JobId cancelled = add(job().after(first));
-    JobId late = add(job().after(first));
+    JobId cancelled = add(job().dependsOn(first));
+    JobId late = add(job().dependsOn(first));
     queue.cancel(cancelled, false, "x", GRACE);
     set(late, "deadline = now() - interval '1 s'");
     maintenance.expire(Duration.ZERO);
@@ -113,7 +114,7 @@ class DependencyTest extends QueueFixture {
   @Test
   void a_delay_counts_from_the_enqueue_also_for_a_job_that_waits() {
     Lease first = running();
-    JobId after = add(job().after(first.job()).delay(Duration.ofHours(1)));
+    JobId after = add(job().dependsOn(first.job()).delay(Duration.ofHours(1)));
     queue.settle(succeed(first));
     assertThat(claim(1)).isEmpty();
     assertThat(state(after)).isEqualTo(JobState.PENDING);
@@ -124,7 +125,7 @@ class DependencyTest extends QueueFixture {
   @Test
   void a_waiting_job_with_a_concurrency_key_is_claimed_when_it_is_free_to_go() {
     Lease first = running();
-    JobId after = add(job().after(first.job()).concurrencyKey("k", 1));
+    JobId after = add(job().dependsOn(first.job()).concurrencyKey("k", 1));
     queue.settle(succeed(first));
     assertThat(claimOne().job()).isEqualTo(after);
   }
@@ -132,7 +133,7 @@ class DependencyTest extends QueueFixture {
   @Test
   void a_dependency_that_does_not_exist_is_refused_and_nothing_is_written() {
     assertRefused(
-        Refusal.BAD_DEPENDENCY, () -> queue.enqueue(List.of(job(), job().after(JobId.next()))));
+        Refusal.BAD_DEPENDENCY, () -> queue.enqueue(List.of(job(), job().dependsOn(JobId.next()))));
     assertThat(count(JobState.PENDING)).isZero();
     assertThat(count(JobState.WAITING)).isZero();
   }
@@ -143,7 +144,7 @@ class DependencyTest extends QueueFixture {
     try (Connection connection = db.connection()) {
       assertRefused(
           Refusal.BAD_DEPENDENCY,
-          () -> queue.enqueue(connection, List.of(job().after(JobId.next()))));
+          () -> queue.enqueue(connection, List.of(job().dependsOn(JobId.next()))));
     }
     assertThat(count(JobState.WAITING)).isZero();
   }
@@ -151,10 +152,11 @@ class DependencyTest extends QueueFixture {
   @Test
   void a_circle_is_refused() {
     Job one = job();
-    Job two = job().after(one.id());
-    Job three = job().after(two.id());
+    Job two = job().dependsOn(one.id());
+    Job three = job().dependsOn(two.id());
     assertRefused(
-        Refusal.BAD_DEPENDENCY, () -> queue.enqueue(List.of(one.after(three.id()), two, three)));
+        Refusal.BAD_DEPENDENCY,
+        () -> queue.enqueue(List.of(one.dependsOn(three.id()), two, three)));
     assertThat(count(JobState.WAITING)).isZero();
   }
 
@@ -162,7 +164,7 @@ class DependencyTest extends QueueFixture {
   void a_dependency_on_a_duplicate_is_one_on_the_job_that_stands_for_it() {
     Lease holder = addAndClaim(job().uniqueKey("k"));
     Job duplicate = job().uniqueKey("k");
-    Job after = job().after(duplicate.id());
+    Job after = job().dependsOn(duplicate.id());
     assertThat(queue.enqueue(List.of(duplicate, after)))
         .containsExactly(new Enqueued(holder.job(), true), new Enqueued(after.id(), false));
     assertThat(claim(1)).isEmpty();
@@ -173,7 +175,7 @@ class DependencyTest extends QueueFixture {
   @Test
   void enqueueing_a_waiting_job_again_changes_nothing() {
     JobId first = add(job());
-    Job after = job().after(first);
+    Job after = job().dependsOn(first);
     queue.enqueue(after);
     assertThat(queue.enqueue(after)).isEqualTo(new Enqueued(after.id(), false));
     assertThat(state(after.id())).isEqualTo(JobState.WAITING);
@@ -190,7 +192,7 @@ class DependencyTest extends QueueFixture {
     Lease first = running();
     List<Job> after = new ArrayList<>();
     for (int i = 0; i < 200; i++) {
-      after.add(job().after(first.job()));
+      after.add(job().dependsOn(first.job()));
     }
     queue.enqueue(after);
     queue.settle(succeed(first));
@@ -204,7 +206,7 @@ class DependencyTest extends QueueFixture {
     Lease first = running();
     List<Job> after = new ArrayList<>();
     for (int i = 0; i < 1_500; i++) {
-      after.add(job().after(first.job()));
+      after.add(job().dependsOn(first.job()));
     }
     queue.enqueue(after);
     queue.settle(succeed(first));

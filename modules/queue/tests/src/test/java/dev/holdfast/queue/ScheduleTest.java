@@ -6,9 +6,9 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.job.RetryDefaults;
+import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
-import dev.holdfast.model.schedule.WhenMissed;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
 import java.time.Instant;
@@ -40,7 +40,7 @@ class ScheduleTest extends QueueFixture {
   /** As if nobody had looked for so many years. */
   private void overdue(int years) {
     db.sql(
-        "UPDATE holdfast.schedule SET next_at = (date_trunc('year', now() AT TIME ZONE 'UTC')"
+        "UPDATE holdfast.schedule SET next_fire_at = (date_trunc('year', now() AT TIME ZONE 'UTC')"
             + " - ? * interval '1 year') AT TIME ZONE 'UTC'",
         years);
   }
@@ -70,8 +70,8 @@ class ScheduleTest extends QueueFixture {
     assertThat(job.priority()).isEqualTo(2);
     assertThat(job.runKey()).isEqualTo("tick");
     assertThat(job.payload().text()).contains("1");
-    assertThat(status("tick").nextAt()).isAfter(Instant.now());
-    assertThat(status("tick").lastAt()).isNotNull();
+    assertThat(status("tick").nextFireAt()).isAfter(Instant.now());
+    assertThat(status("tick").lastFiredAt()).isNotNull();
   }
 
   @Test
@@ -103,14 +103,14 @@ class ScheduleTest extends QueueFixture {
     overdue(10);
     assertThat(maintenance.fire()).isEqualTo(1);
 
-    admin.schedule(everyYear().missed(WhenMissed.ALL));
+    admin.schedule(everyYear().missedFires(MissedFires.ALL));
     overdue(10);
     assertThat(maintenance.fire()).isEqualTo(11);
 
-    admin.schedule(everyYear().missed(WhenMissed.SKIP));
+    admin.schedule(everyYear().missedFires(MissedFires.SKIP));
     overdue(10);
     assertThat(maintenance.fire()).isZero();
-    assertThat(status("tick").nextAt()).isAfter(Instant.now());
+    assertThat(status("tick").nextFireAt()).isAfter(Instant.now());
   }
 
   @Test
@@ -118,19 +118,19 @@ class ScheduleTest extends QueueFixture {
     admin.schedule(everyYear().withoutOverlap());
     overdue(0);
     maintenance.fire();
-    db.sql("UPDATE holdfast.schedule SET next_at = now() - interval '1 minute'");
+    db.sql("UPDATE holdfast.schedule SET next_fire_at = now() - interval '1 minute'");
     maintenance.fire();
     assertThat(queries.list(JobFilter.ALL)).hasSize(1);
 
     queue.settle(succeed(claimOne()));
-    db.sql("UPDATE holdfast.schedule SET next_at = now() - interval '1 second'");
+    db.sql("UPDATE holdfast.schedule SET next_fire_at = now() - interval '1 second'");
     maintenance.fire();
     assertThat(queries.list(JobFilter.ALL)).hasSize(2);
   }
 
   @Test
   void a_paused_schedule_fires_nothing_and_makes_up_for_nothing() {
-    admin.schedule(everyYear().missed(WhenMissed.ALL));
+    admin.schedule(everyYear().missedFires(MissedFires.ALL));
     assertThat(admin.pauseSchedule("tick")).isTrue();
     assertThat(admin.pauseSchedule("tick")).isFalse();
     overdue(5);
@@ -171,7 +171,7 @@ class ScheduleTest extends QueueFixture {
   }
 
   private static String reason(ScheduleStatus status) {
-    return Objects.requireNonNull(status.broken());
+    return Objects.requireNonNull(status.fireError());
   }
 
   private void twoWithABroken(String assignment) {
@@ -199,7 +199,7 @@ class ScheduleTest extends QueueFixture {
     assertThat(maintenance.fire()).isEqualTo(1);
     assertThat(queries.list(JobFilter.ALL)).extracting(JobStatus::kind).containsExactly("tick");
     assertThat(reason(status("a-broken"))).contains(told);
-    assertThat(status("tick").broken()).isNull();
+    assertThat(status("tick").fireError()).isNull();
   }
 
   @Test
@@ -222,15 +222,15 @@ class ScheduleTest extends QueueFixture {
     try {
       assertThat(maintenance.fire()).isEqualTo(1);
       assertThat(reason(status("a-broken"))).contains("not_that");
-      assertThat(status("a-broken").nextAt()).isBefore(Instant.now());
+      assertThat(status("a-broken").nextFireAt()).isBefore(Instant.now());
     } finally {
       db.sql("ALTER TABLE holdfast.job DROP CONSTRAINT not_that");
     }
     assertThat(maintenance.fire()).as("not at every sweep").isZero();
     db.sql("UPDATE holdfast.schedule SET retry_at = now() WHERE retry_at IS NOT NULL");
     assertThat(maintenance.fire()).isEqualTo(1);
-    assertThat(status("a-broken").broken()).isNull();
-    assertThat(status("a-broken").nextAt()).isAfter(Instant.now());
+    assertThat(status("a-broken").fireError()).isNull();
+    assertThat(status("a-broken").nextFireAt()).isAfter(Instant.now());
   }
 
   @Test
@@ -244,7 +244,7 @@ class ScheduleTest extends QueueFixture {
           admin.resumeSchedule("a-broken");
         });
     admin.schedule(Schedule.of("a-broken", "@yearly", UTC, Job.of("mended")));
-    assertThat(status("a-broken").broken()).isNull();
+    assertThat(status("a-broken").fireError()).isNull();
     assertThat(admin.removeSchedule("a-broken")).isTrue();
   }
 
@@ -256,7 +256,8 @@ class ScheduleTest extends QueueFixture {
     db.sql("UPDATE holdfast.schedule SET zone = 'Moon'");
     admin.schedule(everyYear());
     overdue(1);
-    db.sql("UPDATE holdfast.schedule SET next_at = next_at + interval '1 day' WHERE name = 'tick'");
+    db.sql(
+        "UPDATE holdfast.schedule SET next_fire_at = next_fire_at + interval '1 day' WHERE name = 'tick'");
     assertThat(maintenance.fire()).isZero();
     assertThat(maintenance.fire()).isEqualTo(1);
   }

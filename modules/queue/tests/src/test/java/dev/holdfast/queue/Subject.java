@@ -17,7 +17,7 @@ import java.util.List;
 record Subject(Queue queue, TestDatabase db, Job before, Job job, Lease lease) {
   static Subject in(JobState state, Queue queue, TestDatabase db) {
     Job before = Job.of("test").queue("b" + JobId.next());
-    Job job = Job.of("test").queue("q" + JobId.next()).after(before.id());
+    Job job = Job.of("test").queue("q" + JobId.next()).dependsOn(before.id());
     queue.jobs().enqueue(List.of(before, job));
     Subject subject = new Subject(queue, db, before, job, new Lease(job.id(), 1));
     if (state != JobState.WAITING) {

@@ -80,7 +80,7 @@ public final class CommandsApi {
     CommandRequest request = call.body(CommandRequest.class);
     JobId id = call.id("id");
     JobCommand command = request.command(call.caller());
-    JobCommand.Answer answer = queue.command(id, command, call.caller().onlyTenant());
+    JobCommand.Answer answer = queue.command(id, command, call.caller().tenant());
     String step = "step '" + request.stepId() + "'";
     switch (answer) {
       case ACCEPTED -> {}
@@ -131,6 +131,6 @@ public final class CommandsApi {
               step + " is code: what it leaves is its result, which nobody else can make");
     }
     return Answer.ok(
-        PendingCommandResource.of(queries.pendingCommand(id), queries.stepsToDrop(id)));
+        PendingCommandResource.of(queries.pendingCommand(id), queries.stepsToRepeat(id)));
   }
 }

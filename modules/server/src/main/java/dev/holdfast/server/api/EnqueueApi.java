@@ -78,7 +78,7 @@ public final class EnqueueApi {
 
   private List<Enqueued> enqueue(Call call, boolean many, List<JobRequest> requests) {
     Caller caller = call.caller();
-    String ownTenant = caller.seesEveryTenant() ? Job.DEFAULT_OWNER : caller.tenant();
+    String ownTenant = caller.tenant() == null ? Job.DEFAULT_OWNER : caller.tenant();
     List<Job> jobs =
         requests.stream().map(request -> traced(call, request.job(ownTenant))).toList();
     for (Job job : jobs) {
@@ -93,7 +93,8 @@ public final class EnqueueApi {
       // Of the parsed body: the same fields in another order are the same request.
       List<JobRequest> said = requests.stream().map(JobRequest::withoutTraceparent).toList();
       String digest = Secrets.digest((many ? "many" : "one") + Wire.text(said));
-      return queue.enqueueOnce(caller.tenant(), key.get(), digest, jobs);
+      String scope = caller.tenant() == null ? "all" : "tenant:" + caller.tenant();
+      return queue.enqueueOnce(scope, key.get(), digest, jobs);
     }
     return jobs.size() == 1 ? List.of(queue.enqueue(jobs.getFirst())) : queue.enqueue(jobs);
   }
@@ -109,7 +110,7 @@ public final class EnqueueApi {
   private void keepApart(Caller caller, List<Job> jobs) {
     Set<JobId> named = new LinkedHashSet<>();
     jobs.forEach(job -> named.add(job.id()));
-    jobs.forEach(job -> named.addAll(job.after()));
+    jobs.forEach(job -> named.addAll(job.dependsOn()));
     Map<JobId, String> tenants = new HashMap<>();
     for (JobStateSnapshot snapshot : queries.states(new ArrayList<>(named))) {
       tenants.put(snapshot.job(), snapshot.tenant());
@@ -118,7 +119,7 @@ public final class EnqueueApi {
       if (!tenants.getOrDefault(job.id(), job.tenant()).equals(job.tenant())) {
         throw new Problem(409, "id_taken", "the id " + job.id() + " is taken: choose another one");
       }
-      for (JobId other : job.after()) {
+      for (JobId other : job.dependsOn()) {
         if (!caller.sees(tenants.getOrDefault(other, job.tenant()))) {
           throw RefusedException.noSuchDependency();
         }

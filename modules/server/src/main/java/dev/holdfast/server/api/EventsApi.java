@@ -54,14 +54,14 @@ public final class EventsApi {
     Caller caller = call.caller();
     String client = caller.key().isEmpty() ? "at " + call.peer() : "key " + caller.key();
     Subscriber subscriber = new Subscriber(client, topics, Thread.currentThread());
-    feeds.join(caller.onlyTenant(), subscriber, lastId);
+    feeds.join(caller.tenant(), subscriber, lastId);
     return Answer.stream(
             "text/event-stream",
             out -> {
               try (out) {
                 write(out, subscriber, caller);
               } finally {
-                feeds.leave(caller.onlyTenant(), subscriber);
+                feeds.leave(caller.tenant(), subscriber);
               }
               // The end of a stream is the end of its connection, as the header says; the web
               // server would keep it for further requests.
@@ -69,7 +69,7 @@ public final class EventsApi {
             })
         .header("Connection", "close")
         .header("X-Accel-Buffering", "no")
-        .unsent(() -> feeds.leave(caller.onlyTenant(), subscriber));
+        .unsent(() -> feeds.leave(caller.tenant(), subscriber));
   }
 
   private void write(OutputStream out, Subscriber subscriber, Caller caller) throws IOException {

@@ -13,6 +13,7 @@ import dev.holdfast.server.routing.Route;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Throughput and times of the last minutes as a series of points, for charts. */
@@ -23,7 +24,9 @@ public final class HistoryApi {
 
   private final JobQueries queries;
   private final InstantSource clock;
-  private final Cache<String, History> histories =
+
+  /** By tenant; empty is all of them. */
+  private final Cache<Optional<String>, History> histories =
       Caffeine.newBuilder().maximumSize(MOST_TENANTS).build();
 
   public HistoryApi(JobQueries queries, InstantSource clock) {
@@ -38,17 +41,17 @@ public final class HistoryApi {
   private Answer history(Call call) {
     int minutes = call.whole("minutes", DEFAULT_MINUTES, 1, (int) History.FARTHEST.toMinutes());
     History.Shown shown =
-        of(call.caller().onlyTenant()).last(Duration.ofMinutes(minutes), POINTS, clock.instant());
+        of(call.caller().tenant()).last(Duration.ofMinutes(minutes), POINTS, clock.instant());
     ObjectNode node =
         Wire.object()
             .put("knownSince", shown.since().toString())
-            .put("stepMs", shown.step().toMillis());
+            .put("intervalMs", shown.step().toMillis());
     node.putArray("points").addAll(shown.points().stream().map(HistoryApi::point).toList());
     return Answer.ok(node);
   }
 
   private History of(@Nullable String tenant) {
-    return histories.get(String.valueOf(tenant), name -> new History(queries, tenant));
+    return histories.get(Optional.ofNullable(tenant), name -> new History(queries, tenant));
   }
 
   private static ObjectNode point(Moment moment) {
@@ -58,10 +61,10 @@ public final class HistoryApi {
         .put("succeeded", jobs)
         .put("failed", moment.failed())
         .put("cancelled", moment.cancelled())
-        .put("runMs", average(moment.run(), jobs))
-        .put("longestRunMs", jobs == 0 ? null : (Long) moment.longestRun().toMillis())
-        .put("waitMs", average(moment.waited(), jobs))
-        .put("longestWaitMs", jobs == 0 ? null : (Long) moment.longestWait().toMillis());
+        .put("averageRunMs", average(moment.run(), jobs))
+        .put("maxRunMs", jobs == 0 ? null : (Long) moment.longestRun().toMillis())
+        .put("averageWaitMs", average(moment.waited(), jobs))
+        .put("maxWaitMs", jobs == 0 ? null : (Long) moment.longestWait().toMillis());
   }
 
   private static @Nullable Long average(Duration all, long jobs) {

@@ -28,8 +28,8 @@ final class JobFilterParameters {
           "state",
           "queue",
           "kind",
-          "run",
-          "parent",
+          "runId",
+          "parentId",
           "tenant",
           "q",
           "createdAfter",
@@ -42,7 +42,7 @@ final class JobFilterParameters {
     if (tenant != null && !caller.sees(tenant)) {
       return null;
     }
-    return filter.tenant(tenant == null ? caller.onlyTenant() : tenant);
+    return filter.tenant(tenant == null ? caller.tenant() : tenant);
   }
 
   /** The names of the parameters of a filter, and others. */
@@ -55,8 +55,8 @@ final class JobFilterParameters {
         .states(call.query("state").map(JobFilterParameters::states).orElse(Set.of()))
         .queue(call.query("queue").map(Limits::queue).orElse(null))
         .kind(call.query("kind").map(Limits::kind).orElse(null))
-        .run(call.query("run").map(JobId::parse).orElse(null))
-        .parent(call.query("parent").map(JobId::parse).orElse(null))
+        .run(call.query("runId").map(JobId::parse).orElse(null))
+        .parent(call.query("parentId").map(JobId::parse).orElse(null))
         .text(call.query("q").map(JobFilterParameters::text).orElse(null))
         .from(call.query("createdAfter").map(JobFilterParameters::firstId).orElse(null))
         .before(call.query("createdBefore").map(JobFilterParameters::firstId).orElse(null));

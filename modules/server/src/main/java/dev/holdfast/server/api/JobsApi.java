@@ -50,9 +50,9 @@ public final class JobsApi {
         Route.get("/v1/jobs", Guard.READ, this::list)
             .queries(JobFilterParameters.and("brief", "limit", "cursor")),
         Route.get("/v1/jobs/count", Guard.READ, this::count).queries(JobFilterParameters.and()),
-        Route.get("/v1/jobs/{id}", Guard.READ, this::show).queries("with"),
+        Route.get("/v1/jobs/{id}", Guard.READ, this::show).queries("include"),
         Route.get("/v1/jobs/{id}/timeline", Guard.READ, call -> only(call, EVENTS, this::events)),
-        Route.get("/v1/jobs/{id}/log", Guard.READ, this::log).queries("after"),
+        Route.get("/v1/jobs/{id}/log", Guard.READ, this::log).queries("cursor"),
         Route.get(
             "/v1/jobs/{id}/attempts", Guard.READ, call -> only(call, ATTEMPTS, this::attempts)),
         Route.get("/v1/jobs/{id}/steps", Guard.READ, call -> only(call, STEPS, this::steps)),
@@ -90,11 +90,11 @@ public final class JobsApi {
   private Answer count(Call call) {
     JobFilter wanted = JobFilterParameters.within(call, JobFilterParameters.filter(call));
     JobCount count = wanted == null ? new JobCount(0, false) : queries.count(wanted, MOST_COUNTED);
-    return Answer.ok(Wire.object().put("jobs", count.jobs()).put("more", count.more()));
+    return Answer.ok(Wire.object().put("count", count.count()).put("more", count.more()));
   }
 
   private Answer show(Call call) {
-    List<String> with = call.query("with").map(JobsApi::parts).orElse(List.of());
+    List<String> include = call.query("include").map(JobsApi::parts).orElse(List.of());
     JobStatus job = job(queries, call);
     JobId id = job.id();
     // A job that has ended has no commands: that query is saved.
@@ -104,23 +104,23 @@ public final class JobsApi {
         new JobResource.Detail(
             JobResource.of(job),
             pending.equals(PendingCommand.NONE) ? null : PendingCommandResource.of(pending),
-            with.contains(EVENTS) ? events(id) : null,
-            with.contains(ATTEMPTS) ? attempts(id) : null,
-            with.contains(STEPS) ? steps(id) : null,
-            with.contains(ARTIFACTS) ? artifacts(id) : null));
+            include.contains(EVENTS) ? events(id) : null,
+            include.contains(ATTEMPTS) ? attempts(id) : null,
+            include.contains(STEPS) ? steps(id) : null,
+            include.contains(ARTIFACTS) ? artifacts(id) : null));
   }
 
   private static List<String> parts(String list) {
     List<String> parts = Stream.of(list.split(",", -1)).map(String::strip).distinct().toList();
     if (!PARTS.containsAll(parts)) {
       throw new Problem(
-          422, "invalid_value", "parameter 'with' takes some of " + String.join(", ", PARTS));
+          422, "invalid_value", "parameter 'include' takes some of " + String.join(", ", PARTS));
     }
     return parts;
   }
 
   private Answer log(Call call) {
-    LogCursor after = call.query("after").map(LogCursor::parse).orElse(LogCursor.START);
+    LogCursor after = call.query("cursor").map(LogCursor::parse).orElse(LogCursor.START);
     return Answer.ok(LogResource.of(queries.log(job(queries, call).id(), after)));
   }
 

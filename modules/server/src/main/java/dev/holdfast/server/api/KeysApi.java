@@ -55,14 +55,8 @@ public final class KeysApi {
     KeyRequest {
       ApiKey.checkedName(Wire.present("name", name));
       Role.of(Wire.present("role", role));
-      if (tenant != null) {
-        ApiKey.checkedTenant(tenant);
-      }
+      ApiKey.checkedTenant(tenant);
       bounded("expiresInMs", expiresInMs, 1, ApiKey.LONGEST_LIFE);
-    }
-
-    String owner() {
-      return tenant == null ? ApiKey.EVERY_TENANT : tenant;
     }
 
     @Nullable Duration lifetime() {
@@ -105,7 +99,7 @@ public final class KeysApi {
     forAll(call);
     KeyRequest request = call.body(KeyRequest.class);
     Role role = Role.of(request.role());
-    boolean mighty = role == Role.ADMIN && request.owner().equals(ApiKey.EVERY_TENANT);
+    boolean mighty = role == Role.ADMIN && request.tenant() == null;
     if (!mighty && !access.hasKeys()) {
       throw new Problem(
           422,
@@ -117,7 +111,7 @@ public final class KeysApi {
     mayLiveUntil(call.caller(), lifetime == null ? null : clock.instant().plus(lifetime));
     Secrets.Parts parts = Secrets.next();
     ApiKey key =
-        new ApiKey(parts.id(), request.name(), role, request.owner(), clock.instant(), null, null);
+        new ApiKey(parts.id(), request.name(), role, request.tenant(), clock.instant(), null, null);
     access.createKey(key, parts.digest(), lifetime);
     return made(parts, key);
   }

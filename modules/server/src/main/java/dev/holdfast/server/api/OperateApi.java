@@ -85,7 +85,7 @@ public final class OperateApi {
       @Nullable String state,
       @Nullable String queue,
       @Nullable String kind,
-      @Nullable JobId run,
+      @Nullable JobId runId,
       @Nullable String q,
       @Nullable String createdAfter,
       @Nullable String createdBefore) {
@@ -93,11 +93,11 @@ public final class OperateApi {
       q = q == null ? null : JobFilterParameters.text(q);
       queue = queue == null ? null : Limits.queue(queue);
       kind = kind == null ? null : Limits.kind(kind);
-      if (Stream.of(state, queue, kind, run, q, createdAfter, createdBefore)
+      if (Stream.of(state, queue, kind, runId, q, createdAfter, createdBefore)
           .allMatch(Objects::isNull)) {
         throw new WireException(
             WireException.Kind.WRONG_VALUE,
-            "field 'filter' must have a state, queue, kind, run, text or time in it");
+            "field 'filter' must have a state, queue, kind, runId, text or time in it");
       }
     }
 
@@ -111,7 +111,7 @@ public final class OperateApi {
           .states(states)
           .queue(queue)
           .kind(kind)
-          .run(run)
+          .run(runId)
           .text(q)
           .from(createdAfter == null ? null : JobFilterParameters.firstId(createdAfter))
           .before(createdBefore == null ? null : JobFilterParameters.firstId(createdBefore))
@@ -154,7 +154,7 @@ public final class OperateApi {
         queries.briefPage(
             many.filter()
                 .filter(unlessGiven, possible)
-                .tenant(call.caller().onlyTenant())
+                .tenant(call.caller().tenant())
                 .resumed(many.cursor()));
     return new Page(page.jobs().stream().map(JobStatus::id).toList(), page.next());
   }
@@ -164,19 +164,16 @@ public final class OperateApi {
     JobId id = call.id("id");
     List<Cancellation> all =
         queue.cancel(
-            List.of(id),
-            request.cascades(),
-            why(request.reason()),
-            grace,
-            call.caller().onlyTenant());
+            List.of(id), request.cascades(), why(request.reason()), grace, call.caller().tenant());
     Cancellation own =
         all.stream()
             .filter(each -> each.job().equals(id))
             .findFirst()
             .orElseThrow(() -> JobsApi.unknown(id));
-    if (all.stream().allMatch(c -> c.answer() == Cancellation.Answer.ALREADY_TERMINAL)) {
-      throw new Problem(409, "job_already_terminal", "the job has already ended: " + own.was())
-          .with("state", own.was().name());
+    if (all.stream().allMatch(c -> c.outcome() == Cancellation.Outcome.ALREADY_TERMINAL)) {
+      throw new Problem(
+              409, "job_already_terminal", "the job has already ended: " + own.previousState())
+          .with("state", own.previousState().name());
     }
     return Answer.ok(
         new CancellationResource.Cancellations(
@@ -188,22 +185,21 @@ public final class OperateApi {
     CancelRequest how = new CancelRequest(many.reason(), many.cascade());
     Page page = page(call, many, JobState.ACTIVE, JobState.ACTIVE);
     List<Cancellation> all =
-        queue.cancel(
-            page.ids(), how.cascades(), why(how.reason()), grace, call.caller().onlyTenant());
+        queue.cancel(page.ids(), how.cascades(), why(how.reason()), grace, call.caller().tenant());
     Set<JobId> asked = new LinkedHashSet<>(page.ids());
     all.forEach(each -> asked.remove(each.job()));
     ObjectNode node =
         Wire.object()
-            .put("cancelled", count(all, Cancellation.Answer.CANCELLED))
-            .put("requested", count(all, Cancellation.Answer.REQUESTED))
-            .put("alreadyRequested", count(all, Cancellation.Answer.ALREADY_REQUESTED))
-            .put("alreadyTerminal", count(all, Cancellation.Answer.ALREADY_TERMINAL))
+            .put("cancelled", count(all, Cancellation.Outcome.CANCELLED))
+            .put("requested", count(all, Cancellation.Outcome.REQUESTED))
+            .put("alreadyRequested", count(all, Cancellation.Outcome.ALREADY_REQUESTED))
+            .put("alreadyTerminal", count(all, Cancellation.Outcome.ALREADY_TERMINAL))
             .put("notFound", asked.size());
     return Answer.ok(withNext(node, page));
   }
 
-  private static long count(List<Cancellation> all, Cancellation.Answer answer) {
-    return all.stream().filter(each -> each.answer() == answer).count();
+  private static long count(List<Cancellation> all, Cancellation.Outcome outcome) {
+    return all.stream().filter(each -> each.outcome() == outcome).count();
   }
 
   private static ObjectNode withNext(ObjectNode node, Page page) {
@@ -213,7 +209,7 @@ public final class OperateApi {
   private Answer retry(Call call) {
     call.body(Nothing.class, new Nothing());
     JobId id = call.id("id");
-    if (queue.retry(List.of(id), call.caller().onlyTenant()).isEmpty()) {
+    if (queue.retry(List.of(id), call.caller().tenant()).isEmpty()) {
       JobState state = JobsApi.job(queries, call).state();
       throw new Problem(
               409,
@@ -230,7 +226,7 @@ public final class OperateApi {
       throw new Problem(422, "invalid_value", "a retry has no 'reason' and no 'cascade'");
     }
     Page page = page(call, many, EnumSet.of(JobState.FAILED), JobState.RETRYABLE);
-    Set<JobId> retried = queue.retry(page.ids(), call.caller().onlyTenant());
+    Set<JobId> retried = queue.retry(page.ids(), call.caller().tenant());
     List<JobId> others = page.ids().stream().filter(id -> !retried.contains(id)).toList();
     long refused =
         queries.states(others).stream()

@@ -1,7 +1,6 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.contract.json.Wire;
-import dev.holdfast.contract.json.WireException;
 import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.QueueStatus;
@@ -16,7 +15,6 @@ import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -25,8 +23,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Queues, their limits, and the URLs their tasks are pushed to. */
 public final class QueuesApi {
-  private static final long LONGEST_RATE_MS = Duration.ofDays(365).toMillis();
-
   private final QueueAdmin admin;
   private final DispatchAllowList allowed;
 
@@ -44,28 +40,6 @@ public final class QueuesApi {
         Route.put("/v1/queues/{queue}/limits", Guard.OPERATE, this::limit).maxBody(Route.SMALL),
         Route.put("/v1/queues/{queue}/dispatch", Guard.OPERATE, this::push).maxBody(Route.SMALL),
         Route.delete("/v1/queues/{queue}/dispatch", Guard.OPERATE, this::stopPushing));
-  }
-
-  /** Replaces all limits: one that is not given is removed. */
-  record LimitsRequest(@Nullable Integer maxRunning, @Nullable Rate rate) {
-    LimitsRequest {
-      if (maxRunning != null && maxRunning < 1) {
-        throw new WireException(
-            WireException.Kind.WRONG_VALUE,
-            "field 'maxRunning' must be at least 1: to stop a queue, pause it");
-      }
-    }
-  }
-
-  /** At most so many starts in so many milliseconds. */
-  record Rate(int starts, long perMs) {
-    Rate {
-      if (starts < 1 || perMs < 1 || perMs > LONGEST_RATE_MS) {
-        throw new WireException(
-            WireException.Kind.WRONG_VALUE,
-            "field 'rate' must have 'starts', at least 1, and 'perMs', from 1 to a year");
-      }
-    }
   }
 
   /** The URL, and the secret that is sent there. */
@@ -86,7 +60,7 @@ public final class QueuesApi {
     return Answer.ok(
         Map.of(
             "queues",
-            admin.queues(call.caller().onlyTenant()).stream()
+            admin.queues(call.caller().tenant()).stream()
                 .map(status -> resource(status, dispatches))
                 .toList()));
   }
@@ -95,7 +69,7 @@ public final class QueuesApi {
   private Answer show(Call call) {
     String name = Limits.queue(call.value("queue"));
     QueueStatus status =
-        admin.queues(call.caller().onlyTenant()).stream()
+        admin.queues(call.caller().tenant()).stream()
             .filter(each -> each.name().equals(name))
             .findFirst()
             .orElseGet(() -> QueueStatus.empty(name));
@@ -141,14 +115,9 @@ public final class QueuesApi {
 
   private Answer limit(Call call) {
     String name = named(call);
-    LimitsRequest request = call.body(LimitsRequest.class);
-    Rate rate = request.rate();
-    if (rate == null) {
-      admin.liftRate(name);
-    } else {
-      admin.rate(name, rate.starts(), Duration.ofMillis(rate.perMs()));
-    }
-    admin.limit(name, request.maxRunning());
+    QueueResource.Limits request = call.body(QueueResource.Limits.class);
+    QueueResource.Rate rate = request.rateLimit();
+    admin.limits(name, request.maxRunning(), rate == null ? null : rate.limit());
     return show(call);
   }
 

@@ -97,11 +97,11 @@ public final class SessionApi {
             .put("name", caller.name())
             .put("role", caller.role().word())
             .put("tenant", caller.tenant())
-            .put("until", until == null ? null : until.toString());
-    ArrayNode may = node.putArray("may");
+            .put("expiresAt", until == null ? null : until.toString());
+    ArrayNode permissions = node.putArray("permissions");
     for (Permission permission : Permission.values()) {
       if (caller.role().may(permission)) {
-        may.add(permission.name().toLowerCase(Locale.ROOT));
+        permissions.add(permission.name().toLowerCase(Locale.ROOT));
       }
     }
     return node;

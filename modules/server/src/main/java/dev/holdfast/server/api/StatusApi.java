@@ -67,12 +67,12 @@ public final class StatusApi {
   }
 
   private Answer statistics(Call call) {
-    return Answer.ok(StatisticsResource.of(queue.queries().statistics(call.caller().onlyTenant())));
+    return Answer.ok(StatisticsResource.of(queue.queries().statistics(call.caller().tenant())));
   }
 
   private Answer info(Call call) {
     DatabaseVersion database = queue.version();
-    String tenant = call.caller().onlyTenant();
+    String tenant = call.caller().tenant();
     List<QueueStatus> queues = queue.admin().queues(tenant);
     ObjectNode node =
         Wire.object()
@@ -94,7 +94,7 @@ public final class StatusApi {
         .put("heartbeatTimeoutMs", timings.lease().toMillis())
         .put("reapGraceMs", timings.reapGrace().toMillis())
         .put("cancelGracePeriodMs", timings.cancelGrace().toMillis());
-    node.put("workersPaused", queue.admin().allPausedSince().map(Object::toString).orElse(null));
+    node.put("workersPausedAt", queue.admin().allPausedSince().map(Object::toString).orElse(null));
     List<Finding> found =
         diagnostics.of(
             queues, queue.workers().readings().fleet(tenant), diagnostics.background(tenant));
@@ -122,9 +122,9 @@ public final class StatusApi {
   private static ObjectNode problem(Finding finding) {
     return Wire.object()
         .put("code", finding.code())
-        .put("what", finding.what())
-        .put("doNext", finding.doNextOverHttp())
-        .put("doNextCommand", finding.doNext());
+        .put("message", finding.message())
+        .put("httpHint", finding.httpHint())
+        .put("cliHint", finding.cliHint());
   }
 
   private static long sum(List<QueueStatus> queues, ToLongFunction<QueueStatus> count) {

@@ -59,13 +59,13 @@ public final class WorkersApi {
   private Answer list(Call call) {
     return Answer.ok(
         new WorkerResource.Workers(
-            pausedSince(),
-            queue.workers().readings().fleet(call.caller().onlyTenant()).all().stream()
+            workersPausedAt(),
+            queue.workers().readings().fleet(call.caller().tenant()).all().stream()
                 .map(WorkerResource::of)
                 .toList()));
   }
 
-  private @Nullable Instant pausedSince() {
+  private @Nullable Instant workersPausedAt() {
     return queue.admin().allPausedSince().orElse(null);
   }
 
@@ -108,7 +108,8 @@ public final class WorkersApi {
     };
   }
 
-  private Answer accepted(@Nullable Boolean wasPaused, List<WorkerCommand> commands) {
-    return Answer.ok(WorkerCommandResource.Accepted.of(pausedSince(), wasPaused, commands));
+  private Answer accepted(@Nullable Boolean workersWerePaused, List<WorkerCommand> commands) {
+    return Answer.ok(
+        WorkerCommandResource.Accepted.of(workersPausedAt(), workersWerePaused, commands));
   }
 }

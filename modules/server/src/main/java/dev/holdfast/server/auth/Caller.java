@@ -1,6 +1,5 @@
 package dev.holdfast.server.auth;
 
-import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.http.Problem;
 import java.time.Instant;
@@ -11,23 +10,20 @@ import org.jspecify.annotations.Nullable;
  *
  * @param key the id of the API key; empty on a server without keys
  * @param name the key's name
+ * @param tenant the only tenant that it sees; null is all of them
  * @param until the end of the page's session; null if the request has the key itself
  */
-public record Caller(String key, String name, Role role, String tenant, @Nullable Instant until) {
+public record Caller(
+    String key, String name, Role role, @Nullable String tenant, @Nullable Instant until) {
   /** Every caller on loopback, while there are no keys. */
-  public static final Caller OWNER = new Caller("", "local", Role.ADMIN, ApiKey.EVERY_TENANT, null);
+  public static final Caller OWNER = new Caller("", "local", Role.ADMIN, null, null);
 
   public boolean seesEveryTenant() {
-    return tenant.equals(ApiKey.EVERY_TENANT);
+    return tenant == null;
   }
 
   public boolean sees(String jobTenant) {
-    return seesEveryTenant() || tenant.equals(jobTenant);
-  }
-
-  /** The tenant to limit queries to; null is all of them. */
-  public @Nullable String onlyTenant() {
-    return seesEveryTenant() ? null : tenant;
+    return tenant == null || tenant.equals(jobTenant);
   }
 
   /** For what all tenants share: queues, schedules, limits. */

@@ -1,6 +1,6 @@
 package dev.holdfast.server.dispatch;
 
-import dev.holdfast.model.ops.DispatchTrouble;
+import dev.holdfast.model.ops.DispatchError;
 import dev.holdfast.queue.QueueAdmin;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import java.time.Duration;
@@ -20,7 +20,7 @@ final class DispatchStatusWriter {
   private static final Duration AGAIN = Duration.ofSeconds(10);
 
   /** A kind of null means that pushing works. */
-  private record Written(DispatchTrouble.@Nullable Kind kind, boolean paused, long at) {}
+  private record Written(DispatchError.@Nullable Kind kind, boolean circuitOpen, long at) {}
 
   private final QueueAdmin admin;
   private final LongSupplier nanos;
@@ -37,22 +37,22 @@ final class DispatchStatusWriter {
     }
   }
 
-  void trouble(String name, DispatchTrouble.Kind kind, String cause, boolean paused) {
-    if (mustWrite(name, kind, paused)) {
-      write(() -> admin.dispatchTrouble(name, kind, cause, paused));
+  void trouble(String name, DispatchError.Kind kind, String cause, boolean circuitOpen) {
+    if (mustWrite(name, kind, circuitOpen)) {
+      write(() -> admin.dispatchFails(name, kind, cause, circuitOpen));
     }
   }
 
-  private boolean mustWrite(String name, DispatchTrouble.@Nullable Kind kind, boolean paused) {
+  private boolean mustWrite(String name, DispatchError.@Nullable Kind kind, boolean circuitOpen) {
     long now = nanos.getAsLong();
     Written before = written.get(name);
     boolean changed =
         before == null
             || before.kind() != kind
-            || before.paused() != paused
+            || before.circuitOpen() != circuitOpen
             || now - before.at() > AGAIN.toNanos();
     if (changed) {
-      written.put(name, new Written(kind, paused, now));
+      written.put(name, new Written(kind, circuitOpen, now));
     }
     return changed;
   }

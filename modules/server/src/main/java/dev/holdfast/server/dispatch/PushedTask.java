@@ -7,7 +7,7 @@ import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.ops.Dispatch;
-import dev.holdfast.model.ops.DispatchTrouble;
+import dev.holdfast.model.ops.DispatchError;
 import dev.holdfast.model.value.Jitter;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.server.worker.Envelopes;
@@ -148,7 +148,7 @@ final class PushedTask {
             .withRetryable(false);
     if (answer.isSecretRefused()) {
       breaker.failed(job.id());
-      trouble(DispatchTrouble.Kind.SECRET_REFUSED, cause(answer));
+      trouble(DispatchError.Kind.SECRET_REFUSED, cause(answer));
     } else {
       // A worker that refuses one task may accept the next.
       breaker.undecided();
@@ -177,10 +177,10 @@ final class PushedTask {
       return;
     }
     breaker.failed(job.id());
-    DispatchTrouble.Kind kind =
+    DispatchError.Kind kind =
         reply instanceof DispatchReply.Answered
-            ? DispatchTrouble.Kind.FAILING
-            : DispatchTrouble.Kind.UNREACHABLE;
+            ? DispatchError.Kind.FAILING
+            : DispatchError.Kind.UNREACHABLE;
     trouble(kind, cause(reply));
     log.warn(
         "task {} could not be pushed to {} ({}): it goes back to queue {}",
@@ -197,7 +197,7 @@ final class PushedTask {
         : reply.shown();
   }
 
-  private void trouble(DispatchTrouble.Kind kind, String cause) {
+  private void trouble(DispatchError.Kind kind, String cause) {
     with.status().trouble(dispatch.queue(), kind, cause, breaker.isOpen());
   }
 

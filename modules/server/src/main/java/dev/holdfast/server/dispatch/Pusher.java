@@ -2,7 +2,7 @@ package dev.holdfast.server.dispatch;
 
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.ops.Dispatch;
-import dev.holdfast.model.ops.DispatchTrouble;
+import dev.holdfast.model.ops.DispatchError;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.notify.DatabaseSubscription;
 import dev.holdfast.server.background.PeriodicTasks;
@@ -138,7 +138,7 @@ public final class Pusher implements AutoCloseable {
       }
       status.trouble(
           dispatch.queue(),
-          DispatchTrouble.Kind.NOT_ALLOWED,
+          DispatchError.Kind.NOT_ALLOWED,
           "HOLDFAST_DISPATCH_ALLOW does not name its host",
           false);
       return false;

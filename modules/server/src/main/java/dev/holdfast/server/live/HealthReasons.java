@@ -12,7 +12,7 @@ import java.util.stream.Stream;
  */
 final class HealthReasons {
   static final Live.Reason NO_ANSWER =
-      new Live.Reason("database_away", "the database does not answer");
+      new Live.Reason("database_unavailable", "the database does not answer");
   static final Live.Reason INTERNAL = new Live.Reason("internal", "the server's log has more");
 
   /** Failures of jobs are shown with their queues; the system is healthy nevertheless. */
@@ -26,7 +26,7 @@ final class HealthReasons {
   static Live.Reason of(DatabaseException trouble) {
     return switch (trouble.reason()) {
       case UNAVAILABLE, INTERRUPTED ->
-          new Live.Reason("database_away", "the database cannot be reached");
+          new Live.Reason("database_unavailable", "the database cannot be reached");
       case LOGIN_REFUSED -> new Live.Reason("database_login", "the database refuses the login");
       case NOT_ALLOWED,
           READ_ONLY,

@@ -52,7 +52,7 @@ final class Live {
    *
    * @param component its place, {@code worker:{queue}:{n}}
    * @param supervisor null for a worker that is known by its leases only
-   * @param worker the name under which it holds jobs, if it does
+   * @param workerId the name under which it holds jobs, if it does
    * @param status of its process; of workers without a supervisor, derived from their leases
    * @param jobs the latest, when it holds very many
    * @param lastHeartbeat may be older than the last one: not each is published
@@ -60,12 +60,12 @@ final class Live {
   record Worker(
       String component,
       @Nullable String supervisor,
-      @Nullable String worker,
+      @Nullable String workerId,
       String status,
-      boolean paused,
-      boolean stopped,
+      boolean pausedByOperator,
+      boolean stoppedByOperator,
       @Nullable Long pid,
-      long held,
+      long runningJobs,
       List<JobId> jobs,
       int restarts,
       @Nullable Instant nextRestart,
@@ -98,7 +98,7 @@ final class Live {
           row.supervisor(),
           leases == null ? null : leases.worker(),
           row.believed().text(),
-          row.paused(),
+          row.pausedByOperator(),
           row.isStopped(),
           row.pid(),
           leases == null ? 0 : leases.held(),
@@ -130,7 +130,7 @@ final class Live {
 
     /** Unique, also if workers on two machines have the same component. */
     String key() {
-      return component + " of " + (supervisor == null ? worker : "supervisor " + supervisor);
+      return component + " of " + (supervisor == null ? workerId : "supervisor " + supervisor);
     }
 
     /** The state before, if nothing differs but a heartbeat that is not much newer. */
@@ -153,12 +153,12 @@ final class Live {
       return new Worker(
           component,
           supervisor,
-          worker,
+          workerId,
           status,
-          paused,
-          stopped,
+          pausedByOperator,
+          stoppedByOperator,
           pid,
-          held,
+          runningJobs,
           jobs,
           restarts,
           nextRestart,
@@ -171,10 +171,10 @@ final class Live {
       return new Worker(
           component,
           supervisor,
-          worker,
+          workerId,
           now,
-          paused,
-          stopped,
+          pausedByOperator,
+          stoppedByOperator,
           null,
           0,
           List.of(),

@@ -32,9 +32,6 @@ public final class LiveFeeds implements AutoCloseable {
   /** Connections that all feeds together use for polling. */
   private static final int MOST_POLLING = 2;
 
-  /** The key of the feed for all tenants; no tenant has this name. */
-  private static final String ALL_TENANTS = "*";
-
   private static final class Watched {
     final LiveFeed feed;
     final ChangePoller poller;
@@ -51,7 +48,10 @@ public final class LiveFeeds implements AutoCloseable {
   private final InstantSource clock;
   private final int mostSubscribers;
   private final int mostOfOneClient;
-  private final Map<String, Watched> feeds = new HashMap<>();
+
+  /** By tenant; null is the feed of all tenants. */
+  private final Map<@Nullable String, Watched> feeds = new HashMap<>();
+
   private final Semaphore permits = new Semaphore(MOST_POLLING);
   private final ScheduledExecutorService ticker =
       Executors.newSingleThreadScheduledExecutor(
@@ -99,18 +99,17 @@ public final class LiveFeeds implements AutoCloseable {
   }
 
   public synchronized LiveFeed feed(@Nullable String tenant) {
-    return feeds.computeIfAbsent(tenant == null ? ALL_TENANTS : tenant, name -> watched(tenant))
-        .feed;
+    return feeds.computeIfAbsent(tenant, this::watched).feed;
   }
 
   /** The time of the last event of a tenant's feed, by {@link System#nanoTime()}. */
   public synchronized long lastEvent(@Nullable String tenant) {
-    Watched watched = feeds.get(tenant == null ? ALL_TENANTS : tenant);
+    Watched watched = feeds.get(tenant);
     return watched == null ? System.nanoTime() - KEPT.toNanos() : watched.feed.lastEvent();
   }
 
   public synchronized void leave(@Nullable String tenant, Subscriber subscriber) {
-    Watched watched = feeds.get(tenant == null ? ALL_TENANTS : tenant);
+    Watched watched = feeds.get(tenant);
     if (watched != null) {
       watched.feed.leave(subscriber);
       watched.leftAt = System.nanoTime();

@@ -25,7 +25,7 @@ public final class AnswerCache {
   private static final int MOST_BYTES = 256 << 10;
 
   /** Callers with the same role and tenant may see the same. */
-  private record Key(String role, String tenant, String path) {}
+  private record Key(String role, @Nullable String tenant, String path) {}
 
   private static final class Entry {
     final ReentrantLock lock = new ReentrantLock();
@@ -67,7 +67,7 @@ public final class AnswerCache {
       Answer before = entry.answer;
       if (before != null
           && arrived - entry.began <= oldest.toNanos()
-          && entry.began - lastEvent.applyAsLong(caller.onlyTenant()) > 0) {
+          && entry.began - lastEvent.applyAsLong(caller.tenant()) > 0) {
         return before;
       }
       if (entry.failure != null && entry.ended - arrived >= 0) {

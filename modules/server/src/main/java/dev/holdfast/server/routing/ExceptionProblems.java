@@ -67,7 +67,7 @@ public final class ExceptionProblems {
               503, "database_busy", "another transaction holds a lock that this needs: try again")
           .header("Retry-After", "1");
     }
-    return new Problem(503, "database_away", "the database cannot be reached: try again")
+    return new Problem(503, "database_unavailable", "the database cannot be reached: try again")
         .header("Retry-After", "1");
   }
 }

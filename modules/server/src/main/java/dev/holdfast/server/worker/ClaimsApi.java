@@ -51,7 +51,7 @@ public final class ClaimsApi {
   private Answer lease(Call call) throws InterruptedException {
     LeaseRequest request = call.body(LeaseRequest.class);
     LongPollBroker.Line line =
-        new LongPollBroker.Line(Limits.queue(call.value("queue")), call.caller().onlyTenant());
+        new LongPollBroker.Line(Limits.queue(call.value("queue")), call.caller().tenant());
     Duration lease = request.leaseMs() == null ? usual : Duration.ofMillis(request.leaseMs());
     Claimed claimed = claimed(line, request, lease);
     List<TaskEnvelope> tasks = envelopes.of(claimed.jobs(), lease);
@@ -76,19 +76,19 @@ public final class ClaimsApi {
 
   private Answer depth(Call call) {
     QueueDepth asked = call.body(QueueDepth.class);
-    String tenant = call.caller().onlyTenant();
+    String tenant = call.caller().tenant();
     return Answer.ok(
         new QueueDepth.Answer(
             tenant == null
-                ? queries.depth(asked.queues(), asked.most())
-                : queries.depth(asked.queues(), asked.most(), tenant)));
+                ? queries.depth(asked.queues(), asked.limit())
+                : queries.depth(asked.queues(), asked.limit(), tenant)));
   }
 
   private Answer await(Call call) throws InterruptedException {
     QueueWait wait = call.body(QueueWait.class);
     Set<LongPollBroker.Line> lines =
         wait.queues().stream()
-            .map(name -> new LongPollBroker.Line(name, call.caller().onlyTenant()))
+            .map(name -> new LongPollBroker.Line(name, call.caller().tenant()))
             .collect(Collectors.toUnmodifiableSet());
     List<LongPollBroker.Line> woken =
         wakeUps.await(wait.workerId(), lines, Duration.ofMillis(wait.waitMs()));

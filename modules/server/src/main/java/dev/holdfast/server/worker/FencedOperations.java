@@ -91,8 +91,8 @@ public final class FencedOperations {
   }
 
   /** The attempts of a worker that have a command or a request to cancel. */
-  List<HeartbeatResult> signals(LeaseHolder.Worker holder) {
-    return visible(holder.caller(), queue.signals(holder.name()), each -> each.lease().job());
+  List<HeartbeatResult> commands(LeaseHolder.Worker holder) {
+    return visible(holder.caller(), queue.commands(holder.name()), each -> each.lease().job());
   }
 
   /** The leases that were claimed under the worker's name. */

@@ -44,20 +44,21 @@ public final class LeasesApi {
   public List<Route> routes() {
     return List.of(
         Route.post("/v1/leases/heartbeat", Guard.WORK, this::heartbeat),
-        Route.get("/v1/leases/signals", Guard.WORK, this::signals).queries("worker"),
+        Route.get("/v1/leases/commands", Guard.WORK, this::commands).queries("workerId"),
         Route.post("/v1/leases/report", Guard.WORK, this::report),
         Route.post("/v1/leases/step", Guard.WORK, this::step)
             .maxBody(ONE_STEP)
             .queries("patchBytes"),
-        Route.get("/v1/leases/steps", Guard.WORK, this::steps).queries("task", "attempt", "worker"),
+        Route.get("/v1/leases/steps", Guard.WORK, this::steps)
+            .queries("taskId", "attempt", "workerId"),
         Route.get("/v1/leases/patch", Guard.WORK, this::patch)
-            .queries("task", "attempt", "worker", "step"),
+            .queries("taskId", "attempt", "workerId", "stepId"),
         Route.post("/v1/leases/publish", Guard.WORK, this::publish),
         Route.get("/v1/leases/artifacts", Guard.WORK, this::artifacts)
-            .queries("task", "attempt", "worker"),
+            .queries("taskId", "attempt", "workerId"),
         Route.post("/v1/leases/settle", Guard.WORK, this::settle),
         Route.post("/v1/leases/succeeded", Guard.WORK, this::succeeded).maxBody(Route.SMALL),
-        Route.get("/v1/leases", Guard.WORK, this::heldBy).queries("worker"));
+        Route.get("/v1/leases", Guard.WORK, this::heldBy).queries("workerId"));
   }
 
   private Answer heartbeat(Call call) {
@@ -67,13 +68,13 @@ public final class LeasesApi {
     return heartbeats(operations.extend(call.caller(), workers, Duration.ofMillis(beat.leaseMs())));
   }
 
-  private Answer signals(Call call) {
-    return heartbeats(operations.signals(worker(call)));
+  private Answer commands(Call call) {
+    return heartbeats(operations.commands(worker(call)));
   }
 
   private static Answer heartbeats(List<HeartbeatResult> results) {
     return Answer.ok(
-        new LeaseHeartbeat.Answer(results.stream().map(LeaseHeartbeat.Beat::of).toList()));
+        new LeaseHeartbeat.Answer(results.stream().map(LeaseHeartbeat.Status::of).toList()));
   }
 
   private Answer report(Call call) {
@@ -110,7 +111,7 @@ public final class LeasesApi {
   }
 
   private Answer patch(Call call) {
-    String step = Limits.stepId(call.query("step").orElse(""));
+    String step = Limits.stepId(call.query("stepId").orElse(""));
     Lease lease = lease(call);
     return operations
         .patch(worker(call), lease, step)
@@ -171,11 +172,11 @@ public final class LeasesApi {
 
   private static LeaseHolder.Worker worker(Call call) {
     return new LeaseHolder.Worker(
-        call.caller(), Limits.key("worker", call.query("worker").orElse("")));
+        call.caller(), Limits.key("worker", call.query("workerId").orElse("")));
   }
 
   private static Lease lease(Call call) {
-    JobId job = JobId.parse(call.query("task").orElse(""));
+    JobId job = JobId.parse(call.query("taskId").orElse(""));
     return new Lease(job, call.whole("attempt", 1, Integer.MAX_VALUE));
   }
 }

@@ -141,7 +141,7 @@ class App extends LitElement {
   }
 
   render() {
-    return html`<a class="skip" href="#main" @click=${(event) => this.#skip(event)}>To the content</a>
+    return html`<a class="skip" href="#main" @click=${(event) => this.#skip(event)}>Skip to the content</a>
       <header>
         <a class="brand" href="#/"><img src="/page/icon.svg" alt="" width="22" height="22"> Holdfast</a>
         ${this.session?.signedIn
@@ -150,7 +150,7 @@ class App extends LitElement {
         <div class="status">
           ${this.session?.signedIn ? this.#connection() : nothing}
           <button type="button" class="small" @click=${() => this.#switchTheme()} title="Light, dark or as the system">${this.theme}<span class="hidden"> colours</span></button>
-          ${this.session?.until ? html`<span class="who dim" title=${`${this.session.role} until ${this.session.until}`}>${this.session.name}</span>
+          ${this.session?.expiresAt ? html`<span class="who dim" title=${`${this.session.role} until ${this.session.expiresAt}`}>${this.session.name}</span>
             <button type="button" class="small" @click=${() => this.#signOut()}>Sign out</button>` : nothing}
         </div>
       </header>
@@ -172,7 +172,7 @@ class App extends LitElement {
   }
 
   #page() {
-    if (!this.session) return this.error ? html`<p class="notice bad" role="alert">${this.error}; trying again</p>` : nothing;
+    if (!this.session) return this.error ? html`<p class="notice bad" role="alert">${this.error}; retrying</p>` : nothing;
     if (!this.session.signedIn) return this.#form();
     const { page, job, filter } = this.route;
     if (page === 'jobs' && job) return html`<hf-job .session=${this.session} .jobId=${job}></hf-job>`;
@@ -197,7 +197,7 @@ class App extends LitElement {
   #form() {
     return html`<form class="sign-in" @submit=${(event) => this.#signIn(event)}>
       <h1 tabindex="-1">Sign in</h1>
-      <p>This server asks for an API key. <span class="dim">Make one with <code>holdfast keys create --role operator</code>; a viewer's key sees everything and changes nothing.</span></p>
+      <p>This server requires an API key. <span class="dim">Create one with <code>holdfast keys create --role operator</code>; a key of role viewer can read everything and change nothing.</span></p>
       <label>API key <input type="password" name="key" required maxlength="200" autocomplete="current-password" placeholder="hf_…" autofocus></label>
       ${this.signing?.error ? html`<p class="notice bad" role="alert">${this.signing.error}</p>` : nothing}
       <button type="submit" class="primary" ?disabled=${this.signing?.busy}>Sign in</button>

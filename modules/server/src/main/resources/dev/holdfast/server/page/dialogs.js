@@ -50,7 +50,7 @@ export function ask({ title, text, reason = false, choice, confirm, danger = fal
               </select></label>`
           : nothing}
         ${reason
-          ? html`<label>Reason <span class="dim">(optional, kept)</span>
+          ? html`<label>Reason <span class="dim">(optional, stored in the timeline)</span>
               <input name="reason" maxlength="500" autocomplete="off" ?disabled=${state.busy}></label>`
           : nothing}
         ${state.error ? html`<p class="notice bad wrap" role="alert">${state.error}</p>` : nothing}
@@ -59,7 +59,7 @@ export function ask({ title, text, reason = false, choice, confirm, danger = fal
               ${state.done.toLocaleString('en')} of ${state.total.toLocaleString('en')}</p>`
           : nothing}
         <div class="actions">
-          <button type="button" @click=${cancel}>${state.busy && state.done !== null ? 'Stop' : 'Not now'}</button>
+          <button type="button" @click=${cancel}>${state.busy && state.done !== null ? 'Stop' : 'Close'}</button>
           <button type="submit" class=${danger ? 'danger' : 'primary'} ?disabled=${state.busy}>${confirm}</button>
         </div>
       </form>`,

@@ -36,7 +36,7 @@ class Info extends View {
     return html`<h1 tabindex="-1">Info ${status ? badge(status) : nothing}</h1>
       ${this.trouble()}
       ${live.health?.status === 'error' ? live.health.reasons.map((each) => html`<p class="notice bad">${each.message}</p>`) : nothing}
-      ${info ? this.#shown(info) : html`<p class="dim">Reading …</p>`}
+      ${info ? this.#shown(info) : html`<p class="dim">Loading …</p>`}
       <section aria-labelledby="keys"><h2 id="keys">Keyboard</h2>
         <dl class="facts">${KEYS.map(([key, what]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl></section>
       <p><a href="/docs">The API</a> · <a href="/openapi.yaml">openapi.yaml</a></p>`;
@@ -47,15 +47,15 @@ class Info extends View {
     return html`<section aria-labelledby="problems"><h2 id="problems">Problems</h2>
         ${info.problems.length === 0
           ? html`<p class="notice good">None.</p>`
-          : html`<div class="scroll"><table><thead><tr><th>Code</th><th>What</th><th>What to do</th></tr></thead>
-            <tbody>${info.problems.map((each) => html`<tr><td class="mono">${each.code}</td><td class="wrap">${each.what}</td><td class="wrap">${each.doNextCommand}</td></tr>`)}</tbody></table></div>`}</section>
+          : html`<div class="scroll"><table><thead><tr><th>Code</th><th>Problem</th><th>What to do</th></tr></thead>
+            <tbody>${info.problems.map((each) => html`<tr><td class="mono">${each.code}</td><td class="wrap">${each.message}</td><td class="wrap">${each.cliHint}</td></tr>`)}</tbody></table></div>`}</section>
       <section aria-labelledby="server"><h2 id="server">Server</h2>
         ${facts([
           ['Version', info.version],
           ['Up for', span(info.uptimeMs)],
-          ['Its time', time(info.serverTime)],
-          ['Signed in as', `${this.session.name}, ${this.session.role}${this.session.tenant === '*' ? '' : `, tenant ${this.session.tenant}`}`],
-          ['Until', this.session.until ? time(this.session.until) : 'no key is needed'],
+          ['Server time', time(info.serverTime)],
+          ['Signed in as', `${this.session.name}, ${this.session.role}${this.session.tenant === null ? '' : `, tenant ${this.session.tenant}`}`],
+          ['Session expires', this.session.expiresAt ? time(this.session.expiresAt) : 'never: this server has no API keys'],
         ])}</section>
       <section aria-labelledby="database"><h2 id="database">Database</h2>
         ${facts([['PostgreSQL', info.database.version], ['Schema', info.database.schemaVersion], ['Queues', count(info.counts.queues)], ['Unfinished jobs', count(['due', 'delayed', 'retrying', 'waiting', 'running'].reduce((sum, field) => sum + info.counts[field], 0))]])}</section>
@@ -76,8 +76,8 @@ class Info extends View {
       <tbody>${rows.map((each) => html`<tr><td class="mono">${each.key}</td><td class="mono wrap">${each.value || html`<span class="dim">–</span>`}</td>
         <td>${cut(each.origin)}</td><td class="mono">${each.variable ?? ''}</td><td class="dim">${each.meaning}</td></tr>`)}</tbody></table></div>`;
     return html`<section aria-labelledby="settings"><h2 id="settings">Settings of this server</h2>
-      ${given.length ? table(given) : html`<p class="dim">Nothing was set: everything is as it is by default.</p>`}
-      ${left.length ? html`<details><summary>${count(left.length)} left at their defaults</summary>${table(left)}</details>` : nothing}</section>`;
+      ${given.length ? table(given) : html`<p class="dim">All settings have their default values.</p>`}
+      ${left.length ? html`<details><summary>${count(left.length)} with default values</summary>${table(left)}</details>` : nothing}</section>`;
   }
 }
 

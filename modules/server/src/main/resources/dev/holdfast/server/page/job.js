@@ -1,4 +1,4 @@
-/** One job: all that is known of it, and all that can be asked of it. */
+/** One job: its state, steps, attempts and events, and the commands that can be sent to it. */
 import { html, nothing } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { ask } from './dialogs.js';
@@ -15,13 +15,13 @@ const NO_LOG = { parts: [], next: null, skipped: false };
 
 /** Of each action what is asked before, and what it asks of the step. */
 const CONTROLS = {
-  pause: ['Pause', 'The attempt of a step that is under way goes on; no other begins until the job is resumed.'],
-  takeover: ['Take over', 'The step that runs stops at once. The job is yours until you resume it, and what you do in its workspace counts.'],
+  pause: ['Pause', 'The running attempt of a step continues. No further attempt starts until the job is resumed.'],
+  takeover: ['Take over', 'The running step is stopped. You work in its workspace by hand until you resume the job or accept the step.'],
   resume: ['Resume', 'Ends the pause or the takeover.'],
-  retry_step: ['Retry a step', 'Once more in the same workspace, now. No budget is used.'],
-  hard_reset_step: ['Reset a step', 'Once more in a new workspace, now, from the checkpoints before it.'],
-  accept_step: ['Accept a step', 'The step is done, as you have left it in the workspace; the job goes on with the next one.'],
-  resume_from_step: ['Go back to a step', 'This step and all after it are done again, in a new workspace.'],
+  retry_step: ['Retry a step', 'Runs the step again in the same workspace, now. Uses no retry budget.'],
+  hard_reset_step: ['Reset a step', 'Runs the step again, now, in a new workspace built from the checkpoints before it.'],
+  accept_step: ['Accept a step', 'Marks the step as done, with the workspace as you left it. The job continues with the next step.'],
+  resume_from_step: ['Go back to a step', 'Runs this step and all steps after it again, in a new workspace.'],
 };
 
 /** Those that take back what is done. */
@@ -61,7 +61,7 @@ class JobView extends View {
 
   connectedCallback() {
     super.connectedCallback();
-    // Steps, events and orders are not in the stream, and while it runs there are many.
+    // Steps, events and commands are not in the stream, and while it runs there are many.
     this.every(3000, () => this.job?.state === 'RUNNING' && this.refresh(3000));
     this.every(QUIET_MS, () => this.job && ACTIVE.includes(this.job.state) && this.refresh());
   }
@@ -82,7 +82,7 @@ class JobView extends View {
   }
 
   async read(signal) {
-    const { events, attempts, steps, artifacts, ...job } = await get(jobPath(this.jobId, '?with=events,attempts,steps,artifacts'), signal);
+    const { events, attempts, steps, artifacts, ...job } = await get(jobPath(this.jobId, '?include=events,attempts,steps,artifacts'), signal);
     if (signal.aborted) return;
     Object.assign(this, { job, events, attempts, steps, artifacts });
     this.#readLog();
@@ -99,7 +99,7 @@ class JobView extends View {
     try {
       do {
         this.#rung = false;
-        const { parts, next, skipped } = await get(`${jobPath(jobId, '/log')}${query({ after: this.log.next })}`);
+        const { parts, next, skipped } = await get(`${jobPath(jobId, '/log')}${query({ cursor: this.log.next })}`);
         if (jobId === this.jobId && (parts.length || skipped)) this.log = { parts: joined(skipped ? [] : this.log.parts, parts), next, skipped: skipped || this.log.skipped };
       } while (this.#rung && jobId === this.jobId && this.isConnected);
     } catch {
@@ -124,7 +124,7 @@ class JobView extends View {
   #cancel() {
     this.#ask({
       title: 'Cancel this job?',
-      text: this.job.state === 'RUNNING' ? 'Its worker is told to stop, and has a grace period to do so.' : 'It will not run.',
+      text: this.job.state === 'RUNNING' ? 'Its worker is asked to stop, within the cancel grace period.' : 'It will not run.',
       reason: true,
       confirm: 'Cancel the job',
       danger: true,
@@ -138,11 +138,11 @@ class JobView extends View {
   #retry() {
     this.#ask({
       title: 'Retry this job?',
-      text: 'It goes back into its queue with fresh budgets; steps that are done stay done.',
+      text: 'It is requeued with new retry budgets. Completed steps are not repeated.',
       confirm: 'Retry the job',
       act: async () => {
         await post(jobPath(this.jobId, '/retry'));
-        return 'Put back into its queue';
+        return 'Requeued';
       },
     });
   }
@@ -154,15 +154,15 @@ class JobView extends View {
     const done = this.steps.filter((step) => step.state === 'DONE' && step.stepIndex >= from).map((step) => clipped(step.stepId, 60));
     if (done.length === 0) return '';
     const more = done.length > MOST_NAMED ? ` and ${count(done.length - MOST_NAMED)} more` : '';
-    return ` These are done, and will be done again: ${done.slice(0, MOST_NAMED).join(', ')}${more}.`;
+    return ` These completed steps will run again: ${done.slice(0, MOST_NAMED).join(', ')}${more}.`;
   }
 
   /** What follows from how the job stands just now. */
   #besides(action) {
     const { job } = this;
-    if (action === 'accept_step') return job.liveControl?.paused ? ' It is paused as well, and stays so until you resume it.' : '';
+    if (action === 'accept_step') return job.liveControl?.paused ? ' The job is also paused, until you resume it.' : '';
     if (!DROPPING.includes(action) || ACTIVE.includes(job.state)) return '';
-    return ` The job goes back into its queue${job.result != null ? ', and its result is gone until there is a new one' : ''}.`;
+    return ` The job is requeued${job.result != null ? ', and its result is deleted until it has a new one' : ''}.`;
   }
 
   #control(action, stepId) {
@@ -175,7 +175,7 @@ class JobView extends View {
       danger: DROPPING.includes(action) || action === 'takeover',
       act: async ({ reason }) => {
         await post(jobPath(this.jobId, '/control'), { action, ...(stepId ? { stepId } : {}), ...(reason ? { reason } : {}) });
-        return 'Asked; its worker hears of it within a second or so';
+        return 'Command sent; its worker receives it within about a second';
       },
     });
   }
@@ -183,7 +183,7 @@ class JobView extends View {
   render() {
     const { job } = this;
     if (!job) {
-      return html`<h1 tabindex="-1">Job</h1>${this.error ? this.trouble() : html`<p class="dim">Reading …</p>`}<p><a href="#/jobs">All jobs</a></p>`;
+      return html`<h1 tabindex="-1">Job</h1>${this.error ? this.trouble() : html`<p class="dim">Loading …</p>`}<p><a href="#/jobs">All jobs</a></p>`;
     }
     const brief = live.jobs.get(job.id);
     const shown = brief && brief.attempt === job.attempt && brief.state === job.state ? { ...job, progress: brief.progress, progressMessage: brief.progressMessage } : job;
@@ -212,7 +212,7 @@ class JobView extends View {
   }
 
   #curl() {
-    const key = this.session?.until ? ` -H "Authorization: Bearer $HOLDFAST_KEY"` : '';
+    const key = this.session?.expiresAt ? ` -H "Authorization: Bearer $HOLDFAST_KEY"` : '';
     return `curl -s${key} '${location.origin}${jobPath(this.job.id)}'`;
   }
 
@@ -221,7 +221,7 @@ class JobView extends View {
     const held = control?.paused || control?.takeover;
     // Only what runs in steps can be held between them.
     const inSteps = job.kind === 'workspace' || this.steps.length > 0;
-    return html`<div class="actions" role="group" aria-label="What can be asked of this job">
+    return html`<div class="actions" role="group" aria-label="Commands to this job">
       ${DEAD.includes(job.state) ? html`<button type="button" class="primary" @click=${() => this.#retry()}>Retry …</button>` : nothing}
       ${active && held ? html`<button type="button" class="primary" @click=${() => this.#control('resume')}>Resume …</button>` : nothing}
       ${active && !held && inSteps ? html`<button type="button" @click=${() => this.#control('pause')}>Pause …</button>` : nothing}
@@ -235,7 +235,7 @@ class JobView extends View {
     const { heldBy, recovery, paused, takeover } = control ?? {};
     const place = takeover && this.events.findLast((event) => event.type === 'task.control.recovery.ack' && event.data?.action === 'takeover')?.data.workspace;
     return html`${heldBy ? html`<p class="dim wrap">${takeover ? 'Taken over' : 'Paused'} by ${heldBy.requestedBy}: ${clipped(heldBy.reason, 300)}</p>` : nothing}
-      ${recovery ? html`<p class="dim wrap">${recovery.action}${recovery.stepId ? ` of '${clipped(recovery.stepId, 60)}'` : ''} is asked for by ${recovery.requestedBy}: ${clipped(recovery.reason, 300)}${paused || takeover ? '; it waits until the job is resumed' : ''}</p>` : nothing}
+      ${recovery ? html`<p class="dim wrap">${recovery.action}${recovery.stepId ? ` of '${clipped(recovery.stepId, 60)}'` : ''} was requested by ${recovery.requestedBy}: ${clipped(recovery.reason, 300)}${paused || takeover ? '; it starts when the job is resumed' : ''}</p>` : nothing}
       ${place ? html`<div class="actions"><span>Its workspace is <span class="mono wrap">${clipped(place, 600)}</span></span> ${copyButton(place, 'path')}</div>` : nothing}`;
   }
 
@@ -255,7 +255,7 @@ class JobView extends View {
       ['Queue', html`<a class="cut" href="#/jobs?queue=${encodeURIComponent(job.queue)}">${job.queue}</a>`],
       ['Priority', job.priority],
       ['Attempt', html`${count(job.attempt)} <span class="dim">(${job.failures} of ${job.maxAttempts} failures, ${job.crashes} of ${job.maxCrashes} crashes)</span>`],
-      ['Worker', job.worker && cut(job.worker)],
+      ['Worker', job.workerId && cut(job.workerId)],
       ['Created', time(job.createdAt)],
       ['Due', time(job.runAt)],
       ['Started', job.startedAt && time(job.startedAt)],
@@ -264,11 +264,11 @@ class JobView extends View {
       ['Last heartbeat', job.heartbeatAt && time(job.heartbeatAt)],
       ['Lease ends', job.leaseExpiresAt && time(job.leaseExpiresAt)],
       ['Deadline', job.deadline && time(job.deadline)],
-      ['Cancel asked', job.cancelRequestedAt && html`${time(job.cancelRequestedAt)} ${cut(job.cancelReason)}`],
+      ['Cancel requested', job.cancelRequestedAt && html`${time(job.cancelRequestedAt)} ${cut(job.cancelReason)}`],
       ['Tenant', job.tenant !== 'default' && cut(job.tenant)],
       ['Workspace', job.workspace !== 'default' && cut(job.workspace)],
-      ['Run', job.run !== job.id && html`${jobsLink({ run: job.run }, 'its jobs')} <span class="dim cut">${clipped(job.runKey, 80)}</span>`],
-      ['Parent', job.parent && html`<a class="mono" href="#/jobs/${encodeURIComponent(job.parent)}">${job.parent}</a>`],
+      ['Run', job.runId !== job.id && html`${jobsLink({ runId: job.runId }, 'its jobs')} <span class="dim cut">${clipped(job.runKey, 80)}</span>`],
+      ['Parent', job.parentId && html`<a class="mono" href="#/jobs/${encodeURIComponent(job.parentId)}">${job.parentId}</a>`],
       ['Unique key', job.uniqueKey && cut(job.uniqueKey)],
       ['Concurrency key', job.concurrencyKey && cut(job.concurrencyKey)],
       ['Asset', job.assetId && cut(job.assetId)],
@@ -319,7 +319,7 @@ class JobView extends View {
     const end = now();
     return html`<section aria-labelledby="attempts"><h2 id="attempts">Attempts</h2>
       <div class="scroll"><table><thead><tr><th class="r">#</th><th>Outcome</th><th>Worker</th><th class="r">Started</th><th class="r">Took</th><th>Failure</th></tr></thead>
-        <tbody>${this.attempts.length === 0 ? empty(6, 'None yet') : [...this.attempts].reverse().slice(0, MOST_EVENTS).map((each) => html`<tr><td class="r num">${each.attempt}</td><td>${badge(each.outcome)}</td><td>${cut(each.worker)}</td>
+        <tbody>${this.attempts.length === 0 ? empty(6, 'None yet') : [...this.attempts].reverse().slice(0, MOST_EVENTS).map((each) => html`<tr><td class="r num">${each.attempt}</td><td>${badge(each.outcome)}</td><td>${cut(each.workerId)}</td>
           <td class="r num">${time(each.startedAt)}</td><td class="r num">${span((millis(each.endedAt) ?? end) - millis(each.startedAt))}</td>
           <td>${each.failure ? html`<details><summary class="cut long">${clipped(`${each.failure.code}: ${each.failure.message}`, 160)}</summary><pre class="text">${clipped(`${each.failure.message}\n\n${each.failure.stackTrace ?? ''}`, MOST_TEXT)}</pre></details>` : html`<span class="dim">–</span>`}</td></tr>`)}</tbody></table></div></section>`;
   }

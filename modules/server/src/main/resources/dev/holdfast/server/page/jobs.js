@@ -10,7 +10,7 @@ import { get, post, query } from './server.js';
 
 const PAGE = 50;
 const TIMES = [['', 'any time'], ['15', 'last 15 minutes'], ['60', 'last hour'], ['1440', 'last day'], ['10080', 'last week']];
-const FIELDS = ['state', 'queue', 'kind', 'q', 'minutes', 'run', 'parent'];
+const FIELDS = ['state', 'queue', 'kind', 'q', 'minutes', 'runId', 'parentId'];
 
 class Jobs extends View {
   static properties = {
@@ -62,7 +62,7 @@ class Jobs extends View {
   async read(signal) {
     const page = await get(`/v1/jobs${query({ ...this.#asked(), brief: true, limit: PAGE, cursor: this.before.at(-1) })}`, signal);
     if (signal.aborted) return;
-    Object.assign(this, { jobs: page.jobs, next: page.next ?? null, searched: page.allSearched });
+    Object.assign(this, { jobs: page.jobs, next: page.next ?? null, searched: page.searchComplete });
   }
 
   #go(before) {
@@ -108,27 +108,27 @@ class Jobs extends View {
   async #many(verb, possible) {
     const ids = [...this.chosen];
     const states = this.#among(possible);
-    const { tenant, parent, ...asked } = this.#asked();
+    const { tenant, parentId, ...asked } = this.#asked();
     const filter = { ...asked, state: states.join(',') };
-    let jobs = { jobs: ids.length, more: false };
+    let jobs = { count: ids.length, more: false };
     try {
       if (ids.length === 0) jobs = await get(`/v1/jobs/count${query(filter)}`);
     } catch (failed) {
       toast(failed.message, 'bad');
       return;
     }
-    const what = `${count(jobs.jobs)}${jobs.more ? ' or more' : ''} ${jobs.jobs === 1 ? 'job' : 'jobs'}`;
-    if (jobs.jobs === 0) {
+    const what = `${count(jobs.count)}${jobs.more ? ' or more' : ''} ${jobs.count === 1 ? 'job' : 'jobs'}`;
+    if (jobs.count === 0) {
       toast(`None of these can be ${verb === 'cancel' ? 'cancelled' : 'retried'}`, 'bad');
       return;
     }
     await ask({
       title: `${verb === 'cancel' ? 'Cancel' : 'Retry'} ${what}?`,
-      text: ids.length ? 'Those you chose.' : `All ${this.#filters ? 'that match the filter and are' : 'jobs of all queues that are'} ${states.map((state) => state.toLowerCase()).join(' or ')}.`,
+      text: ids.length ? 'The selected jobs.' : `All ${this.#filters ? 'that match the filter and are' : 'jobs of all queues that are'} ${states.map((state) => state.toLowerCase()).join(' or ')}.`,
       reason: verb === 'cancel',
       confirm: verb === 'cancel' ? `Cancel ${what}` : `Retry ${what}`,
       danger: verb === 'cancel',
-      act: (entered, progress) => this.#act(verb, ids, filter, jobs.jobs, entered.reason, progress),
+      act: (entered, progress) => this.#act(verb, ids, filter, jobs.count, entered.reason, progress),
     });
     this.chosen = new Set();
     this.refresh(0);
@@ -147,7 +147,7 @@ class Jobs extends View {
       cursor = answer.next;
       if (!progress(done, Math.max(total, done))) break;
     } while (cursor);
-    return `${count(done)} ${verb === 'cancel' ? 'cancelled, or asked to stop' : 'put back'}${others ? `; ${count(others)} could not be` : ''}${cursor ? '; stopped before the rest' : ''}`;
+    return `${count(done)} ${verb === 'cancel' ? 'cancelled, or asked to stop' : 'requeued'}${others ? `; ${count(others)} could not be ${verb === 'cancel' ? 'cancelled' : 'retried'}` : ''}${cursor ? '; stopped before the rest was done' : ''}`;
   }
 
   render() {
@@ -157,10 +157,10 @@ class Jobs extends View {
       ${this.trouble()}
       ${this.mayOperate ? this.#bulk() : nothing}
       <div class="scroll"><table class="jobs">
-        <thead><tr>${this.mayOperate ? html`<th><input type="checkbox" aria-label="Choose all on this page" .checked=${jobs.length > 0 && jobs.every((job) => this.chosen.has(job.id))}
+        <thead><tr>${this.mayOperate ? html`<th><input type="checkbox" aria-label="Select all on this page" .checked=${jobs.length > 0 && jobs.every((job) => this.chosen.has(job.id))}
             @change=${(event) => (this.chosen = new Set(event.target.checked ? jobs.map((job) => job.id) : []))}></th>` : nothing}
           <th>Job</th><th>State</th><th>Kind</th><th>Queue</th><th class="r">Attempt</th><th>Progress, reason</th><th class="r">Age</th><th class="r">Took</th></tr></thead>
-        <tbody>${this.jobs == null ? empty(9, 'Reading …') : jobs.length === 0 ? empty(9, this.searched === false ? 'None of the newest is like that' : 'No job is like that') : repeat(jobs, (job) => job.id, (job) => this.#row(job))}</tbody>
+        <tbody>${this.jobs == null ? empty(9, 'Loading …') : jobs.length === 0 ? empty(9, this.searched === false ? 'No match among the newest jobs' : 'No job matches') : repeat(jobs, (job) => job.id, (job) => this.#row(job))}</tbody>
       </table></div>
       <div class="actions pages">
         ${this.searched === false ? html`<span class="dim">Not all jobs were searched yet</span>` : nothing}
@@ -172,7 +172,7 @@ class Jobs extends View {
 
   #form() {
     const states = new Set((this.filter.state ?? '').split(','));
-    const related = this.filter.run ? `run ${this.filter.run}` : this.filter.parent ? `parent ${this.filter.parent}` : null;
+    const related = this.filter.runId ? `run ${this.filter.runId}` : this.filter.parentId ? `parent ${this.filter.parentId}` : null;
     return html`<form class="filters" role="search" @submit=${(event) => this.#filtered(event)}>
       <fieldset class="states"><legend class="hidden">States</legend>
         ${STATES.map((state) => html`<label class="chip s-${state.toLowerCase()}"><input type="checkbox" name="state" value=${state} .checked=${bound(states.has(state))}
@@ -191,9 +191,9 @@ class Jobs extends View {
 
   #bulk() {
     const chosen = this.chosen.size;
-    const idle = (possible) => !chosen && (this.filter.parent || this.#among(possible).length === 0);
+    const idle = (possible) => !chosen && (this.filter.parentId || this.#among(possible).length === 0);
     return html`<div class="actions">
-      <span class="dim">${chosen ? `${count(chosen)} chosen` : this.#filters ? 'All that match:' : 'All jobs:'}</span>
+      <span class="dim">${chosen ? `${count(chosen)} selected` : this.#filters ? 'All that match:' : 'All jobs:'}</span>
       <button type="button" class="small" ?disabled=${idle(DEAD)} @click=${() => this.#many('retry', DEAD)}>Retry …</button>
       <button type="button" class="small danger" ?disabled=${idle(ACTIVE)} @click=${() => this.#many('cancel', ACTIVE)}>Cancel …</button>
     </div>`;
@@ -210,7 +210,7 @@ class Jobs extends View {
     const end = millis(job.finishedAt) ?? (job.state === 'RUNNING' ? now() : null);
     const took = job.startedAt && end ? span(end - millis(job.startedAt)) : html`<span class="dim">–</span>`;
     return html`<tr>
-      ${this.mayOperate ? html`<td><input type="checkbox" aria-label="Choose job ${job.id}" .checked=${bound(this.chosen.has(job.id))} @change=${(event) => this.#choose(job.id, event.target.checked)}></td>` : nothing}
+      ${this.mayOperate ? html`<td><input type="checkbox" aria-label="Select job ${job.id}" .checked=${bound(this.chosen.has(job.id))} @change=${(event) => this.#choose(job.id, event.target.checked)}></td>` : nothing}
       <td>${jobLink(job.id)}</td><td>${badge(job.state)}</td><td>${cut(job.kind)}</td><td>${cut(job.queue)}</td>
       <td class="r num">${count(job.attempt)}</td>
       <td>${job.state === 'RUNNING' ? progressBar(job.progress, job.progressMessage) : this.#note(job)}</td>

@@ -172,7 +172,7 @@ class Live extends EventTarget {
       keep(this.queues, data.queue, data, MOST_QUEUES);
       this.#tell('queues');
     } else if (topic.startsWith('worker:')) {
-      const key = `${data.component} ${data.supervisor ?? data.worker}`;
+      const key = `${data.component} ${data.supervisor ?? data.workerId}`;
       if (data.status === 'gone') this.workers.delete(key);
       else keep(this.workers, key, data, MOST_WORKERS);
       this.#tell('workers');

@@ -1,4 +1,4 @@
-/** How it goes, and what needs somebody. */
+/** Throughput, depth and problems. */
 import { html, nothing } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
 import './charts.js';
@@ -23,7 +23,7 @@ function place(code) {
   return '#/info';
 }
 
-const isPartial = ({ knownSince, points, stepMs }) => points.length > 0 && millis(knownSince) > millis(points[0].at) + stepMs;
+const isPartial = ({ knownSince, points, intervalMs }) => points.length > 0 && millis(knownSince) > millis(points[0].at) + intervalMs;
 
 class Overview extends View {
   static properties = {
@@ -84,7 +84,7 @@ class Overview extends View {
         ${this.#tile('Delayed, waiting', totals ? totals.delayed + totals.waiting : null, '#/jobs?state=WAITING,PENDING')}
         ${this.#tile('Done, 5 min', totals?.completed, '#/jobs?state=SUCCEEDED')}
         ${this.#tile('Failed, 5 min', totals?.failed, '#/jobs?state=FAILED', totals?.failed ? 'bad' : '')}
-        <div class="tile"><span class="dim">Jobs a second</span><b class="num">${rate(totals?.ratePerSecond)}</b></div>
+        <div class="tile"><span class="dim">Jobs per second</span><b class="num">${rate(totals?.ratePerSecond)}</b></div>
         <div class="tile"><span class="dim">Empty in</span><b class="num">${totals?.emptyInMs === 0 ? 'now' : span(totals?.emptyInMs)}</b></div>
       </div>
       ${this.#attention()}
@@ -101,10 +101,10 @@ class Overview extends View {
         <section aria-labelledby="depth"><h2 id="depth">Queues</h2>${this.#depth()}</section>
         <section aria-labelledby="running"><h2 id="running">Running now</h2>
           <div class="scroll"><table><thead><tr><th>Job</th><th>Kind</th><th>Queue</th><th class="r">For</th><th>Progress</th></tr></thead>
-          <tbody>${running.length === 0 ? empty(5, live.totals && this.running ? 'Nothing runs' : 'Reading …') : repeat(running.slice(0, MOST_RUNNING), (job) => job.id, (job) => html`<tr>
+          <tbody>${running.length === 0 ? empty(5, live.totals && this.running ? 'No running jobs' : 'Loading …') : repeat(running.slice(0, MOST_RUNNING), (job) => job.id, (job) => html`<tr>
             <td>${jobLink(job.id)}</td><td><span class="cut">${job.kind}</span></td><td><span class="cut">${job.queue}</span></td>
             <td class="r num">${ago(job.startedAt)}</td><td>${progressBar(job.progress, job.progressMessage)}</td></tr>`)}</tbody></table></div>
-          ${Math.max(running.length, totals?.running ?? 0) > MOST_RUNNING ? html`<p>${jobsLink({ state: 'RUNNING' }, `All ${count(totals?.running)} that run`)}</p>` : nothing}
+          ${Math.max(running.length, totals?.running ?? 0) > MOST_RUNNING ? html`<p>${jobsLink({ state: 'RUNNING' }, `All ${count(totals?.running)} running jobs`)}</p>` : nothing}
         </section>
       </div>`;
   }
@@ -122,16 +122,16 @@ class Overview extends View {
   #attention() {
     const problems = (this.problems ?? []).filter((each) => each.code !== 'jobs_failed');
     const away = live.health?.status === 'error' ? live.health.reasons : [];
-    const failed = this.failed?.jobs ?? 0;
+    const failed = this.failed?.count ?? 0;
     const calm = problems.length === 0 && away.length === 0 && failed === 0;
     return html`<section aria-labelledby="attention">
       <h2 id="attention">Needs attention</h2>
-      ${calm && this.problems ? html`<p class="notice good">Nothing. All is well.</p>` : nothing}
+      ${calm && this.problems ? html`<p class="notice good">No problems.</p>` : nothing}
       <ul class="problems">
         ${away.map((each) => html`<li class="bad"><a href="#/info">${each.message}</a></li>`)}
         ${failed ? html`<li class="bad"><a href="#/jobs?state=FAILED">${count(failed)}${this.failed.more ? ' or more' : ''} failed ${failed === 1 ? 'job' : 'jobs'}</a>
-          <span class="dim">until they are retried, or deleted for their age</span></li>` : nothing}
-        ${problems.map((each) => html`<li class="warn"><a class="wrap" href=${place(each.code)}>${each.what}</a> <span class="dim wrap">${each.doNextCommand}</span></li>`)}
+          <span class="dim">until they are retried, or deleted by retention</span></li>` : nothing}
+        ${problems.map((each) => html`<li class="warn"><a class="wrap" href=${place(each.code)}>${each.message}</a> <span class="dim wrap">${each.cliHint}</span></li>`)}
       </ul></section>`;
   }
 
@@ -140,27 +140,27 @@ class Overview extends View {
     const known = millis(this.history.knownSince);
     const points = this.history.points;
     const labels = points.map((point) => minute.format(new Date(point.at)));
-    const perSecond = this.history.stepMs / 1000;
-    const of = (field, scale = 1) => points.map((point) => (millis(point.at) < known - this.history.stepMs || point[field] == null ? null : point[field] / scale));
+    const perSecond = this.history.intervalMs / 1000;
+    const of = (field, scale = 1) => points.map((point) => (millis(point.at) < known - this.history.intervalMs || point[field] == null ? null : point[field] / scale));
     return html`<div class="plots">
-      <figure><figcaption>Ended, jobs a second</figcaption>
-        <hf-chart kind="bar" stacked label="Jobs that ended in a second, by how" .labels=${labels} .format=${rate}
+      <figure><figcaption>Ended jobs per second</figcaption>
+        <hf-chart kind="bar" stacked label="Jobs that ended per second, by state" .labels=${labels} .format=${rate}
           .series=${[
             { label: 'succeeded', color: 'good', data: of('succeeded', perSecond) },
             { label: 'failed', color: 'bad', data: of('failed', perSecond) },
             { label: 'cancelled', color: 'dim', data: of('cancelled', perSecond) },
           ]}></hf-chart></figure>
-      <figure><figcaption>Wait in the queue</figcaption>
+      <figure><figcaption>Time in the queue</figcaption>
         <hf-chart kind="line" spans label="How long jobs waited in their queue" .labels=${labels} .format=${span}
           .series=${[
-            { label: 'average', color: 'accent', data: of('waitMs') },
-            { label: 'longest', color: 'warn', dashed: true, data: of('longestWaitMs') },
+            { label: 'average', color: 'accent', data: of('averageWaitMs') },
+            { label: 'longest', color: 'warn', dashed: true, data: of('maxWaitMs') },
           ]}></hf-chart></figure>
-      <figure><figcaption>Time to run</figcaption>
+      <figure><figcaption>Run time</figcaption>
         <hf-chart kind="line" spans label="How long jobs ran" .labels=${labels} .format=${span}
           .series=${[
-            { label: 'average', color: 'accent', data: of('runMs') },
-            { label: 'longest', color: 'warn', dashed: true, data: of('longestRunMs') },
+            { label: 'average', color: 'accent', data: of('averageRunMs') },
+            { label: 'longest', color: 'warn', dashed: true, data: of('maxRunMs') },
           ]}></hf-chart></figure>
     </div>`;
   }
@@ -173,8 +173,8 @@ class Overview extends View {
   #depth() {
     const queues = [...live.queues.values()].sort((a, b) => b.pending + b.running - a.pending - a.running || (a.queue < b.queue ? -1 : 1));
     const most = Math.max(1, ...queues.map((queue) => queue.pending + queue.running));
-    return html`<div class="scroll"><table><thead><tr><th>Queue</th><th class="r">Due</th><th class="r">Running</th><th class="wide">Depth</th><th class="r">A second</th></tr></thead>
-      <tbody>${queues.length === 0 ? empty(5, live.totals ? 'There is no queue yet' : 'Reading …') : repeat(queues.slice(0, MOST_QUEUES), (queue) => queue.queue, (queue) => html`<tr>
+    return html`<div class="scroll"><table><thead><tr><th>Queue</th><th class="r">Due</th><th class="r">Running</th><th class="wide">Depth</th><th class="r">Per second</th></tr></thead>
+      <tbody>${queues.length === 0 ? empty(5, live.totals ? 'No queues yet' : 'Loading …') : repeat(queues.slice(0, MOST_QUEUES), (queue) => queue.queue, (queue) => html`<tr>
         <td><a class="cut" href="#/jobs?queue=${encodeURIComponent(queue.queue)}">${queue.queue}</a> ${queue.paused ? badge('paused') : nothing}</td>
         <td class="r num">${count(queue.pending)}</td><td class="r num">${count(queue.running)}</td>
         <td>${this.#bar(queue.pending + queue.running, most, `due and running jobs of ${queue.queue}`)}</td>

@@ -41,12 +41,12 @@ export class View extends LitElement {
   }
 
   get mayOperate() {
-    return this.session?.may.includes('operate') ?? false;
+    return this.session?.permissions.includes('operate') ?? false;
   }
 
   /** Queues, workers and schedules are not for the key of one tenant to steer. */
   get mayOperateAll() {
-    return this.mayOperate && this.session.tenant === '*';
+    return this.mayOperate && this.session.tenant === null;
   }
 
   /** Calls it now and again, while somebody looks. */
@@ -143,7 +143,7 @@ export async function copy(text) {
     area.select();
     const done = document.execCommand('copy');
     area.remove();
-    toast(done ? 'Copied' : 'The browser does not let us copy', done ? 'good' : 'bad');
+    toast(done ? 'Copied' : 'The browser refused to copy', done ? 'good' : 'bad');
   }
 }
 

@@ -22,7 +22,7 @@ class Queues extends View {
   }
 
   async read(signal) {
-    const everybody = this.session?.tenant === '*';
+    const everybody = this.session?.tenant === null;
     const [queues, schedules] = await Promise.all([
       get('/v1/queues', signal),
       everybody ? get('/v1/schedules', signal) : { schedules: [] },
@@ -54,8 +54,8 @@ class Queues extends View {
       ${this.trouble()}
       <div class="scroll"><table>
         <thead><tr><th>Queue</th><th class="r">Due</th><th class="r">Running</th><th class="r">Limit</th><th class="r">Retrying</th><th class="r">Delayed</th><th class="r">Waiting</th>
-          <th class="r">A second</th><th class="r">Failed, 5 min</th><th class="r">Oldest due</th><th>Rate limit</th>${this.mayOperateAll ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
-        <tbody>${rows.length === 0 ? empty(12, this.queues ? 'There is no queue yet: it is there with its first job' : 'Reading …') : repeat(rows, (row) => row.name, (row) => this.#row(row))}</tbody>
+          <th class="r">Per second</th><th class="r">Failed, 5 min</th><th class="r">Oldest due</th><th>Rate limit</th>${this.mayOperateAll ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
+        <tbody>${rows.length === 0 ? empty(12, this.queues ? 'No queues yet: a queue appears with its first job' : 'Loading …') : repeat(rows, (row) => row.name, (row) => this.#row(row))}</tbody>
       </table></div>
       ${this.schedules?.length ? this.#schedules() : nothing}`;
   }
@@ -71,8 +71,8 @@ class Queues extends View {
       <td class="r num">${count(now.retrying)}</td><td class="r num">${count(now.delayed)}</td><td class="r num">${count(now.waiting)}</td>
       <td class="r num">${rate(now.ratePerSecond)}</td>
       <td class="r num">${now.failed ? html`<a class="badtext" href="#/jobs?state=FAILED&queue=${encodeURIComponent(row.name)}">${count(now.failed)}</a>` : count(now.failed)}</td>
-      <td class="r num">${now.pending ? span(row.oldestMs) : html`<span class="dim">–</span>`}</td>
-      <td class="num">${row.rateLimit ? `${count(row.rateLimit)} in ${span(row.rateSpanMs)}` : html`<span class="dim">–</span>`}</td>
+      <td class="r num">${now.pending ? span(row.oldestDueAgeMs) : html`<span class="dim">–</span>`}</td>
+      <td class="num">${row.rateLimit ? `${count(row.rateLimit.starts)} per ${span(row.rateLimit.periodMs)}` : html`<span class="dim">–</span>`}</td>
       ${this.mayOperateAll
         ? html`<td class="r">${paused
             ? html`<button type="button" class="small" @click=${() => this.#pause(row.name, 'resume')}>Resume</button>`
@@ -84,9 +84,9 @@ class Queues extends View {
     return html`<section aria-labelledby="schedules"><h2 id="schedules">Schedules</h2>
       <div class="scroll"><table>
         <thead><tr><th>Schedule</th><th>Cron</th><th>Zone</th><th>Kind</th><th>Queue</th><th>Next</th><th>Last</th>${this.mayOperateAll ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
-        <tbody>${this.schedules.map((each) => html`<tr><td>${cut(each.name)} ${each.pausedAt ? badge('paused') : nothing} ${each.broken ? html`<span class="badge s-failed" title=${each.broken}>broken</span>` : nothing}</td>
+        <tbody>${this.schedules.map((each) => html`<tr><td>${cut(each.name)} ${each.pausedAt ? badge('paused') : nothing} ${each.fireError ? html`<span class="badge s-failed" title=${each.fireError}>broken</span>` : nothing}</td>
           <td class="mono">${each.cron}</td><td>${each.zone}</td><td>${cut(each.kind)}</td><td>${cut(each.queue)}</td>
-          <td class="num">${each.pausedAt ? html`<span class="dim">–</span>` : time(each.nextAt)}</td><td class="num">${time(each.lastAt)}</td>
+          <td class="num">${each.pausedAt ? html`<span class="dim">–</span>` : time(each.nextFireAt)}</td><td class="num">${time(each.lastFiredAt)}</td>
           ${this.mayOperateAll
             ? html`<td class="r"><button type="button" class="small" @click=${() => this.#schedule(each.name, each.pausedAt ? 'resume' : 'pause')}>${each.pausedAt ? 'Resume' : 'Pause'}</button></td>`
             : nothing}</tr>`)}</tbody></table></div></section>`;

@@ -136,7 +136,7 @@ class Timeline extends LitElement {
     const to = millis(each.endedAt) ?? end;
     const lease = running ? millis(this.job.leaseExpiresAt) : null;
     const due = each.attempt === 1 ? Math.max(millis(this.job.createdAt), Math.min(millis(this.job.runAt), from)) : null;
-    const title = `attempt ${each.attempt} ${each.outcome.toLowerCase()} on ${clipped(each.worker, 100)}: ${span(to - from)}${each.failure ? `, ${clipped(each.failure.code, 60)}` : ''}`;
+    const title = `attempt ${each.attempt} ${each.outcome.toLowerCase()} on ${clipped(each.workerId, 100)}: ${span(to - from)}${each.failure ? `, ${clipped(each.failure.code, 60)}` : ''}`;
     return svg`${due !== null && due < from ? this.#bar(x, y, due, from, 'wait', `in the queue for ${span(from - due)}`) : nothing}
       ${lease && lease > to ? this.#bar(x, y, to, lease, 'lease', `leased until ${timeOfDay(lease)}`) : nothing}
       ${this.#bar(x, y, from, to, each.outcome.toLowerCase(), title)}`;

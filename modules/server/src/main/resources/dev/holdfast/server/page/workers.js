@@ -1,4 +1,4 @@
-/** Workers, their processes, and what can be asked of these. */
+/** Workers, their processes, and the commands to these. */
 import { html, nothing } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { ask } from './dialogs.js';
@@ -6,15 +6,15 @@ import { count, millis, now, span } from './format.js';
 import { ago, badge, cut, empty, jobLink, long, QUIET_MS, time, View } from './parts.js';
 import { get, post } from './server.js';
 
-const ASKED = {
-  pause: ['Pause', 'It finishes what it holds and takes nothing more until it is resumed.'],
-  resume: ['Resume', 'It takes jobs again; a process that was stopped or given up is started.'],
-  restart: ['Restart', 'Its process ends, given the time to finish what it holds, and a new one takes its place.'],
-  stop: ['Stop', 'Its process ends, given the time to finish what it holds, and there is none until it is resumed.'],
+const COMMANDS = {
+  pause: ['Pause', 'It finishes its running jobs and claims no more until it is resumed.'],
+  resume: ['Resume', 'It claims jobs again. If its process was stopped or has failed, it is started.'],
+  restart: ['Restart', 'Its process gets time to finish its jobs, ends, and is replaced by a new one.'],
+  stop: ['Stop', 'Its process gets time to finish its jobs and ends. No process is started until it is resumed.'],
 };
 
 class Workers extends View {
-  static properties = { workers: { state: true }, pausedSince: { state: true } };
+  static properties = { workers: { state: true }, workersPausedAt: { state: true } };
 
   connectedCallback() {
     super.connectedCallback();
@@ -28,12 +28,12 @@ class Workers extends View {
   }
 
   async read(signal) {
-    const { workers, pausedSince } = await get('/v1/workers', signal);
-    Object.assign(this, { workers, pausedSince });
+    const { workers, workersPausedAt } = await get('/v1/workers', signal);
+    Object.assign(this, { workers, workersPausedAt });
   }
 
-  async #order(worker, action) {
-    const [title, text] = ASKED[action];
+  async #command(worker, action) {
+    const [title, text] = COMMANDS[action];
     await ask({
       title: `${title} ${worker.component}?`,
       text,
@@ -42,7 +42,7 @@ class Workers extends View {
       danger: action === 'stop',
       act: async ({ reason }) => {
         await post(`/v1/workers/${encodeURIComponent(worker.component)}/${action}`, { supervisor: worker.supervisor, ...(reason ? { reason } : {}) });
-        return `Asked ${worker.component} to ${action}`;
+        return `Sent ${action} to ${worker.component}`;
       },
     });
     this.refresh(0);
@@ -50,10 +50,10 @@ class Workers extends View {
 
   async #all(action) {
     await ask({
-      title: `${ASKED[action][0]} all workers?`,
-      text: action === 'pause' ? 'No worker takes another job until they are resumed; those that run go on.' : 'All workers take jobs again, and processes that were given up are started.',
+      title: `${COMMANDS[action][0]} all workers?`,
+      text: action === 'pause' ? 'No worker claims another job until they are resumed. Running jobs continue.' : 'All workers claim jobs again, and processes that have failed are started.',
       reason: true,
-      confirm: `${ASKED[action][0]} all`,
+      confirm: `${COMMANDS[action][0]} all`,
       danger: action === 'pause',
       act: async ({ reason }) => {
         await post(`/v1/workers/${action}`, reason ? { reason } : {});
@@ -67,36 +67,36 @@ class Workers extends View {
     const workers = this.workers ?? [];
     return html`<h1 tabindex="-1">Workers</h1>
       ${this.trouble()}
-      ${this.pausedSince ? html`<p class="notice warn">All workers are paused since ${time(this.pausedSince)}.</p>` : nothing}
+      ${this.workersPausedAt ? html`<p class="notice warn">All workers have been paused since ${time(this.workersPausedAt)}.</p>` : nothing}
       ${this.mayOperateAll
-        ? html`<div class="actions"><button type="button" class="small" @click=${() => this.#all(this.pausedSince ? 'resume' : 'pause')}>${this.pausedSince ? 'Resume all …' : 'Pause all …'}</button></div>`
+        ? html`<div class="actions"><button type="button" class="small" @click=${() => this.#all(this.workersPausedAt ? 'resume' : 'pause')}>${this.workersPausedAt ? 'Resume all …' : 'Pause all …'}</button></div>`
         : nothing}
       <div class="scroll"><table class="acted">
         <thead><tr><th>Worker</th><th>Status</th><th class="r">PID</th><th>Queues</th><th>Current job</th><th class="r">Jobs</th><th class="r">Restarts</th><th>Last exit</th><th>Why</th><th class="r">Seen</th>
           ${this.mayOperateAll ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
-        <tbody>${workers.length === 0 ? empty(11, !this.workers ? 'Reading …' : "No worker is there: start one with 'holdfast supervise' or 'holdfast worker'") : repeat(workers, (each) => `${each.component} ${each.supervisor ?? each.worker}`, (each) => this.#row(each))}</tbody>
+        <tbody>${workers.length === 0 ? empty(11, !this.workers ? 'Loading …' : "No workers: start one with 'holdfast supervise' or 'holdfast worker'") : repeat(workers, (each) => `${each.component} ${each.supervisor ?? each.workerId}`, (each) => this.#row(each))}</tbody>
       </table></div>`;
   }
 
   #row(each) {
     return html`<tr>
-      <td>${cut(each.component)} ${each.supervisor ? html`<span class="dim cut">${each.supervisor}</span>` : html`<span class="dim">by its leases alone</span>`}</td>
-      <td>${badge(each.status)} ${each.paused ? badge('paused') : nothing} ${each.stopped ? badge('stopped') : nothing}</td>
+      <td>${cut(each.component)} ${each.supervisor ? html`<span class="dim cut">${each.supervisor}</span>` : html`<span class="dim">no supervisor</span>`}</td>
+      <td>${badge(each.status)} ${each.pausedByOperator ? badge('paused') : nothing} ${each.stoppedByOperator ? badge('stopped') : nothing}</td>
       <td class="r num">${each.pid ?? html`<span class="dim">–</span>`}</td>
       <td>${cut(each.queues.join(', '))}</td>
-      <td>${each.currentJob ? html`${jobLink(each.currentJob)} <span class="dim num">${each.oldestStart ? span(now() - millis(each.oldestStart)) : ''}</span>` : html`<span class="dim">–</span>`}</td>
-      <td class="r num">${count(each.jobs)}</td>
+      <td>${each.currentJob ? html`${jobLink(each.currentJob)} <span class="dim num">${each.oldestJobStartedAt ? span(now() - millis(each.oldestJobStartedAt)) : ''}</span>` : html`<span class="dim">–</span>`}</td>
+      <td class="r num">${count(each.runningJobs)}</td>
       <td class="r num" title=${each.lastRestart ? `last ${each.lastRestart}` : ''}>${count(each.restarts)}</td>
-      <td>${each.exit ? html`<span title=${`${each.exit.meaning}. ${each.exit.doNext ?? ''}`}>${each.exit.name} <span class="dim num">${each.exit.code}</span></span>` : html`<span class="dim">–</span>`}</td>
-      <td>${each.nextRestart ? html`<span class="dim">starts again ${time(each.nextRestart)}</span>` : nothing} ${each.reason ? long(each.reason) : nothing}</td>
+      <td>${each.exit ? html`<span title=${`${each.exit.meaning}. ${each.exit.hint ?? ''}`}>${each.exit.name} <span class="dim num">${each.exit.code}</span></span>` : html`<span class="dim">–</span>`}</td>
+      <td>${each.nextRestart ? html`<span class="dim">restarts ${time(each.nextRestart)}</span>` : nothing} ${each.reason ? long(each.reason) : nothing}</td>
       <td class="r num">${ago(each.lastSeen)}</td>
       ${this.mayOperateAll ? html`<td class="r">${each.supervisor ? this.#buttons(each) : nothing}</td>` : nothing}</tr>`;
   }
 
   #buttons(each) {
-    const down = each.paused || each.stopped || each.status === 'failed';
-    const actions = down ? ['resume', ...(each.stopped ? [] : ['restart', 'stop'])] : ['pause', 'restart', 'stop'];
-    return html`<span class="buttons">${actions.map((action) => html`<button type="button" class="small ${action === 'stop' ? 'danger' : ''}" aria-label="${ASKED[action][0]} ${each.component}" @click=${() => this.#order(each, action)}>${ASKED[action][0]}</button>`)}</span>`;
+    const down = each.pausedByOperator || each.stoppedByOperator || each.status === 'failed';
+    const actions = down ? ['resume', ...(each.stoppedByOperator ? [] : ['restart', 'stop'])] : ['pause', 'restart', 'stop'];
+    return html`<span class="buttons">${actions.map((action) => html`<button type="button" class="small ${action === 'stop' ? 'danger' : ''}" aria-label="${COMMANDS[action][0]} ${each.component}" @click=${() => this.#command(each, action)}>${COMMANDS[action][0]}</button>`)}</span>`;
   }
 }
 

@@ -97,7 +97,7 @@ public abstract class ApiTest {
   }
 
   /** The text of a new key. */
-  public String key(Role role, String tenant) {
+  public String key(Role role, @Nullable String tenant) {
     Secrets.Parts parts = Secrets.next();
     holdfast
         .queue()

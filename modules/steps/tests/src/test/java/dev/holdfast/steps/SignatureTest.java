@@ -3,6 +3,7 @@ package dev.holdfast.steps;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.redaction.Scrubber;
+import dev.holdfast.testkit.Effort;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;

@@ -70,7 +70,7 @@ public final class LeaseKeeper {
    */
   public void connect() {
     if (!connected) {
-      source.signals(worker);
+      source.commands(worker);
       connected = true;
     }
   }
@@ -83,7 +83,7 @@ public final class LeaseKeeper {
     long sentAt = nanos.getAsLong();
     try {
       if (runs.isEmpty()) {
-        source.signals(worker); // nothing to keep, but someone wants to know that all is well
+        source.commands(worker); // nothing to keep, but someone wants to know that all is well
       } else {
         List<Lease> leases = runs.stream().map(AttemptExecutor::lease).toList();
         tell(runs, source.heartbeat(leases, timings.lease()), sentAt);
@@ -158,7 +158,7 @@ public final class LeaseKeeper {
     // While heartbeats fail the connection is left to them; they bring cancellations as well.
     if (!runs.isEmpty() && failedInARow == 0) {
       Map<Lease, AttemptExecutor> byLease = byLease(runs);
-      for (HeartbeatResult result : source.signals(worker)) {
+      for (HeartbeatResult result : source.commands(worker)) {
         AttemptExecutor run = byLease.remove(result.lease());
         if (run != null) {
           run.heard(result.pendingCommand());

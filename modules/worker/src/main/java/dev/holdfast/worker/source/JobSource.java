@@ -45,11 +45,11 @@ public interface JobSource {
    */
   Claimed claim(String queue, int most, String worker, Duration lease);
 
-  /** Extends the leases; one pulse each, in no particular order. */
+  /** Extends the leases; one result each, in no particular order. */
   List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease);
 
   /** The running jobs of this worker of whom something is asked: to stop, or by an operator. */
-  List<HeartbeatResult> signals(String worker);
+  List<HeartbeatResult> commands(String worker);
 
   /** One answer per report, in their order. */
   List<Ack> report(List<Report> reports);

@@ -41,7 +41,7 @@ class ApiKeysTest extends QueueFixture {
     assertThatThrownBy(
             () ->
                 access.createKey(
-                    new ApiKey("a", "x", Role.ADMIN, "*", Instant.EPOCH, null, null),
+                    new ApiKey("a", "x", Role.ADMIN, null, Instant.EPOCH, null, null),
                     "another digest",
                     null))
         .isInstanceOf(IllegalStateException.class);

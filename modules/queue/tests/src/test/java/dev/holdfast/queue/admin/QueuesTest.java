@@ -61,7 +61,7 @@ class QueuesTest extends QueueFixture {
     add(job().concurrencyKey("k", 1));
     add(job().delay(Duration.ofHours(1)));
     add(job().delay(Duration.ofHours(1)).concurrencyKey("k", 1));
-    add(job().after(due));
+    add(job().dependsOn(due));
 
     QueueStatus status = only();
 
@@ -217,10 +217,10 @@ class QueuesTest extends QueueFixture {
     add(job().queue("limited"));
     admin.rate("rated", 5, Duration.ofSeconds(1));
     add(job().queue("rated"));
-    set(add(job().queue("alone")), "alone = true");
+    set(add(job().queue("alone")), "isolated = true");
     queue.settle(fail(addAndClaim(job().queue("retried")), FLAKY));
     Lease before = addAndClaim(job().queue("before"));
-    add(job().queue("waiting").after(before.job()));
+    add(job().queue("waiting").dependsOn(before.job()));
     queue.settle(succeed(before));
 
     admin.pauseAll();
@@ -236,8 +236,8 @@ class QueuesTest extends QueueFixture {
 
   @Test
   void a_job_that_runs_alone_is_counted_once() {
-    set(add(job()), "alone = true");
-    set(add(job().concurrencyKey("k", 1)), "alone = true");
+    set(add(job()), "isolated = true");
+    set(add(job().concurrencyKey("k", 1)), "isolated = true");
     add(job());
     QueueStatus status = admin.queues().getFirst();
     assertThat(status.due()).isEqualTo(3);
@@ -246,7 +246,7 @@ class QueuesTest extends QueueFixture {
 
   @Test
   void a_claim_tells_when_a_delayed_job_that_runs_alone_is_due() {
-    set(add(job().delay(Duration.ofMinutes(1))), "alone = true");
+    set(add(job().delay(Duration.ofMinutes(1))), "isolated = true");
     assertThat(queue.claim(QUEUE, 1, WORKER, LEASE).nextDue())
         .isBetween(Duration.ofSeconds(30), Duration.ofMinutes(1));
   }

@@ -385,7 +385,7 @@ class BatchClaimTest extends QueueFixture {
     assertThat(queue.cancel(job, false, "enough", GRACE))
         .extracting(Cancellation::was, Cancellation::answer)
         .containsExactly(tuple(JobState.RUNNING, Cancellation.Answer.REQUESTED));
-    assertThat(worker.signals(WORKER))
+    assertThat(worker.commands(WORKER))
         .extracting(HeartbeatResult::lease, HeartbeatResult::cancelReason)
         .containsExactly(tuple(leases.get(1), "enough"));
     assertThat(rows("PENDING", 0)).isEqualTo(2);
@@ -418,7 +418,7 @@ class BatchClaimTest extends QueueFixture {
             queue.command(
                 lease.job(), new JobCommand(CommandAction.TAKEOVER, null, "ada", "mine"), null))
         .isEqualTo(JobCommand.Answer.ACCEPTED);
-    assertThat(worker.signals(WORKER)).hasSize(1);
+    assertThat(worker.commands(WORKER)).hasSize(1);
   }
 
   /** What is said of one job of a batch alone. */

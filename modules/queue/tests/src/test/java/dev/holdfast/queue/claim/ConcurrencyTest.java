@@ -171,7 +171,7 @@ class ConcurrencyTest extends QueueFixture {
     Lease keyed = claimOne();
     Lease limited = queue.claim("limited", 1, WORKER, LEASE).jobs().getFirst().lease();
     assertThat(queue.heartbeat(List.of(keyed, limited), LEASE))
-        .allMatch(pulse -> pulse.ack() == Ack.ACCEPTED);
+        .allMatch(result -> result.ack() == Ack.ACCEPTED);
     assertFull();
     queue.cancel(List.of(keyed.job(), limited.job()), false, "enough", GRACE, null);
     assertFull();
@@ -237,7 +237,7 @@ class ConcurrencyTest extends QueueFixture {
   void a_suspect_of_a_crash_takes_turns_within_its_tenant() {
     Lease other = addAndClaim(keyed("k", 1).owner("globex", "w"));
     JobId suspect = add(keyed("k", 1).owner("acme", "w"));
-    set(suspect, "alone = true");
+    set(suspect, "isolated = true");
     assertThat(queue.claim(QUEUE, 1, "worker:default:2", LEASE).jobs())
         .extracting(LeasedJob::id)
         .containsExactly(suspect);

@@ -7,7 +7,7 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
-import dev.holdfast.model.job.Cancellation.Answer;
+import dev.holdfast.model.job.Cancellation.Outcome;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
@@ -64,8 +64,8 @@ class OrderTest extends QueueFixture {
     return second(first, second, this);
   }
 
-  private Answer cancelAfter(JobId job, First first) throws SQLException {
-    return after(first, () -> queue.cancel(job, true, "stop", GRACE).getFirst().answer());
+  private Outcome cancelAfter(JobId job, First first) throws SQLException {
+    return after(first, () -> queue.cancel(job, true, "stop", GRACE).getFirst().outcome());
   }
 
   private static void claim(Connection connection) throws SQLException {
@@ -79,17 +79,17 @@ class OrderTest extends QueueFixture {
   @Test
   void cancelling_a_job_that_is_being_claimed_asks_it_to_stop() throws SQLException {
     JobId job = add(job());
-    assertThat(cancelAfter(job, OrderTest::claim)).isEqualTo(Answer.REQUESTED);
+    assertThat(cancelAfter(job, OrderTest::claim)).isEqualTo(Outcome.REQUESTED);
     assertThat(state(job)).isEqualTo(JobState.RUNNING);
     assertThat(events(job)).containsExactly("created", "processing", "cancel:requested");
-    assertThat(queue.signals(WORKER)).hasSize(1);
+    assertThat(queue.commands(WORKER)).hasSize(1);
   }
 
   @Test
   void cancelling_a_job_that_is_being_finished_comes_too_late() throws SQLException {
     Lease lease = running();
     assertThat(cancelAfter(lease.job(), c -> Succeed.all(c, List.of(succeed(lease)))))
-        .isEqualTo(Answer.ALREADY_TERMINAL);
+        .isEqualTo(Outcome.ALREADY_TERMINAL);
     assertThat(events(lease.job())).containsExactly("created", "processing", "done");
   }
 
@@ -100,7 +100,7 @@ class OrderTest extends QueueFixture {
             cancelAfter(
                 lease.job(),
                 c -> ReleaseAttempts.released(c, List.of(new Settlement.Release(lease, true)))))
-        .isEqualTo(Answer.CANCELLED);
+        .isEqualTo(Outcome.CANCELLED);
     assertThat(state(lease.job())).isEqualTo(JobState.CANCELLED);
     assertThat(events(lease.job()))
         .containsExactly("created", "processing", "aborted:shutdown", "cancelled");
@@ -111,7 +111,7 @@ class OrderTest extends QueueFixture {
     Lease lease = running();
     expire(lease);
     assertThat(cancelAfter(lease.job(), c -> Reap.lost(c, Duration.ZERO, 10)))
-        .isEqualTo(Answer.CANCELLED);
+        .isEqualTo(Outcome.CANCELLED);
     assertThat(state(lease.job())).isEqualTo(JobState.CANCELLED);
   }
 
@@ -120,7 +120,7 @@ class OrderTest extends QueueFixture {
     Lease lease = running();
     queue.settle(fail(lease, HOPELESS));
     assertThat(cancelAfter(lease.job(), c -> Retry.all(c, List.of(lease.job()), null)))
-        .isEqualTo(Answer.CANCELLED);
+        .isEqualTo(Outcome.CANCELLED);
     assertThat(state(lease.job())).isEqualTo(JobState.CANCELLED);
     assertThat(events(lease.job()))
         .containsExactly("created", "processing", "failed", "retried", "cancelled");
@@ -132,7 +132,7 @@ class OrderTest extends QueueFixture {
     assertThat(
             cancelAfter(
                 lease.job(), c -> Cancel.of(c, List.of(lease.job()), false, "first", GRACE, null)))
-        .isEqualTo(Answer.ALREADY_REQUESTED);
+        .isEqualTo(Outcome.ALREADY_REQUESTED);
     assertThat(status(lease.job()).cancelReason()).isEqualTo("first");
   }
 
@@ -146,7 +146,7 @@ class OrderTest extends QueueFixture {
                 List.of(
                     new Report.Event(lease, "a", Json.EMPTY),
                     new Report.Event(lease, "b", Json.EMPTY)));
-    assertThat(cancelAfter(lease.job(), reports)).isEqualTo(Answer.REQUESTED);
+    assertThat(cancelAfter(lease.job(), reports)).isEqualTo(Outcome.REQUESTED);
     assertThat(events(lease.job()))
         .containsExactly("created", "processing", "a", "b", "cancel:requested");
   }

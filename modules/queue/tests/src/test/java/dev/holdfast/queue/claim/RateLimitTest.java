@@ -7,6 +7,7 @@ import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Parallel;
@@ -23,7 +24,10 @@ class RateLimitTest extends QueueFixture {
   /** As if this much time had passed since the bucket was filled. */
   private void pass(String interval) {
     assertThat(
-            db.sql("UPDATE holdfast.queue SET tokens_at = tokens_at - interval '" + interval + "'"))
+            db.sql(
+                "UPDATE holdfast.queue SET rate_tokens_at = rate_tokens_at - interval '"
+                    + interval
+                    + "'"))
         .isEqualTo(1);
   }
 
@@ -150,8 +154,7 @@ class RateLimitTest extends QueueFixture {
     admin.rate(QUEUE, 7, Duration.ofMinutes(1));
     QueueStatus status = admin.queues().getFirst();
     assertThat(status.maxRunning()).isEqualTo(4);
-    assertThat(status.rateLimit()).isEqualTo(7);
-    assertThat(status.rateSpan()).isEqualTo(Duration.ofMinutes(1));
+    assertThat(status.rateLimit()).isEqualTo(new RateLimit(7, Duration.ofMinutes(1)));
   }
 
   @Test

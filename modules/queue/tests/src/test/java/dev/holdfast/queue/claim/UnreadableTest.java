@@ -117,7 +117,7 @@ class UnreadableTest extends QueueFixture {
     assertThat(status(bad).omitted()).containsExactly(JobStatus.PAYLOAD);
     JobPage found = queries.page(JobFilter.ALL.text("\"n\""));
     assertThat(found.jobs()).extracting(JobStatus::id).containsExactly(good);
-    assertThat(found.allSearched()).isFalse();
+    assertThat(found.searchComplete()).isFalse();
   }
 
   @Test
@@ -154,7 +154,7 @@ class UnreadableTest extends QueueFixture {
     assertThat(status(good).omitted()).isEmpty();
     JobPage found = queries.page(JobFilter.ALL.text("TEST"));
     assertThat(found.jobs()).extracting(JobStatus::id).containsExactly(good);
-    assertThat(found.allSearched()).isFalse();
+    assertThat(found.searchComplete()).isFalse();
   }
 
   private List<List<JobStatus>> allLists() {

@@ -6,7 +6,7 @@ import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Cancellation;
-import dev.holdfast.model.job.Cancellation.Answer;
+import dev.holdfast.model.job.Cancellation.Outcome;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -34,7 +34,7 @@ class CancelTest extends QueueFixture {
     set(lease.job(), "state = '" + state + "'");
 
     assertThat(cancel(lease.job()))
-        .containsExactly(new Cancellation(lease.job(), state, Answer.CANCELLED));
+        .containsExactly(new Cancellation(lease.job(), state, Outcome.CANCELLED));
 
     JobStatus status = status(lease.job());
     assertThat(status.state()).isEqualTo(JobState.CANCELLED);
@@ -49,7 +49,7 @@ class CancelTest extends QueueFixture {
   void a_running_job_is_asked_to_stop_within_the_grace_period() {
     Lease lease = running();
     assertThat(cancel(lease.job()))
-        .containsExactly(new Cancellation(lease.job(), JobState.RUNNING, Answer.REQUESTED));
+        .containsExactly(new Cancellation(lease.job(), JobState.RUNNING, Outcome.REQUESTED));
     assertThat(state(lease.job())).isEqualTo(JobState.RUNNING);
     assertThat(
             db.count(
@@ -72,7 +72,8 @@ class CancelTest extends QueueFixture {
     cancel(lease.job());
     String before = row(lease.job());
     assertThat(queue.cancel(lease.job(), true, "again", Duration.ZERO))
-        .containsExactly(new Cancellation(lease.job(), JobState.RUNNING, Answer.ALREADY_REQUESTED));
+        .containsExactly(
+            new Cancellation(lease.job(), JobState.RUNNING, Outcome.ALREADY_REQUESTED));
     assertThat(row(lease.job())).isEqualTo(before);
   }
 
@@ -88,7 +89,7 @@ class CancelTest extends QueueFixture {
       JobState state = state(lease.job());
       String before = row(lease.job());
       assertThat(cancel(lease.job()))
-          .containsExactly(new Cancellation(lease.job(), state, Answer.ALREADY_TERMINAL));
+          .containsExactly(new Cancellation(lease.job(), state, Outcome.ALREADY_TERMINAL));
       assertThat(row(lease.job())).isEqualTo(before);
     }
   }
@@ -112,11 +113,11 @@ class CancelTest extends QueueFixture {
 
     assertThat(queue.cancel(parent.id(), true, "all of it", GRACE))
         .containsExactlyInAnyOrder(
-            new Cancellation(parent.id(), JobState.PENDING, Answer.CANCELLED),
-            new Cancellation(running.id(), JobState.RUNNING, Answer.REQUESTED),
-            new Cancellation(done.id(), JobState.SUCCEEDED, Answer.ALREADY_TERMINAL),
-            new Cancellation(grandchild.id(), JobState.PENDING, Answer.CANCELLED),
-            new Cancellation(greatGrandchild.id(), JobState.PENDING, Answer.CANCELLED));
+            new Cancellation(parent.id(), JobState.PENDING, Outcome.CANCELLED),
+            new Cancellation(running.id(), JobState.RUNNING, Outcome.REQUESTED),
+            new Cancellation(done.id(), JobState.SUCCEEDED, Outcome.ALREADY_TERMINAL),
+            new Cancellation(grandchild.id(), JobState.PENDING, Outcome.CANCELLED),
+            new Cancellation(greatGrandchild.id(), JobState.PENDING, Outcome.CANCELLED));
 
     assertThat(state(stranger.id())).isEqualTo(JobState.PENDING);
     assertThat(status(greatGrandchild.id()).cancelReason()).isEqualTo("all of it");
@@ -172,19 +173,20 @@ class CancelTest extends QueueFixture {
               i ->
                   () ->
                       i == 0
-                          ? (Object) cancel(job).getFirst().answer()
+                          ? (Object) cancel(job).getFirst().outcome()
                           : started ? queue.settle(succeed(lease)) : claim(1).size());
-      Answer answer = (Answer) answers.get(0);
+      Outcome outcome = (Outcome) answers.get(0);
       JobState state = state(job);
       if (started) {
         // Cancelling only asks; who is asked may still succeed, and always does here.
         assertThat(answers.get(1)).isEqualTo(Ack.ACCEPTED);
         assertThat(state).isEqualTo(JobState.SUCCEEDED);
-        assertThat(answer).isIn(Answer.REQUESTED, Answer.ALREADY_TERMINAL);
-        assertThat(events(job).contains("cancel:requested")).isEqualTo(answer == Answer.REQUESTED);
+        assertThat(outcome).isIn(Outcome.REQUESTED, Outcome.ALREADY_TERMINAL);
+        assertThat(events(job).contains("cancel:requested"))
+            .isEqualTo(outcome == Outcome.REQUESTED);
       } else {
         boolean claimed = answers.get(1).equals(1);
-        assertThat(answer).isEqualTo(claimed ? Answer.REQUESTED : Answer.CANCELLED);
+        assertThat(outcome).isEqualTo(claimed ? Outcome.REQUESTED : Outcome.CANCELLED);
         assertThat(state).isEqualTo(claimed ? JobState.RUNNING : JobState.CANCELLED);
         if (claimed) {
           queue.settle(new Settlement.Cancel(lease, null));

@@ -46,7 +46,7 @@ class CommandsTest extends QueueFixture {
     PendingCommand heard = queue.heartbeat(List.of(lease), LEASE).getFirst().pendingCommand();
     // Between heartbeats the same is heard; of whom nothing is asked is not spoken.
     assertThat(
-            queue.signals(WORKER).stream()
+            queue.commands(WORKER).stream()
                 .map(HeartbeatResult::pendingCommand)
                 .findFirst()
                 .orElse(heard))
@@ -65,7 +65,7 @@ class CommandsTest extends QueueFixture {
     assertThat(heard(lease)).isEqualTo(new PendingCommand(true, true, null, ada));
     assertThat(ask(lease.job(), CommandAction.RESUME, null)).isEqualTo(Answer.ACCEPTED);
     assertThat(heard(lease)).isEqualTo(PendingCommand.NONE);
-    assertThat(queue.signals(WORKER)).isEmpty();
+    assertThat(queue.commands(WORKER)).isEmpty();
     assertThat(queries.pendingCommand(lease.job())).isEqualTo(PendingCommand.NONE);
   }
 
@@ -217,12 +217,13 @@ class CommandsTest extends QueueFixture {
     step(lease, 3, StepState.DONE);
     step(lease, 4, StepState.FAILED);
     ask(lease.job(), CommandAction.HARD_RESET_STEP, "s4");
-    assertThat(queries.stepsToDrop(lease.job())).isEmpty();
-    assertThat(queries.timeline(lease.job()).getLast().data().text()).doesNotContain("drops");
-    ask(lease.job(), CommandAction.HARD_RESET_STEP, "s2");
-    assertThat(queries.stepsToDrop(lease.job())).containsExactly("s2", "s3");
+    assertThat(queries.stepsToRepeat(lease.job())).isEmpty();
     assertThat(queries.timeline(lease.job()).getLast().data().text())
-        .contains("\"drops\": [\"s2\", \"s3\"]");
+        .doesNotContain("stepsToRepeat");
+    ask(lease.job(), CommandAction.HARD_RESET_STEP, "s2");
+    assertThat(queries.stepsToRepeat(lease.job())).containsExactly("s2", "s3");
+    assertThat(queries.timeline(lease.job()).getLast().data().text())
+        .contains("\"stepsToRepeat\": [\"s2\", \"s3\"]");
   }
 
   @Test

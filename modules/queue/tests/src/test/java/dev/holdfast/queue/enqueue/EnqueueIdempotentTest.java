@@ -69,7 +69,7 @@ class EnqueueIdempotentTest extends QueueFixture {
         Refusal.BAD_DEPENDENCY,
         () ->
             queue.enqueueOnce(
-                TENANT, "k", "d", List.of(job().after(dev.holdfast.model.job.JobId.next()))));
+                TENANT, "k", "d", List.of(job().dependsOn(dev.holdfast.model.job.JobId.next()))));
     assertThat(submit("k", "other", 1)).hasSize(1);
   }
 

@@ -2,53 +2,23 @@ package dev.holdfast.queue.health;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.model.attempt.Ack;
-import dev.holdfast.model.attempt.AttemptOutcome;
-import dev.holdfast.model.attempt.Claimed;
-import dev.holdfast.model.attempt.Lease;
-import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.command.WorkerCommand;
-import dev.holdfast.model.job.Enqueued;
-import dev.holdfast.model.job.EventType;
-import dev.holdfast.model.job.Failure;
-import dev.holdfast.model.job.JobEvent;
-import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.job.JobState;
-import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.QueueStatus;
-import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.queue.QueueFixture;
-import dev.holdfast.queue.recover.ReapResult;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
-import java.util.Set;
 import org.assertj.core.api.Assertions;
 import org.assertj.core.data.TemporalUnitOffset;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Worker processes in the database: rows, fences, orders, and what a dead one leaves behind. */
-class WorkerRegistryTest extends QueueFixture {
-  private static final String HERE = "here";
-  private static final String TAG = "worker:tag:0";
+/** Worker processes in the database: rows, fences, orders. */
+class WorkerRegistryTest extends WorkerRegistryFixture {
   private static final Json DETAILS = new Json("{\"places\": 4}");
-
-  private WorkerRegistry health;
-
-  @BeforeEach
-  void clear() {
-    db.sql("TRUNCATE holdfast.health, holdfast.worker_command, holdfast.supervisor");
-    health = opened.workers();
-  }
 
   private static WorkerProcesses.Place place(int incarnation) {
     return new WorkerProcesses.Place(HERE, TAG, incarnation);
@@ -146,10 +116,6 @@ class WorkerRegistryTest extends QueueFixture {
     health.processes().ended(place(1), HealthStatus.CRASHED, 1, "exit 1", null);
     health.processes().stopping(place(1), "too late");
     assertThat(row().status()).isEqualTo(HealthStatus.CRASHED);
-  }
-
-  private void supervisor() {
-    health.supervisors().appear(new Supervisors.Supervising(HERE, "host", 1, Instant.EPOCH));
   }
 
   private void silence(String table) {
@@ -276,243 +242,6 @@ class WorkerRegistryTest extends QueueFixture {
         .extracting(WorkerCommand::action)
         .containsExactly(WorkerCommand.Action.STOP);
     assertThat(db.count("SELECT count(*) FROM holdfast.worker_command")).isEqualTo(1);
-  }
-
-  private String claimAs(long pid) {
-    String worker = WorkerHealth.namePrefix(TAG, "host", pid) + "a1";
-    queue.claim(QUEUE, 100, worker, LEASE);
-    return worker;
-  }
-
-  @Test
-  void what_a_dead_process_was_running_goes_back_at_once_with_the_crash_counted() {
-    JobId job = add(job());
-    claimAs(77);
-    JobId other = add(job());
-    claimAs(7);
-    ReapResult swept =
-        health
-            .recovery()
-            .recover(HERE, WorkerHealth.namePrefix(TAG, "host", 77), "exit 137 (SIGKILL)");
-    assertThat(swept.requeued()).containsExactly(job);
-    assertThat(state(job)).isEqualTo(JobState.PENDING);
-    assertThat(status(job).crashes()).isEqualTo(1);
-    assertThat(state(other)).isEqualTo(JobState.RUNNING);
-    assertThat(queries.attempts(job).getFirst().outcome()).isEqualTo(AttemptOutcome.CRASHED);
-    Failure failure = Objects.requireNonNull(queries.attempts(job).getFirst().failure());
-    assertThat(failure.code()).isEqualTo("WORKER_CRASHED");
-    assertThat(failure.message()).contains("exit 137 (SIGKILL)");
-    assertThat(queries.timeline(job))
-        .extracting(JobEvent::type)
-        .containsExactly(EventType.CREATED, EventType.PROCESSING, EventType.REQUEUED_STALE);
-  }
-
-  @Test
-  void the_third_crash_of_a_job_makes_it_toxic() {
-    JobId job = add(job());
-    for (int pid = 1; pid <= 3; pid++) {
-      assertThat(state(job)).isEqualTo(JobState.PENDING);
-      claimAs(pid);
-      health.recovery().recover(HERE, WorkerHealth.namePrefix(TAG, "host", pid), "exit 1");
-    }
-    assertThat(state(job)).isEqualTo(JobState.FAILED);
-    assertThat(Objects.requireNonNull(status(job).failure()).code()).isEqualTo("TOXIC_JOB");
-    // An operator is told, and finds it by that word.
-    assertThat(queries.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 1, 0));
-    assertThat(queries.page(JobFilter.ALL.text("toxic_job")).jobs())
-        .extracting(JobStatus::id)
-        .containsExactly(job);
-  }
-
-  /** Claims as a process that dies when it runs one of these, and is started again as another. */
-  private final class Mortal {
-    private final Set<JobId> culprits;
-    private final int places;
-    private final List<LeasedJob> held = new ArrayList<>();
-    private long pid;
-    private int crashes;
-
-    Mortal(long pid, int places, Set<JobId> culprits) {
-      this.pid = pid;
-      this.places = places;
-      this.culprits = culprits;
-    }
-
-    private String prefix() {
-      return WorkerHealth.namePrefix(TAG, "host", pid);
-    }
-
-    void turn() {
-      held.addAll(queue.claim(QUEUE, places - held.size(), prefix() + "a1", LEASE).jobs());
-      if (held.stream().anyMatch(job -> culprits.contains(job.id()))) {
-        health.recovery().recover(HERE, prefix(), "exit 3");
-        held.clear();
-        pid += 1_000;
-        crashes++;
-      } else if (!held.isEmpty()) {
-        // Not all of them at once, so that others join those that are left.
-        List<LeasedJob> done = held.subList(0, (held.size() + 1) / 2);
-        done.forEach(job -> assertThat(queue.settle(succeed(job.lease()))).isEqualTo(Ack.ACCEPTED));
-        done.clear();
-      }
-    }
-  }
-
-  @Test
-  void ten_culprits_among_a_hundred_are_set_aside_and_no_bystander_is() {
-    List<JobId> jobs = queue.enqueue(jobs(100)).stream().map(Enqueued::id).toList();
-    Set<JobId> culprits = new HashSet<>();
-    for (int i = 3; i < 100; i += 10) {
-      culprits.add(jobs.get(i));
-    }
-    List<Mortal> processes = List.of(new Mortal(1, 10, culprits), new Mortal(2, 10, culprits));
-    for (int turn = 0; turn < 300; turn++) {
-      processes.forEach(Mortal::turn);
-    }
-    assertThat(jobs.stream().filter(id -> state(id) == JobState.FAILED))
-        .containsExactlyInAnyOrderElementsOf(culprits);
-    assertThat(jobs.stream().filter(id -> state(id) == JobState.SUCCEEDED)).hasSize(90);
-    // Each is allowed three, and some of them share one.
-    assertThat(processes.stream().mapToInt(process -> process.crashes).sum())
-        .isLessThanOrEqualTo(30);
-  }
-
-  @Test
-  void two_culprits_beside_six_others_cost_no_more_than_the_restarts_that_are_allowed() {
-    List<JobId> jobs = queue.enqueue(jobs(8)).stream().map(Enqueued::id).toList();
-    Set<JobId> culprits = Set.of(jobs.get(2), jobs.get(5));
-    Mortal process = new Mortal(1, 8, culprits);
-    for (int turn = 0; turn < 30; turn++) {
-      process.turn();
-    }
-    assertThat(jobs.stream().filter(id -> state(id) == JobState.FAILED))
-        .containsExactlyInAnyOrderElementsOf(culprits);
-    assertThat(jobs.stream().filter(id -> state(id) == JobState.SUCCEEDED)).hasSize(6);
-    assertThat(process.crashes).isEqualTo(4);
-  }
-
-  private String workerOf(long pid) {
-    return WorkerHealth.namePrefix(TAG, "host", pid) + "a1";
-  }
-
-  private List<LeasedJob> claimAs(long pid, int most) {
-    return queue.claim(QUEUE, most, workerOf(pid), LEASE).jobs();
-  }
-
-  private void crash(long pid) {
-    health.recovery().recover(HERE, WorkerHealth.namePrefix(TAG, "host", pid), "exit 1");
-  }
-
-  @Test
-  void a_suspect_has_a_worker_for_itself() {
-    queue.enqueue(jobs(3));
-    for (int pid = 1; pid <= 2; pid++) {
-      assertThat(claimAs(pid, 10)).hasSize(3);
-      crash(pid);
-    }
-    queue.enqueue(jobs(3));
-    List<LeasedJob> suspect = claimAs(3, 10);
-    assertThat(suspect).hasSize(1);
-    // Nor does it get one from another queue.
-    add(job().queue("other"));
-    assertThat(queue.claim("other", 10, workerOf(3), LEASE).jobs()).isEmpty();
-    assertThat(claimAs(3, 10)).isEmpty();
-    // Another process takes the next suspect, for itself as well.
-    assertThat(claimAs(4, 10)).hasSize(1);
-    assertThat(claimAs(4, 10)).isEmpty();
-    crash(3);
-    assertThat(state(suspect.getFirst().id())).isEqualTo(JobState.FAILED);
-    assertThat(failure(suspect.getFirst().id()).message())
-        .isEqualTo(
-            "3 workers died running this job; the last was "
-                + workerOf(3)
-                + ", which ran nothing else");
-    assertThat(claimAs(5, 10)).hasSize(1);
-    assertThat(claimAs(6, 10)).hasSize(3);
-    queue.retry(List.of(suspect.getFirst().id()));
-    assertThat(
-            db.count(
-                "SELECT count(*) FROM holdfast.job WHERE state = 'PENDING' AND NOT alone"
-                    + " AND concurrency_key IS NULL AND concurrency_limit IS NULL AND queue = ?",
-                QUEUE))
-        .isEqualTo(1);
-  }
-
-  @Test
-  void the_worker_with_the_fewest_jobs_makes_room_for_a_suspect() {
-    JobId suspect = add(job().maxCrashes(1));
-    queue.enqueue(jobs(5));
-    claimAs(1, 1);
-    crash(1);
-    set(suspect, "run_at = run_at + interval '1 hour'");
-    List<LeasedJob> few = claimAs(2, 1);
-    claimAs(3, 2);
-    comeDue(suspect);
-    Claimed hold = queue.claim(QUEUE, 10, workerOf(2), LEASE);
-    assertThat(hold.jobs()).isEmpty();
-    assertThat(hold.whenEmpty()).isTrue();
-    assertThat(claimAs(3, 1)).hasSize(1);
-    queue.settle(succeed(few.getFirst().lease()));
-    assertThat(claimAs(2, 10)).extracting(LeasedJob::id).containsExactly(suspect);
-  }
-
-  @Test
-  void a_key_of_its_own_is_kept_by_a_suspect_and_its_limit_holds() {
-    for (int i = 0; i < 3; i++) {
-      add(job().concurrencyKey("mine", 2).maxCrashes(1));
-    }
-    assertThat(claimAs(1, 10)).hasSize(2);
-    crash(1);
-    assertThat(claimAs(2, 10)).hasSize(1);
-    assertThat(claimAs(3, 10)).hasSize(1);
-    assertThat(claimAs(4, 10)).isEmpty();
-    assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE concurrency_key = 'mine'"))
-        .isEqualTo(3);
-  }
-
-  @Test
-  void a_suspect_gets_no_concurrency_key() {
-    JobId job = add(job().maxCrashes(1));
-    claimAs(1, 1);
-    crash(1);
-    assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE alone")).isEqualTo(1);
-    assertThat(status(job).concurrencyKey()).isNull();
-    assertThat(claimAs(2, 1)).extracting(LeasedJob::id).containsExactly(job);
-  }
-
-  @Test
-  void a_retry_keeps_a_key_that_only_looks_like_that_of_suspects() {
-    Lease lease = addAndClaim(job().concurrencyKey("crashed:orders", 2));
-    queue.settle(fail(lease, HOPELESS));
-    queue.retry(List.of(lease.job()));
-    assertThat(status(lease.job()).concurrencyKey()).isEqualTo("crashed:orders");
-  }
-
-  @Test
-  void a_paused_or_full_queue_gives_no_suspect_out() {
-    add(job().maxCrashes(1));
-    claimAs(1, 1);
-    crash(1);
-    admin.pause(QUEUE);
-    assertThat(claimAs(2, 1)).isEmpty();
-    admin.resume(QUEUE);
-    admin.limit(QUEUE, 1);
-    add(job().priority(0).concurrencyKey("other", 1));
-    assertThat(claimAs(2, 1)).hasSize(1);
-    assertThat(claimAs(3, 1)).isEmpty();
-  }
-
-  @Test
-  void a_claim_that_was_carried_out_after_the_crash_condemns_nobody() {
-    JobId other = add(job());
-    claimAs(1, 1);
-    crash(1);
-    set(other, "run_at = run_at + interval '1 hour'");
-    JobId late = add(job().maxCrashes(1));
-    set(late, "crashes = 1");
-    claimAs(1, 1);
-    crash(1);
-    assertThat(state(late)).isEqualTo(JobState.PENDING);
   }
 
   @Test

@@ -128,7 +128,7 @@ class CrashedSettleTest {
         SELECT j.id
           FROM holdfast.job j
           LEFT JOIN holdfast.attempt a ON a.job_id = j.id
-         WHERE j.attempt = 1 AND j.events = 3
+         WHERE j.attempt = 1 AND j.event_count = 3
            AND (j.state, j.failures, coalesce(a.outcome, 'none'))
                IN (('SUCCEEDED', 0, 'none'), ('RETRYING', 1, 'FAILED'), ('PENDING', 0, 'SNOOZED'))
            AND (j.result #>> '{}' = j.id::text) IS NOT DISTINCT FROM
@@ -192,7 +192,7 @@ class CrashedSettleTest {
         ask(
             source,
             row -> new JobId(row.getObject("id", UUID.class)),
-            "SELECT id FROM holdfast.job WHERE events = 3"));
+            "SELECT id FROM holdfast.job WHERE event_count = 3"));
   }
 
   private static HikariDataSource pool(EmbeddedPostgres server) {

@@ -77,7 +77,7 @@ class PlanTest extends QueueFixture {
     db.sql(
         """
         INSERT INTO holdfast.job (id, queue, kind, state, priority, run_at, created_at, attempt,
-               max_attempts, max_crashes, worker_id, started_at, started_event, events, finished_at,
+               max_attempts, max_crashes, worker_id, started_at, started_event_number, event_count, finished_at,
                tenant, workspace, run_id, run_key, payload)
         SELECT id, 'default', 'test',
                CASE WHEN n % 100 = 0 THEN 'FAILED' ELSE 'SUCCEEDED' END, 5, now(), now(), 1,
@@ -144,7 +144,7 @@ class PlanTest extends QueueFixture {
     Map<String, Consumer<Queue>> verbs = new LinkedHashMap<>();
     verbs.put("enqueue", q -> q.jobs().enqueue(jobs(3)));
     verbs.put("enqueue unique", q -> q.jobs().enqueue(job().uniqueKey("k")));
-    verbs.put("enqueue after", q -> q.jobs().enqueue(job().after(somebody)));
+    verbs.put("enqueue after", q -> q.jobs().enqueue(job().dependsOn(somebody)));
     verbs.put("claim", q -> q.jobs().claim(QUEUE, 10, WORKER, LEASE));
     verbs.put("claim nothing", q -> q.jobs().claim("empty", 10, WORKER, LEASE));
     verbs.put("held", q -> q.jobs().heldBy(WORKER));
@@ -272,7 +272,7 @@ class PlanTest extends QueueFixture {
     try (Connection connection = single.getConnection()) {
       connection.setAutoCommit(false);
       Heartbeat.of(connection, leases, LEASE);
-      Heartbeat.signalled(connection, WORKER);
+      Heartbeat.commands(connection, WORKER);
       assertThat(
               Sql.of(
                       "SELECT seq_scan FROM pg_stat_xact_user_tables"

@@ -307,7 +307,7 @@ class SqlErrorsTest extends QueueFixture {
     assertThat(
             db.count(
                 "SELECT count(*) FROM (SELECT FROM holdfast.event"
-                    + " GROUP BY job_id HAVING max(number) > (SELECT events FROM holdfast.job"
+                    + " GROUP BY job_id HAVING max(number) > (SELECT event_count FROM holdfast.job"
                     + " WHERE id = job_id)) AS beyond"))
         .isZero();
   }

@@ -189,13 +189,13 @@ class HeartbeatTest extends QueueFixture {
   void a_worker_can_ask_which_of_its_jobs_are_being_cancelled() {
     Lease lease = running();
     running();
-    assertThat(queue.signals(WORKER)).isEmpty();
+    assertThat(queue.commands(WORKER)).isEmpty();
     queue.cancel(lease.job(), false, "stop", GRACE);
-    assertThat(queue.signals(WORKER))
+    assertThat(queue.commands(WORKER))
         .containsExactly(new HeartbeatResult(lease, Ack.ACCEPTED, "stop"));
-    assertThat(queue.signals("another")).isEmpty();
+    assertThat(queue.commands("another")).isEmpty();
     queue.settle(new Settlement.Cancel(lease, null));
-    assertThat(queue.signals(WORKER)).isEmpty();
+    assertThat(queue.commands(WORKER)).isEmpty();
   }
 
   @Test

@@ -66,7 +66,7 @@ class ChangedJobsTest extends QueueFixture {
     assertThat(job.state()).isEqualTo(JobState.RUNNING);
     assertThat(job.progress()).isEqualTo(40);
     assertThat(job.progressMessage()).isEqualTo("halfway, nearly");
-    assertThat(job.worker()).isEqualTo(WORKER);
+    assertThat(job.workerId()).isEqualTo(WORKER);
     queue.settle(fail(lease, HOPELESS));
     assertThat(seen(Duration.ofHours(1), null, 100).getFirst().failureCode()).isEqualTo("BAD_ROW");
   }
@@ -107,7 +107,7 @@ class ChangedJobsTest extends QueueFixture {
     queue.settle(new Settlement.Fail(retrying, FLAKY, Duration.ofHours(1)));
     JobId first = add(job());
     add(job().concurrencyKey("k", 1));
-    add(job().after(first));
+    add(job().dependsOn(first));
     QueueStatus status = admin.queues("default").getFirst();
     assertThat(status.due()).isEqualTo(2);
     assertThat(status.retrying()).isEqualTo(1);

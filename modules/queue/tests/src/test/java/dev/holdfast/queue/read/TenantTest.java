@@ -124,7 +124,7 @@ class TenantTest extends QueueFixture {
     try (Connection connection = db.connection()) {
       JobPage first = Search.page(connection, needles, 10);
       assertThat(first.jobs()).extracting(JobStatus::id).containsExactly(old);
-      assertThat(first.allSearched()).isFalse();
+      assertThat(first.searchComplete()).isFalse();
       JobPage second = Search.page(connection, needles.before(first.next()), 10);
       assertThat(second.jobs()).isEmpty();
       JobPage third = Search.page(connection, needles.before(second.next()), 10);
@@ -132,7 +132,7 @@ class TenantTest extends QueueFixture {
       JobPage last = Search.page(connection, needles.before(third.next()), 10);
       assertThat(last.jobs()).extracting(JobStatus::id).containsExactly(oldest);
       assertThat(last.next()).isNull();
-      assertThat(last.allSearched()).isTrue();
+      assertThat(last.searchComplete()).isTrue();
       // Where an index leads to them, or any will do, there is nothing to walk over.
       JobFilter pending = needles.states(Set.of(JobState.PENDING));
       assertThat(Search.page(connection, pending, 10).jobs()).hasSize(2);
@@ -150,10 +150,10 @@ class TenantTest extends QueueFixture {
     JobFilter filter = JobFilter.ALL.text("needle");
     JobPage first = queries.page(filter);
     assertThat(first.jobs()).isEmpty();
-    assertThat(first.allSearched()).isFalse();
+    assertThat(first.searchComplete()).isFalse();
     JobPage second = queries.page(filter.before(first.next()));
     assertThat(second.jobs()).extracting(JobStatus::id).containsExactly(needle);
-    assertThat(second.allSearched()).isTrue();
+    assertThat(second.searchComplete()).isTrue();
     assertThat(second.next()).isNull();
   }
 
@@ -183,7 +183,7 @@ class TenantTest extends QueueFixture {
     add(Job.of("large", new Json("{\"needle\": \"" + noise + "\"}")));
     JobPage page = queries.page(JobFilter.ALL.text("needle"));
     assertThat(page.jobs()).isEmpty();
-    assertThat(page.allSearched()).isFalse();
+    assertThat(page.searchComplete()).isFalse();
     assertThat(queries.page(JobFilter.ALL.text("large")).jobs()).hasSize(1);
   }
 
@@ -214,10 +214,10 @@ class TenantTest extends QueueFixture {
     queue.claim("b", 1, "w1", LEASE);
     assertThat(opened.workers().readings().fleet(null).all()).hasSize(1);
     WorkerView worker = opened.workers().readings().fleet("acme").all().getFirst();
-    assertThat(worker.worker()).isEqualTo("w1");
-    assertThat(worker.jobs()).isEqualTo(2);
+    assertThat(worker.workerId()).isEqualTo("w1");
+    assertThat(worker.runningJobs()).isEqualTo(2);
     assertThat(worker.queues()).containsExactly("a", "b");
-    assertThat(worker.lastHeartbeat()).isAfterOrEqualTo(worker.oldestStart());
+    assertThat(worker.lastHeartbeat()).isAfterOrEqualTo(worker.oldestJobStartedAt());
     assertThat(opened.workers().readings().fleet("third").all()).isEmpty();
   }
 

@@ -247,13 +247,13 @@ class ReapTest extends QueueFixture {
               == 1;
       assertThat(extended).as("one of the two, and not both").isNotEqualTo(reaped);
       assertThat(state(lease.job())).isEqualTo(reaped ? JobState.PENDING : JobState.RUNNING);
-      HeartbeatResult pulse =
+      HeartbeatResult result =
           ((List<?>) both.get(0))
               .stream().map(HeartbeatResult.class::cast).findFirst().orElseThrow();
       // Unless the reaper took longer than a heartbeat waits for it; then the next one has the
       // truth.
-      pulse = pulse.busy() ? queue.heartbeat(List.of(lease), LEASE).getFirst() : pulse;
-      assertThat(pulse.ack()).isEqualTo(reaped ? Ack.LEASE_LOST : Ack.ACCEPTED);
+      result = result.busy() ? queue.heartbeat(List.of(lease), LEASE).getFirst() : result;
+      assertThat(result.ack()).isEqualTo(reaped ? Ack.LEASE_LOST : Ack.ACCEPTED);
       assertThat(status(lease.job()).crashes()).isEqualTo(reaped ? 1 : 0);
       queue.cancel(lease.job(), false, "next", GRACE);
     }

@@ -52,12 +52,12 @@ class UndeliveredTest extends QueueFixture {
       Thread other =
           Thread.ofVirtual()
               .start(() -> givenBack.set(queue.undelivered(lease, FLAKY, Duration.ofHours(1))));
-      HeartbeatResult pulse = queue.heartbeat(List.of(lease), LEASE).getFirst();
-      while (pulse.busy()) {
+      HeartbeatResult result = queue.heartbeat(List.of(lease), LEASE).getFirst();
+      while (result.busy()) {
         // It was held a moment ago, and is being given back perhaps: that is no answer yet.
-        pulse = queue.heartbeat(List.of(lease), LEASE).getFirst();
+        result = queue.heartbeat(List.of(lease), LEASE).getFirst();
       }
-      boolean heard = pulse.ack() == Ack.ACCEPTED;
+      boolean heard = result.ack() == Ack.ACCEPTED;
       other.join();
       JobState state = queries.find(lease.job()).orElseThrow().state();
       assertThat(state).isEqualTo(givenBack.get() ? JobState.PENDING : JobState.RUNNING);

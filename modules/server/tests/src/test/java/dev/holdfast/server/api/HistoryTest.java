@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Moment;
 import dev.holdfast.server.ServerTest;
@@ -111,8 +110,8 @@ public class HistoryTest extends ServerTest {
     Instant now = holdfast.queries().now();
     ended("SUCCEEDED", now.minusSeconds(20), 100, 20, "acme");
     ended("FAILED", now.minusSeconds(20), 100, 20, "other");
-    JsonNode all = client.get("/v1/history?minutes=60", key(Role.ADMIN, ApiKey.EVERY_TENANT)).ok();
-    assertThat(all.get("stepMs").asInt()).isEqualTo(40_000);
+    JsonNode all = client.get("/v1/history?minutes=60", key(Role.ADMIN, null)).ok();
+    assertThat(all.get("intervalMs").asInt()).isEqualTo(40_000);
     assertThat(all.findValues("failed").stream().mapToInt(JsonNode::asInt).sum()).isEqualTo(1);
     JsonNode own = client.get("/v1/history", key(Role.VIEWER, "acme")).ok();
     assertThat(own.findValues("succeeded").stream().mapToInt(JsonNode::asInt).sum()).isEqualTo(1);

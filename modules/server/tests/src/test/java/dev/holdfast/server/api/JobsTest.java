@@ -102,7 +102,7 @@ public class JobsTest extends ServerTest {
                 {"id": "%s", "kind": "clip", "payload": {"in": "a.mp4", "at": 1.50}, "queue": "media",
                  "priority": 2, "delayMs": 60000, "maxAttempts": 7, "maxCrashes": 1,
                  "timeout_ms": 5000, "deadline": "2999-01-01T00:00:00Z", "tenant": "acme",
-                 "workspace": "w", "run": "%s", "runKey": "cut", "parent": "%s", "after": ["%s"],
+                 "workspace": "w", "runId": "%s", "runKey": "cut", "parentId": "%s", "dependsOn": ["%s"],
                  "whenDependencyFails": "RUN", "uniqueKey": "u", "uniqueStates": ["PENDING", "WAITING"],
                  "uniqueWindowMs": 1000, "concurrencyKey": "c", "concurrencyLimit": 3,
                  "assetId": "orders", "partition_key": "2026-11-17", "resources": {"cpu": 1.50},
@@ -125,9 +125,9 @@ public class JobsTest extends ServerTest {
     assertThat(job.get("deadline").asText()).startsWith("2999-01-01");
     assertThat(job.get("tenant").asText()).isEqualTo("acme");
     assertThat(job.get("workspace").asText()).isEqualTo("w");
-    assertThat(job.get("run").asText()).isEqualTo(run.toString());
+    assertThat(job.get("runId").asText()).isEqualTo(run.toString());
     assertThat(job.get("runKey").asText()).isEqualTo("cut");
-    assertThat(job.get("parent").asText()).isEqualTo(first);
+    assertThat(job.get("parentId").asText()).isEqualTo(first);
     assertThat(job.get("uniqueKey").asText()).isEqualTo("u");
     assertThat(job.get("concurrencyKey").asText()).isEqualTo("c");
     assertThat(job.get("assetId").asText()).isEqualTo("orders");
@@ -222,8 +222,8 @@ public class JobsTest extends ServerTest {
         "{\"kind\": \"a\", \"maxAttempts\": 0} | 422 | bad_budget",
         "{\"kind\": \"a\", \"timeoutMs\": 0} | 422 | bad_timing",
         "{\"kind\": \"a\", \"id\": \"x\"} | 400 | bad_id",
-        "{\"kind\": \"a\", \"after\": [null]} | 422 | invalid_value",
-        "{\"kind\": \"a\", \"after\": [\"018f0000-0000-7000-8000-000000000000\"]} | 422 | bad_dependency",
+        "{\"kind\": \"a\", \"dependsOn\": [null]} | 422 | invalid_value",
+        "{\"kind\": \"a\", \"dependsOn\": [\"018f0000-0000-7000-8000-000000000000\"]} | 422 | bad_dependency",
         "{\"kind\": \"a\", \"whenDependencyFails\": \"RUN\"} | 422 | invalid_value",
         "{\"kind\": \"a\", \"uniqueWindowMs\": 5} | 422 | invalid_value",
         "{\"kind\": \"a\", \"uniqueKey\": \"k\", \"uniqueStates\": [\"RUNNING\"]} | 422 | bad_unique",
@@ -395,9 +395,9 @@ public class JobsTest extends ServerTest {
     assertThat(ids("/api/v1/jobs?state=cancelled")).containsExactly(c);
     assertThat(ids("/v1/jobs?state=PENDING,CANCELLED&queue=q1")).containsExactly(c, a);
     assertThat(ids("/v1/jobs?kind=b")).containsExactly(c, b);
-    assertThat(ids("/v1/jobs?run=" + run)).containsExactly(c, a);
-    assertThat(ids("/v1/jobs?run=" + b)).containsExactly(b);
-    assertThat(ids("/v1/jobs?parent=" + a)).containsExactly(b);
+    assertThat(ids("/v1/jobs?runId=" + run)).containsExactly(c, a);
+    assertThat(ids("/v1/jobs?runId=" + b)).containsExactly(b);
+    assertThat(ids("/v1/jobs?parentId=" + a)).containsExactly(b);
   }
 
   @ParameterizedTest
@@ -447,14 +447,14 @@ public class JobsTest extends ServerTest {
     holdfast.enqueue(IntStream.range(0, 7).mapToObj(i -> Job.of("many")).toList());
     holdfast.enqueue(Job.of("one"));
     JsonNode count = client.get("/v1/jobs/count?kind=many&state=PENDING", null).ok();
-    assertThat(count.get("jobs").asInt()).isEqualTo(7);
+    assertThat(count.get("count").asInt()).isEqualTo(7);
     assertThat(count.get("more").asBoolean()).isFalse();
-    assertThat(client.get("/v1/jobs/count?q=MAN", null).ok().get("jobs").asInt()).isEqualTo(7);
-    assertThat(client.get("/v1/jobs/count?tenant=acme", null).ok().get("jobs").asInt()).isZero();
+    assertThat(client.get("/v1/jobs/count?q=MAN", null).ok().get("count").asInt()).isEqualTo(7);
+    assertThat(client.get("/v1/jobs/count?tenant=acme", null).ok().get("count").asInt()).isZero();
     client.get("/v1/jobs/count?limit=3", null).is(422, "unknown_parameter");
     holdfast.enqueue(IntStream.range(0, 9_994).mapToObj(i -> Job.of("many")).toList());
     JsonNode most = client.get("/v1/jobs/count?kind=many", null).ok();
-    assertThat(most.get("jobs").asInt()).isEqualTo(10_000);
+    assertThat(most.get("count").asInt()).isEqualTo(10_000);
     assertThat(most.get("more").asBoolean()).isTrue();
   }
 
@@ -564,8 +564,8 @@ public class JobsTest extends ServerTest {
     assertThat(ids("/v1/jobs?q=100%25%20of_it")).containsExactly(report);
     assertThat(ids("/v1/jobs?q=ofXit")).isEmpty();
     assertThat(ids("/v1/jobs?q=mail&state=FAILED")).isEmpty();
-    assertThat(client.get("/v1/jobs?q=mail", null).ok().get("allSearched").asBoolean()).isTrue();
-    assertThat(client.get("/v1/jobs", null).ok().has("allSearched")).isFalse();
+    assertThat(client.get("/v1/jobs?q=mail", null).ok().get("searchComplete").asBoolean()).isTrue();
+    assertThat(client.get("/v1/jobs", null).ok().has("searchComplete")).isFalse();
   }
 
   @Test
@@ -618,7 +618,7 @@ public class JobsTest extends ServerTest {
     JobId job = enqueued();
     leased();
     JsonNode all =
-        client.get("/v1/jobs/" + job + "?with=events,attempts,steps,artifacts", null).ok();
+        client.get("/v1/jobs/" + job + "?include=events,attempts,steps,artifacts", null).ok();
     for (String[] part :
         new String[][] {
           {"events", "/timeline"},
@@ -630,10 +630,10 @@ public class JobsTest extends ServerTest {
       assertThat(all.get(part[0])).isEqualTo(alone);
     }
     assertThat(all.get("attempts")).hasSize(1);
-    JsonNode some = client.get("/v1/jobs/" + job + "?with=attempts", null).ok();
+    JsonNode some = client.get("/v1/jobs/" + job + "?include=attempts", null).ok();
     assertThat(some.has("attempts")).isTrue();
     assertThat(some.has("events")).isFalse();
-    client.get("/v1/jobs/" + job + "?with=everything", null).is(422, "invalid_value");
+    client.get("/v1/jobs/" + job + "?include=everything", null).is(422, "invalid_value");
   }
 
   @Test

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.ServerTest;
@@ -31,7 +30,7 @@ public class KeysTest extends ServerTest {
   }
 
   private String admin() {
-    return key(Role.ADMIN, ApiKey.EVERY_TENANT);
+    return key(Role.ADMIN, null);
   }
 
   @Test

@@ -109,7 +109,7 @@ class OperatorsTest extends ServerTest {
 
   @Test
   void a_rotated_key_has_the_rights_and_the_end_of_the_old_one() {
-    String admin = key(Role.ADMIN, ApiKey.EVERY_TENANT);
+    String admin = key(Role.ADMIN, null);
     try (Operator through = new HttpOperator(server.url(), admin)) {
       for (Operator operator : List.of(direct, through)) {
         ApiKey old = key(viewer(Duration.ofHours(5)));
@@ -164,7 +164,7 @@ class OperatorsTest extends ServerTest {
     JobId job = enqueued();
     switch (state) {
       case PENDING -> {}
-      case WAITING -> job = holdfast.enqueue(Job.of("echo").queue(QUEUE).after(job)).id();
+      case WAITING -> job = holdfast.enqueue(Job.of("echo").queue(QUEUE).dependsOn(job)).id();
       case RUNNING -> holdfast.queue().jobs().claim(QUEUE, 1, "w", Duration.ofMinutes(1));
       case RETRYING ->
           db.sql(
@@ -236,7 +236,7 @@ class OperatorsTest extends ServerTest {
     assertThat(both(operator -> operator.cancel(job, false, "why")).value())
         .isEqualTo(
             List.of(
-                new Cancellation(job, JobState.CANCELLED, Cancellation.Answer.ALREADY_TERMINAL)));
+                new Cancellation(job, JobState.CANCELLED, Cancellation.Outcome.ALREADY_TERMINAL)));
   }
 
   @Test

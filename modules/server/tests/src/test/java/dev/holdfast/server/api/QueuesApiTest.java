@@ -45,12 +45,12 @@ public class QueuesApiTest extends ServerTest {
         client
             .put(
                 "/v1/queues/work/limits",
-                Map.of("maxRunning", 3, "rate", Map.of("starts", 10, "perMs", 1_000)),
+                Map.of("maxRunning", 3, "rateLimit", Map.of("starts", 10, "periodMs", 1_000)),
                 null)
             .ok();
     assertThat(both.get("maxRunning").asInt()).isEqualTo(3);
-    assertThat(both.get("rateLimit").asInt()).isEqualTo(10);
-    assertThat(both.get("rateSpanMs").asInt()).isEqualTo(1_000);
+    assertThat(both.get("rateLimit").get("starts").asInt()).isEqualTo(10);
+    assertThat(both.get("rateLimit").get("periodMs").asInt()).isEqualTo(1_000);
     JsonNode one = client.put("/v1/queues/work/limits", Map.of("maxRunning", 5), null).ok();
     assertThat(one.get("maxRunning").asInt()).isEqualTo(5);
     assertThat(one.get("rateLimit").isNull()).isTrue();
@@ -65,8 +65,8 @@ public class QueuesApiTest extends ServerTest {
         java.util.List.<Map<String, Object>>of(
             Map.of("maxRunning", 0),
             Map.of("rate", Map.of("starts", 1)),
-            Map.of("rate", Map.of("starts", 0, "perMs", 1)),
-            Map.of("maxRunning", 9, "rate", Map.of("starts", 1, "perMs", -1)))) {
+            Map.of("rateLimit", Map.of("starts", 0, "periodMs", 1)),
+            Map.of("maxRunning", 9, "rateLimit", Map.of("starts", 1, "periodMs", -1)))) {
       client.put("/v1/queues/work/limits", wrong, null).is(422, "invalid_value");
     }
     assertThat(client.get("/v1/queues/work", null).ok().get("maxRunning").asInt()).isEqualTo(3);
@@ -162,16 +162,16 @@ public class QueuesApiTest extends ServerTest {
                     Map.of("n", 1),
                     "queue",
                     "mail",
-                    "missed",
+                    "missedFires",
                     "SKIP",
-                    "overlap",
+                    "allowOverlap",
                     false),
                 null)
             .ok();
     assertThat(set.get("cron").asText()).isEqualTo("0 3 * * *");
     assertThat(set.get("zone").asText()).isEqualTo("Europe/Berlin");
-    assertThat(set.get("missed").asText()).isEqualTo("SKIP");
-    assertThat(set.get("overlap").asBoolean()).isFalse();
+    assertThat(set.get("missedFires").asText()).isEqualTo("SKIP");
+    assertThat(set.get("allowOverlap").asBoolean()).isFalse();
     assertThat(set.get("payload").get("n").asInt()).isEqualTo(1);
     client.put("/v1/schedules/nightly", Map.of("cron", "@hourly", "kind", "report"), null).ok();
     JsonNode all = client.get("/v1/schedules", null).ok().get("schedules");
@@ -196,7 +196,7 @@ public class QueuesApiTest extends ServerTest {
         .put(path, Map.of("cron", "@daily", "kind", "a", "zone", "Atlantis"), null)
         .is(422, "bad_schedule");
     client
-        .put(path, Map.of("cron", "@daily", "kind", "a", "missed", "NEVER"), null)
+        .put(path, Map.of("cron", "@daily", "kind", "a", "missedFires", "NEVER"), null)
         .is(422, "invalid_value");
     client
         .put("/v1/schedules/a%20b", Map.of("cron", "@daily", "kind", "a"), null)

@@ -8,7 +8,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.HoldfastServer;
@@ -45,9 +44,9 @@ public class StatusTest extends ServerTest {
   private List<String> problems(String what) {
     List<String> found = new ArrayList<>();
     for (JsonNode problem : client.get("/v1/info", null).ok().get("problems")) {
-      assertThat(problem.get("doNext").asText()).isNotBlank();
-      if (problem.get("what").asText().contains(what)) {
-        found.add(problem.get("what").asText());
+      assertThat(problem.get("httpHint").asText()).isNotBlank();
+      if (problem.get("message").asText().contains(what)) {
+        found.add(problem.get("message").asText());
       }
     }
     return found;
@@ -113,7 +112,7 @@ public class StatusTest extends ServerTest {
     db.sql("UPDATE holdfast.job SET finished_at = now()");
     String other = key(Role.VIEWER, "other");
     assertThat(client.get("/v1/info", other).ok().get("problems")).isEmpty();
-    String all = key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    String all = key(Role.VIEWER, null);
     assertThat(client.get("/v1/info", all).ok().get("problems")).hasSize(1);
   }
 
@@ -128,7 +127,7 @@ public class StatusTest extends ServerTest {
       proxy.cut();
       await().atMost(SOON).untilAsserted(() -> there.get("/ready", null).is(503, "not_ready"));
       assertThat(there.get("/health", null).ok().get("status").asText()).isEqualTo("up");
-      there.get("/v1/jobs", null).is(503, "database_away");
+      there.get("/v1/jobs", null).is(503, "database_unavailable");
       proxy.mend();
       await()
           .atMost(SOON)

@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.ops.WorkerHealth;
@@ -73,11 +72,11 @@ public class WorkersApiTest extends ServerTest {
     JsonNode worker = workers().getFirst();
     assertThat(worker.get("component").asText()).isEqualTo(TAG);
     assertThat(worker.get("supervisor").asText()).isEqualTo("here");
-    assertThat(worker.get("worker").asText()).isEqualTo(name);
+    assertThat(worker.get("workerId").asText()).isEqualTo(name);
     assertThat(worker.get("status").asText()).isEqualTo("healthy");
     assertThat(worker.get("pid").asLong()).isEqualTo(4_711);
     assertThat(worker.get("currentJob").asText()).isEqualTo(job.toString());
-    assertThat(worker.get("jobs").asInt()).isEqualTo(1);
+    assertThat(worker.get("runningJobs").asInt()).isEqualTo(1);
     assertThat(worker.get("queues").toString()).isEqualTo("[\"tag\"]");
     assertThat(worker.get("details").get("places").asInt()).isEqualTo(4);
     assertThat(worker.get("exit").isNull()).isTrue();
@@ -88,7 +87,7 @@ public class WorkersApiTest extends ServerTest {
     assertThat(crashed.get("status").asText()).isEqualTo("crashed");
     assertThat(crashed.get("pid").isNull()).isTrue();
     assertThat(crashed.get("exit").get("name").asText()).isEqualTo("SIGKILL");
-    assertThat(crashed.get("exit").get("doNext").asText()).contains("dmesg");
+    assertThat(crashed.get("exit").get("hint").asText()).contains("dmesg");
     assertThat(crashed.get("nextRestart").asText()).endsWith("Z");
     assertThat(crashed.get("reason").asText()).contains("SIGKILL");
   }
@@ -111,7 +110,7 @@ public class WorkersApiTest extends ServerTest {
     holdfast.jobs().claim("tag", 1, "worker:tag:1@host.4711.x", LEASE);
     holdfast.jobs().claim("tag", 1, "w1", LEASE);
     assertThat(workers())
-        .extracting(worker -> worker.get("component").asText() + worker.get("jobs").asInt())
+        .extracting(worker -> worker.get("component").asText() + worker.get("runningJobs").asInt())
         .containsExactlyInAnyOrder(TAG + "0", TAG + "1", "worker:tag:11", "worker:w11");
     assertThat(workers())
         .filteredOn(worker -> worker.get("supervisor").isNull())
@@ -127,7 +126,7 @@ public class WorkersApiTest extends ServerTest {
     String name = WorkerHealth.namePrefix(TAG, "there.example", 4_711) + "x";
     holdfast.jobs().claim("tag", 1, name, LEASE);
     assertThat(workers())
-        .extracting(worker -> worker.get("supervisor").asText() + worker.get("jobs").asInt())
+        .extracting(worker -> worker.get("supervisor").asText() + worker.get("runningJobs").asInt())
         .containsExactlyInAnyOrder("here0", "there1");
   }
 
@@ -139,29 +138,29 @@ public class WorkersApiTest extends ServerTest {
     String acme = key(Role.OPERATOR, "acme");
     JsonNode seen = client.get("/v1/workers", acme).ok().get("workers");
     assertThat(seen).hasSize(1);
-    assertThat(seen.get(0).get("worker").asText()).isEqualTo(name);
+    assertThat(seen.get(0).get("workerId").asText()).isEqualTo(name);
     assertThat(seen.get(0).get("supervisor").isNull()).isTrue();
     assertThat(seen.get(0).get("details").isNull()).isTrue();
     assertThat(client.get("/v1/workers", key(Role.VIEWER, "other")).ok().get("workers")).isEmpty();
     client.post("/v1/workers/" + TAG + "/stop", acme).is(403, "forbidden");
     client.post("/v1/workers/pause", acme).is(403, "forbidden");
-    String all = key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    String all = key(Role.VIEWER, null);
     assertThat(client.get("/v1/workers", all).ok().get("workers").get(0).get("pid").asLong())
         .isEqualTo(4_711);
   }
 
   @Test
   void an_order_is_kept_with_who_asked_and_why() {
-    String key = key(Role.OPERATOR, ApiKey.EVERY_TENANT);
+    String key = key(Role.OPERATOR, null);
     for (WorkerCommand.Action action : WorkerCommand.Action.values()) {
-      JsonNode orders =
+      JsonNode commands =
           client
               .post("/v1/workers/" + TAG + "/" + action.text(), Map.of("reason", "a test"), key)
               .ok()
-              .get("orders");
-      assertThat(orders).hasSize(1);
-      assertThat(orders.get(0).get("action").asText()).isEqualTo(action.text());
-      assertThat(orders.get(0).get("supervisor").asText()).isEqualTo("here");
+              .get("commands");
+      assertThat(commands).hasSize(1);
+      assertThat(commands.get(0).get("action").asText()).isEqualTo(action.text());
+      assertThat(commands.get(0).get("supervisor").asText()).isEqualTo("here");
     }
     assertThat(health.commands().open("here"))
         .extracting(WorkerCommand::action)
@@ -178,11 +177,11 @@ public class WorkersApiTest extends ServerTest {
   void an_order_is_for_all_that_have_such_a_component_or_for_the_one_that_is_named() {
     supervise("there");
     start(new WorkerProcesses.Place("there", TAG, 1), 1);
-    assertThat(client.post("/v1/workers/" + TAG + "/pause", null).ok().get("orders")).hasSize(2);
+    assertThat(client.post("/v1/workers/" + TAG + "/pause", null).ok().get("commands")).hasSize(2);
     JsonNode one =
         client.post("/v1/workers/" + TAG + "/pause", Map.of("supervisor", "there"), null).ok();
-    assertThat(one.get("orders")).hasSize(1);
-    assertThat(one.get("orders").get(0).get("supervisor").asText()).isEqualTo("there");
+    assertThat(one.get("commands")).hasSize(1);
+    assertThat(one.get("commands").get(0).get("supervisor").asText()).isEqualTo("there");
     Client.Reply unknown =
         client.post("/v1/workers/" + TAG + "/pause", Map.of("supervisor", "nowhere"), null);
     assertThat(unknown.is(404, "not_found").body().get("message").asText()).contains("here, there");
@@ -213,9 +212,9 @@ public class WorkersApiTest extends ServerTest {
     // Of two, one is there to do it.
     supervise("there");
     start(new WorkerProcesses.Place("there", TAG, 1), 1);
-    JsonNode orders = client.post("/v1/workers/" + TAG + "/restart", null).ok().get("orders");
-    assertThat(orders).hasSize(1);
-    assertThat(orders.get(0).get("supervisor").asText()).isEqualTo("there");
+    JsonNode commands = client.post("/v1/workers/" + TAG + "/restart", null).ok().get("commands");
+    assertThat(commands).hasSize(1);
+    assertThat(commands.get(0).get("supervisor").asText()).isEqualTo("there");
   }
 
   @Test
@@ -242,22 +241,23 @@ public class WorkersApiTest extends ServerTest {
             "too many",
             null);
     JsonNode paused = client.post("/v1/workers/pause", Map.of("reason", "backup"), null).ok();
-    assertThat(paused.get("pausedSince").asText()).endsWith("Z");
-    assertThat(paused.get("orders")).isEmpty();
-    assertThat(client.get("/v1/info", null).ok().get("workersPaused"))
-        .isEqualTo(paused.get("pausedSince"));
-    assertThat(client.get("/v1/workers", null).ok().get("pausedSince"))
-        .isEqualTo(paused.get("pausedSince"));
+    assertThat(paused.get("workersPausedAt").asText()).endsWith("Z");
+    assertThat(paused.get("commands")).isEmpty();
+    assertThat(client.get("/v1/info", null).ok().get("workersPausedAt"))
+        .isEqualTo(paused.get("workersPausedAt"));
+    assertThat(client.get("/v1/workers", null).ok().get("workersPausedAt"))
+        .isEqualTo(paused.get("workersPausedAt"));
     enqueued();
     assertThat(
             client.post("/v1/queues/work/lease", Map.of("workerId", "w1"), null).ok().get("tasks"))
         .isEmpty();
     JsonNode resumed = client.post("/v1/workers/resume", null).ok();
-    assertThat(resumed.get("wasPaused").asBoolean()).isTrue();
-    assertThat(resumed.get("pausedSince").isNull()).isTrue();
-    assertThat(resumed.get("orders")).hasSize(1);
-    assertThat(resumed.get("orders").get(0).get("component").asText()).isEqualTo("worker:tag:1");
+    assertThat(resumed.get("workersWerePaused").asBoolean()).isTrue();
+    assertThat(resumed.get("workersPausedAt").isNull()).isTrue();
+    assertThat(resumed.get("commands")).hasSize(1);
+    assertThat(resumed.get("commands").get(0).get("component").asText()).isEqualTo("worker:tag:1");
     leased();
-    assertThat(client.post("/v1/workers/resume", null).ok().get("wasPaused").asBoolean()).isFalse();
+    assertThat(client.post("/v1/workers/resume", null).ok().get("workersWerePaused").asBoolean())
+        .isFalse();
   }
 }

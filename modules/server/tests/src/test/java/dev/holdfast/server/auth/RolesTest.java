@@ -3,7 +3,6 @@ package dev.holdfast.server.auth;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.ServerTest;
@@ -31,7 +30,7 @@ public class RolesTest extends ServerTest {
     super(db);
   }
 
-  private static final String LEASE = "task=" + JobId.next() + "&attempt=1&worker=w1";
+  private static final String LEASE = "taskId=" + JobId.next() + "&attempt=1&workerId=w1";
 
   private static List<Rule> rules() {
     String job = "/v1/jobs/" + JobId.next();
@@ -61,7 +60,7 @@ public class RolesTest extends ServerTest {
         new Rule("POST", "/v1/queues/work/lease", WORKERS),
         new Rule("POST", "/v1/leases/step", WORKERS),
         new Rule("GET", "/v1/leases/steps?" + LEASE, WORKERS),
-        new Rule("GET", "/v1/leases/patch?" + LEASE + "&step=build", WORKERS),
+        new Rule("GET", "/v1/leases/patch?" + LEASE + "&stepId=build", WORKERS),
         new Rule("POST", job + "/control", OPERATORS),
         new Rule("POST", job + "/cancel", OPERATORS),
         new Rule("POST", job + "/retry", OPERATORS),
@@ -104,7 +103,7 @@ public class RolesTest extends ServerTest {
   @ParameterizedTest
   @EnumSource
   void a_role_may_do_what_it_is_for_and_nothing_else(Role role) {
-    String key = key(role, ApiKey.EVERY_TENANT);
+    String key = key(role, null);
     for (Rule rule : rules()) {
       Client.Reply reply = send(rule, key);
       if (rule.may().contains(role)) {

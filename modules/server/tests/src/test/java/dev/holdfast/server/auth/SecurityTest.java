@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
 import dev.holdfast.contract.token.Secrets;
-import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.HoldfastServer;
@@ -81,7 +80,7 @@ public class SecurityTest extends ServerTest {
 
   @Test
   void beyond_loopback_with_a_key_it_starts_and_asks_for_one() {
-    String admin = key(Role.ADMIN, ApiKey.EVERY_TENANT);
+    String admin = key(Role.ADMIN, null);
     try (HoldfastServer open = another(options -> options.host("0.0.0.0"))) {
       Client there = new Client(URI.create("http://127.0.0.1:" + open.url().getPort()));
       there.get("/v1/jobs", null).is(401, "key_missing");
@@ -99,8 +98,8 @@ public class SecurityTest extends ServerTest {
 
   @Test
   void a_key_that_asks_too_often_is_told_to_wait() {
-    String admin = key(Role.ADMIN, ApiKey.EVERY_TENANT);
-    String other = key(Role.ADMIN, ApiKey.EVERY_TENANT);
+    String admin = key(Role.ADMIN, null);
+    String other = key(Role.ADMIN, null);
     try (HoldfastServer slow = another(options -> options.requestsPerSecond(2))) {
       Client there = new Client(slow.url());
       Client.Reply limited =
@@ -117,7 +116,7 @@ public class SecurityTest extends ServerTest {
 
   @Test
   void whoever_guesses_keys_is_slowed_down() {
-    key(Role.ADMIN, ApiKey.EVERY_TENANT);
+    key(Role.ADMIN, null);
     Client.Reply limited =
         IntStream.range(0, 10_000)
             .mapToObj(i -> client.get("/v1/jobs", Secrets.next().text()))
@@ -137,9 +136,9 @@ public class SecurityTest extends ServerTest {
       there.get("/v1/jobs", null).ok();
       proxy.cut();
       long start = System.nanoTime();
-      Client.Reply away = there.get("/v1/jobs", null).is(503, "database_away");
+      Client.Reply away = there.get("/v1/jobs", null).is(503, "database_unavailable");
       assertThat(away.response().headers().firstValue("Retry-After")).contains("1");
-      there.post("/v1/jobs", Map.of("kind", "k"), null).is(503, "database_away");
+      there.post("/v1/jobs", Map.of("kind", "k"), null).is(503, "database_unavailable");
       there.get("/ready", null).is(503, "not_ready");
       there.get("/health", null).ok();
       assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMinutes(1));
@@ -243,7 +242,7 @@ public class SecurityTest extends ServerTest {
     String log =
         logged(
             () -> {
-              String admin = key(Role.ADMIN, ApiKey.EVERY_TENANT);
+              String admin = key(Role.ADMIN, null);
               secrets.add(admin);
               client.get("/v1/jobs?q=x", admin).ok();
               JsonNode made =

@@ -7,7 +7,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.token.SignedTokens;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.HoldfastServer;
@@ -68,29 +67,29 @@ public class SessionTest extends ServerTest {
     JsonNode me = client.get("/v1/session", null).ok();
     assertThat(me.get("signedIn").asBoolean()).isTrue();
     assertThat(me.get("name").asText()).isEqualTo("local");
-    assertThat(me.get("until").isNull()).isTrue();
-    assertThat(me.get("may").toString()).contains("operate", "administer");
+    assertThat(me.get("expiresAt").isNull()).isTrue();
+    assertThat(me.get("permissions").toString()).contains("operate", "administer");
   }
 
   @Test
   void a_key_opens_a_session_that_does_what_its_role_may() {
-    String viewer = key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    String viewer = key(Role.VIEWER, null);
     assertThat(client.get("/v1/session", null).ok().toString()).isEqualTo("{\"signedIn\":false}");
     Client.Reply in = signIn(" " + viewer + "\n");
     assertThat(in.ok().get("role").asText()).isEqualTo("viewer");
-    assertThat(in.body().get("may").toString()).isEqualTo("[\"read\"]");
-    Instant until = Instant.parse(in.body().get("until").asText());
+    assertThat(in.body().get("permissions").toString()).isEqualTo("[\"read\"]");
+    Instant until = Instant.parse(in.body().get("expiresAt").asText());
     assertThat(Duration.between(holdfast.queries().now(), until))
         .isBetween(Sessions.LASTS.minusMinutes(1), Sessions.LASTS);
     assertThat(in.response().headers().firstValue("Set-Cookie").orElseThrow())
         .contains("; Path=/; Max-Age=43200; HttpOnly; SameSite=Strict")
         .doesNotContain("Secure", viewer, viewer.split("_", 3)[2]);
-    assertThat(get("/v1/session", cookie(in)).ok().get("until").asText())
+    assertThat(get("/v1/session", cookie(in)).ok().get("expiresAt").asText())
         .isEqualTo(until.toString());
     get("/v1/jobs", cookie(in)).ok();
     pause(cookie(in), page()).is(403, "forbidden");
 
-    String operator = cookie(signIn(key(Role.OPERATOR, ApiKey.EVERY_TENANT)));
+    String operator = cookie(signIn(key(Role.OPERATOR, null)));
     pause(operator, page()).ok();
     get("/v1/keys", operator).is(403, "forbidden");
   }
@@ -108,7 +107,7 @@ public class SessionTest extends ServerTest {
   @ParameterizedTest
   @ValueSource(strings = {"http://127.0.0.1:1", "http://127.0.0.1", "null", "https://evil.example"})
   void with_a_cookie_only_our_own_page_changes_anything(String origin) {
-    String cookie = cookie(signIn(key(Role.OPERATOR, ApiKey.EVERY_TENANT)));
+    String cookie = cookie(signIn(key(Role.OPERATOR, null)));
     pause(cookie, origin).is(403, "origin_not_allowed");
     pause(cookie, null).is(403, "origin_not_allowed");
     assertThat(db.count("SELECT count(*) FROM holdfast.queue WHERE paused_at IS NOT NULL"))
@@ -118,11 +117,11 @@ public class SessionTest extends ServerTest {
 
   @Test
   void who_shows_a_key_needs_no_origin_and_the_key_counts() {
-    String cookie = cookie(signIn(key(Role.OPERATOR, ApiKey.EVERY_TENANT)));
+    String cookie = cookie(signIn(key(Role.OPERATOR, null)));
     client
         .send(
             client
-                .request("/v1/queues/work/pause", key(Role.VIEWER, ApiKey.EVERY_TENANT))
+                .request("/v1/queues/work/pause", key(Role.VIEWER, null))
                 .header("Cookie", cookie)
                 .POST(BodyPublishers.noBody()))
         .is(403, "forbidden");
@@ -131,13 +130,13 @@ public class SessionTest extends ServerTest {
   @ParameterizedTest
   @EnumSource(names = "WORKER")
   void a_worker_has_nothing_to_see(Role role) {
-    Client.Reply refused = signIn(key(role, ApiKey.EVERY_TENANT)).is(403, "forbidden");
+    Client.Reply refused = signIn(key(role, null)).is(403, "forbidden");
     assertThat(refused.response().headers().firstValue("Set-Cookie")).isEmpty();
   }
 
   @Test
   void wrong_keys_get_no_session_and_guessing_is_slow() {
-    key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    key(Role.VIEWER, null);
     signIn("hf_000000000000_nothing").is(401, "key_invalid");
     signIn("nonsense").is(401, "key_invalid");
     client.post("/v1/session", Map.of("password", "x"), null).is(422, "missing_field");
@@ -149,8 +148,8 @@ public class SessionTest extends ServerTest {
 
   @Test
   void a_cookie_that_was_tampered_with_is_none() {
-    String viewer = key(Role.VIEWER, ApiKey.EVERY_TENANT);
-    String admin = key(Role.ADMIN, ApiKey.EVERY_TENANT);
+    String viewer = key(Role.VIEWER, null);
+    String admin = key(Role.ADMIN, null);
     String cookie = cookie(signIn(viewer));
     String[] parts = cookie.substring(cookie.indexOf('=') + 1).split("\\.", -1);
     String name = cookie.substring(0, cookie.indexOf('=') + 1);
@@ -202,7 +201,7 @@ public class SessionTest extends ServerTest {
 
   @Test
   void a_session_is_no_task_token() {
-    String viewer = key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    String viewer = key(Role.VIEWER, null);
     String cookie = cookie(signIn(viewer));
     JobId job = enqueued();
     client
@@ -236,8 +235,8 @@ public class SessionTest extends ServerTest {
     now[0] = now[0].plus(Sessions.LASTS);
     assertThat(sessions.read(cookie)).isEmpty();
 
-    String key = key(Role.VIEWER, ApiKey.EVERY_TENANT);
-    key(Role.ADMIN, ApiKey.EVERY_TENANT);
+    String key = key(Role.VIEWER, null);
+    key(Role.ADMIN, null);
     Client.Reply in = signIn(key);
     Client.Reply out =
         client.send(
@@ -256,7 +255,7 @@ public class SessionTest extends ServerTest {
 
   @Test
   void any_server_of_the_database_knows_a_session() {
-    Client.Reply in = signIn(key(Role.VIEWER, ApiKey.EVERY_TENANT));
+    Client.Reply in = signIn(key(Role.VIEWER, null));
     try (HoldfastServer other = HoldfastServer.start(holdfast, ServerOptions.DEFAULT.port(0))) {
       String there = Sessions.cookieName(Optional.of("127.0.0.1:" + other.url().getPort()));
       String value = cookie(in).substring(cookie(in).indexOf('='));
@@ -269,7 +268,7 @@ public class SessionTest extends ServerTest {
   void the_cookie_is_for_tls_alone_where_the_page_is_reached_by_it() throws Exception {
     ServerOptions options =
         ServerOptions.DEFAULT.port(0).publicUrl(URI.create("https://jobs.example.org"));
-    String key = key(Role.OPERATOR, ApiKey.EVERY_TENANT);
+    String key = key(Role.OPERATOR, null);
     try (HoldfastServer behindProxy = HoldfastServer.start(holdfast, options)) {
       Client client = new Client(behindProxy.url());
       Client.Reply in = client.post("/v1/session", Map.of("key", key), null);

@@ -7,7 +7,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.ServerTest;
@@ -84,7 +83,7 @@ public class TenantsTest extends ServerTest {
     }
     assertThat(client.get("/v1/jobs?tenant=acme", key).ok().get("jobs")).hasSize(1);
     assertThat(client.get("/v1/jobs?tenant=other", key).ok().get("jobs")).isEmpty();
-    assertThat(client.get("/v1/jobs?run=" + foreign, key).ok().get("jobs")).isEmpty();
+    assertThat(client.get("/v1/jobs?runId=" + foreign, key).ok().get("jobs")).isEmpty();
     assertThat(client.get("/v1/jobs?q=" + foreign, key).ok().get("jobs")).isEmpty();
 
     JsonNode queues = client.get("/v1/queues", key).ok().get("queues");
@@ -99,7 +98,7 @@ public class TenantsTest extends ServerTest {
     assertThat(statistics.get("rows")).hasSize(1);
     assertThat(client.get("/v1/info", key).ok().get("counts").get("due").asInt()).isEqualTo(1);
 
-    String all = key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    String all = key(Role.VIEWER, null);
     assertThat(client.get("/v1/jobs", all).ok().get("jobs")).hasSize(2);
     assertThat(client.get("/v1/jobs?tenant=other", all).ok().get("jobs")).hasSize(1);
     assertThat(client.get("/v1/queues", all).ok().get("queues")).hasSize(2);
@@ -113,13 +112,12 @@ public class TenantsTest extends ServerTest {
     holdfast.jobs().claim("theirs", 1, "w-theirs", java.time.Duration.ofMinutes(1));
     JsonNode workers = client.get("/v1/workers", key).ok().get("workers");
     assertThat(workers).hasSize(1);
-    assertThat(workers.get(0).get("worker").asText()).isEqualTo("w-ours");
-    assertThat(workers.get(0).get("jobs").asInt()).isEqualTo(1);
+    assertThat(workers.get(0).get("workerId").asText()).isEqualTo("w-ours");
+    assertThat(workers.get(0).get("runningJobs").asInt()).isEqualTo(1);
     assertThat(workers.get(0).get("queues").toString()).isEqualTo("[\"ours\"]");
-    assertThat(workers.get(0).get("oldestStart").asText()).isNotBlank();
+    assertThat(workers.get(0).get("oldestJobStartedAt").asText()).isNotBlank();
     assertThat(workers.get(0).get("lastHeartbeat").asText()).isNotBlank();
-    assertThat(client.get("/v1/workers", key(Role.VIEWER, ApiKey.EVERY_TENANT)).ok().get("workers"))
-        .hasSize(2);
+    assertThat(client.get("/v1/workers", key(Role.VIEWER, null)).ok().get("workers")).hasSize(2);
   }
 
   @Test
@@ -139,10 +137,10 @@ public class TenantsTest extends ServerTest {
   @Test
   void a_job_cannot_wait_for_a_foreign_one_nor_take_its_id() {
     Client.Reply foreigner =
-        client.post("/v1/jobs", Map.of("kind", "a", "after", List.of(foreign.toString())), key);
+        client.post("/v1/jobs", Map.of("kind", "a", "dependsOn", List.of(foreign.toString())), key);
     Client.Reply unknown =
         client.post(
-            "/v1/jobs", Map.of("kind", "a", "after", List.of(JobId.next().toString())), key);
+            "/v1/jobs", Map.of("kind", "a", "dependsOn", List.of(JobId.next().toString())), key);
     foreigner.is(422, "bad_dependency");
     assertThat(foreigner.body()).isEqualTo(unknown.body());
     client.post("/v1/jobs", Map.of("kind", "a", "id", foreign.toString()), key).is(409, "id_taken");
@@ -192,7 +190,7 @@ public class TenantsTest extends ServerTest {
       holdfast.jobs().retry(List.of(own));
     }
     for (Map<String, String> filter :
-        List.of(Map.of("queue", "theirs"), Map.of("run", foreign.toString()))) {
+        List.of(Map.of("queue", "theirs"), Map.of("runId", foreign.toString()))) {
       JsonNode none = client.post("/v1/jobs/cancel", Map.of("filter", filter), key).ok();
       assertThat(none.get("cancelled").asInt()).isZero();
       assertThat(none.get("notFound").asInt()).isZero();
@@ -216,14 +214,14 @@ public class TenantsTest extends ServerTest {
       assertThat(counted(query, key)).as(query).isEqualTo(1);
     }
     for (String query :
-        List.of("?tenant=other", "?queue=theirs", "?run=" + foreign, "?q=" + foreign)) {
+        List.of("?tenant=other", "?queue=theirs", "?runId=" + foreign, "?q=" + foreign)) {
       assertThat(counted(query, key)).as(query).isZero();
     }
-    assertThat(counted("", key(Role.VIEWER, ApiKey.EVERY_TENANT))).isEqualTo(2);
+    assertThat(counted("", key(Role.VIEWER, null))).isEqualTo(2);
   }
 
   private int counted(String query, String bearer) {
-    return client.get("/v1/jobs/count" + query, bearer).ok().get("jobs").asInt();
+    return client.get("/v1/jobs/count" + query, bearer).ok().get("count").asInt();
   }
 
   @Test

@@ -384,8 +384,12 @@ public final class BadBodies {
         "a wait for a job there is not",
         422,
         "bad_dependency",
-        "\"kind\":\"k\",\"after\":[\"01890000-0000-7000-8000-000000000000\"]");
-    job("null among those to wait for", 422, "invalid_value", "\"kind\":\"k\",\"after\":[null]");
+        "\"kind\":\"k\",\"dependsOn\":[\"01890000-0000-7000-8000-000000000000\"]");
+    job(
+        "null among those to wait for",
+        422,
+        "invalid_value",
+        "\"kind\":\"k\",\"dependsOn\":[null]");
     job("null among the jobs", 422, "invalid_value", "\"jobs\":[null]");
     job(
         "a concurrency limit of 0",

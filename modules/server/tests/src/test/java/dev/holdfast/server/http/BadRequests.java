@@ -81,7 +81,7 @@ public final class BadRequests {
     get("/v1/jobs?limit=1&limit=2", 422, "invalid_value");
     get("/v1/jobs?state=DEAD", 422, "invalid_value");
     get("/v1/jobs?cursor=nonsense", 422, "invalid_value");
-    get("/v1/jobs?run=nonsense", 400, "bad_id");
+    get("/v1/jobs?runId=nonsense", 400, "bad_id");
     get("/v1/jobs?q=%00", 422, "invalid_value");
     get("/v1/jobs?q=" + "x".repeat(201), 422, "invalid_value");
     get("/v1/jobs?stat=FAILED", 422, "unknown_parameter");
@@ -190,11 +190,14 @@ public final class BadRequests {
     get(steps + "x".repeat(101) + "/patch", 422, "bad_name");
     get("/v1/leases/steps", 400, "bad_id");
     get("/v1/leases/steps?job=" + b.pending, 422, "unknown_parameter");
-    get("/v1/leases/steps?task=" + b.pending, 422, "invalid_value");
-    get("/v1/leases/steps?task=" + b.pending + "&attempt=0&worker=w1", 422, "invalid_value");
-    get("/v1/leases/steps?task=" + b.pending + "&attempt=1&worker=", 422, "bad_key");
-    get("/v1/leases/patch?task=" + b.pending, 422, "bad_name");
-    get("/v1/leases/patch?task=" + b.pending + "&attempt=1&worker=w1&step=a", 404, "no_patch");
+    get("/v1/leases/steps?taskId=" + b.pending, 422, "invalid_value");
+    get("/v1/leases/steps?taskId=" + b.pending + "&attempt=0&workerId=w1", 422, "invalid_value");
+    get("/v1/leases/steps?taskId=" + b.pending + "&attempt=1&workerId=", 422, "bad_key");
+    get("/v1/leases/patch?taskId=" + b.pending, 422, "bad_name");
+    get(
+        "/v1/leases/patch?taskId=" + b.pending + "&attempt=1&workerId=w1&stepId=a",
+        404,
+        "no_patch");
     String mine = task(b.running, "steps");
     add(
         "steps with a parameter",
@@ -318,12 +321,12 @@ public final class BadRequests {
         "/v1/queues/pending/limits",
         "no rate",
         "invalid_value",
-        "{\"rate\":{\"starts\":0,\"perMs\":1}}");
+        "{\"rateLimit\":{\"starts\":0,\"periodMs\":1}}");
     put(
         "/v1/queues/pending/limits",
         "a rate over ages",
         "invalid_value",
-        "{\"rate\":{\"starts\":1,\"perMs\":9223372036854775807}}");
+        "{\"rateLimit\":{\"starts\":1,\"periodMs\":9223372036854775807}}");
     put("/v1/schedules/s", "no cron", "missing_field", "{\"kind\":\"k\"}");
     put(
         "/v1/schedules/s",

@@ -6,7 +6,6 @@ import com.auth0.jwt.algorithms.Algorithm;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.queue.admin.TokenKey;
 import dev.holdfast.server.Client;
@@ -47,14 +46,14 @@ public final class Bench {
 
   public Bench(ServerTest test) {
     this.test = test;
-    this.admin = test.key(Role.ADMIN, ApiKey.EVERY_TENANT);
-    this.viewer = test.key(Role.VIEWER, ApiKey.EVERY_TENANT);
-    this.submitter = test.key(Role.SUBMITTER, ApiKey.EVERY_TENANT);
-    this.worker = test.key(Role.WORKER, ApiKey.EVERY_TENANT);
-    this.operator = test.key(Role.OPERATOR, ApiKey.EVERY_TENANT);
+    this.admin = test.key(Role.ADMIN, null);
+    this.viewer = test.key(Role.VIEWER, null);
+    this.submitter = test.key(Role.SUBMITTER, null);
+    this.worker = test.key(Role.WORKER, null);
+    this.operator = test.key(Role.OPERATOR, null);
     this.acme = test.key(Role.OPERATOR, "acme");
-    this.revoked = test.key(Role.ADMIN, ApiKey.EVERY_TENANT);
-    this.expired = test.key(Role.ADMIN, ApiKey.EVERY_TENANT);
+    this.revoked = test.key(Role.ADMIN, null);
+    this.expired = test.key(Role.ADMIN, null);
     test.holdfast.queue().access().revokeKey(id(revoked), Duration.ZERO);
     test.db.sql(
         "UPDATE holdfast.api_key SET expires_at = now() - interval '1 second' WHERE id = ?",
@@ -62,8 +61,7 @@ public final class Bench {
     this.ended = leased("ended", "default");
     post(task(ended, "completed"), DONE, token(ended));
     this.stale = leased("stale", "default");
-    test.db.sql(
-        "UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour' WHERE state = 'RUNNING'");
+    test.db.expireLeases();
     test.holdfast.queue().maintenance().reap(Duration.ZERO);
     lease("stale");
     this.running = leased("running", "default");

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.ops.WorkerHealth;
@@ -77,10 +76,10 @@ public class LiveWorkersTest extends ServerTest {
           .jobs()
           .claim(
               "tag", 1, WorkerHealth.namePrefix(TAG, "host", 4_711) + "x", Duration.ofMinutes(1));
-      JsonNode busy = live.next(TOPIC, data -> data.get("held").asInt() == 1).data();
+      JsonNode busy = live.next(TOPIC, data -> data.get("runningJobs").asInt() == 1).data();
       assertThat(busy.get("jobs").get(0).asText()).isEqualTo(job.toString());
       health.processes().paused("here", TAG, true);
-      live.next(TOPIC, data -> data.get("paused").asBoolean());
+      live.next(TOPIC, data -> data.get("pausedByOperator").asBoolean());
       health
           .processes()
           .ended(PLACE, HealthStatus.CRASHED, 137, "exit 137 (SIGKILL)", Duration.ofHours(1));
@@ -163,7 +162,7 @@ public class LiveWorkersTest extends ServerTest {
     start();
     beat();
     String acme = key(Role.VIEWER, "acme");
-    String all = key(Role.VIEWER, ApiKey.EVERY_TENANT);
+    String all = key(Role.VIEWER, null);
     try (LiveStream own = LiveStream.open(server.url(), "", acme);
         LiveStream everything = LiveStream.open(server.url(), "", all)) {
       status(everything, "healthy");

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class QueueFiguresTest {
   private static QueueStatus queue(String name, long due, long running, @Nullable Instant paused) {
     return new QueueStatus(
-        name, due, 0, 0, 0, running, null, null, null, paused, null, null, false, null);
+        name, due, 0, 0, 0, running, null, null, paused, null, null, false, null);
   }
 
   private static @Nullable Long emptyInMs(Map<String, Double> rates, QueueStatus... queues) {

@@ -111,7 +111,7 @@ class BrowserTest extends InBrowser {
     callback(leased(), "heartbeat", Map.of("attempt", 1, "workerId", "w1", "progressPct", 45)).ok();
     holdfast.enqueue(Job.of("echo").queue("other"));
     open("");
-    browser.awaitText("1 failed job", "45 %", "other", "Ended, jobs a second");
+    browser.awaitText("1 failed job", "45 %", "other", "Ended jobs per second");
     assertThat(browser.script("return document.querySelectorAll('canvas').length")).isEqualTo(3L);
     // That something ended is drawn, and not only an empty plot.
     Awaitility.await()
@@ -165,7 +165,7 @@ class BrowserTest extends InBrowser {
     browser.go("#/jobs?kind=ancient");
     browser.awaitText("…000000aa");
     browser.go("#/jobs?kind=ancient&minutes=10080");
-    browser.awaitText("No job is like that");
+    browser.awaitText("No job matches");
   }
 
   @Test
@@ -203,21 +203,21 @@ class BrowserTest extends InBrowser {
     browser.awaitText("worker:work:0", "healthy", "4711", "here");
     browser.press("Restart worker:work:0");
     browser.answer("a new release", "Restart");
-    browser.awaitText("Asked worker:work:0 to restart");
+    browser.awaitText("Sent restart to worker:work:0");
     assertThat(db.queryOne(String.class, "SELECT reason FROM holdfast.worker_command"))
         .isEqualTo("a new release");
     browser.press("Pause all …");
     browser.answer("", "Pause all");
-    browser.awaitText("All workers are paused since");
+    browser.awaitText("All workers have been paused since");
     browser.press("Resume all …");
     browser.answer("", "Resume all");
-    browser.awaitNoText("All workers are paused since");
+    browser.awaitNoText("All workers have been paused since");
   }
 
   @Test
   void the_info_has_versions_problems_and_what_to_do() {
     open("#/info");
-    browser.awaitText("PostgreSQL", "Schema", "None.", "no key is needed");
+    browser.awaitText("PostgreSQL", "Schema", "None.", "this server has no API keys");
     assertThat(browser.text()).doesNotContain("development");
     holdfast.admin().pauseAll();
     enqueued();
@@ -273,16 +273,16 @@ class BrowserTest extends InBrowser {
     browser.awaitText("Taken over by local: requested over HTTP");
     browser.press("Accept");
     browser.answer("loaded by hand", "Accept");
-    browser.awaitText("accept_step of 'load' is asked for by local: loaded by hand");
+    browser.awaitText("accept_step of 'load' was requested by local: loaded by hand");
     for (String[] each :
         new String[][] {
-          {"Retry", "Retry", "retry_step", "No budget is used."},
+          {"Retry", "Retry", "retry_step", "Uses no retry budget."},
           {"Reset", "Reset", "hard_reset_step", "from the checkpoints before it."},
           {
             "From here",
             "Go back",
             "resume_from_step",
-            "in a new workspace. These are done, and will be done again: fetch."
+            "in a new workspace. These completed steps will run again: fetch."
           }
         }) {
       browser.press(each[0]);
@@ -297,7 +297,7 @@ class BrowserTest extends InBrowser {
     browser.awaitText("BROKEN");
     browser.press("//tr[contains(., 'fetch')]", "From here");
     browser.answer("from the first one", "Go back");
-    browser.awaitText("resume_from_step of 'fetch' is asked for by local: from the first one");
+    browser.awaitText("resume_from_step of 'fetch' was requested by local: from the first one");
     assertThat(state(id)).isEqualTo("PENDING");
   }
 
@@ -344,8 +344,8 @@ class BrowserTest extends InBrowser {
     open(job(task));
     browser.press("From here");
     browser.awaitText(
-        "These are done, and will be done again: fetch.",
-        "its result is gone until there is a new one");
+        "These completed steps will run again: fetch.",
+        "its result is deleted until it has a new one");
   }
 
   @Test
@@ -359,7 +359,7 @@ class BrowserTest extends InBrowser {
     browser.press("Retry …");
     browser.awaitText("All jobs of all queues that are failed.");
     browser.answer("", "Retry 1 job");
-    browser.awaitText("1 put back");
+    browser.awaitText("1 requeued");
     assertThat(state(cancelled)).isEqualTo("CANCELLED");
   }
 
@@ -377,10 +377,10 @@ class BrowserTest extends InBrowser {
     assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE state = 'PENDING'")).isEqualTo(1);
     browser.awaitElement("tbody tr:first-child input[type=checkbox]").click();
     browser.awaitElement("tbody tr:nth-child(2) input[type=checkbox]").click();
-    browser.awaitText("2 chosen");
+    browser.awaitText("2 selected");
     browser.press("Retry …");
     browser.answer("", "Retry 2 jobs");
-    browser.awaitText("2 put back");
+    browser.awaitText("2 requeued");
     assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE state = 'PENDING'")).isEqualTo(3);
   }
 
@@ -623,7 +623,7 @@ class BrowserTest extends InBrowser {
     browser.awaitLive();
     browser.type("body", Keys.TAB);
     assertThat(browser.script("return document.activeElement.textContent"))
-        .isEqualTo("To the content");
+        .isEqualTo("Skip to the content");
     browser.type("a.skip", Keys.ENTER);
     assertThat(browser.focused()).isEqualTo("main");
   }

@@ -145,9 +145,7 @@ public class ChaosTest extends ServerTest {
   }
 
   private void letTimePass() {
-    db.sql(
-        "UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour'"
-            + " WHERE state = 'RUNNING'");
+    db.expireLeases();
     while (holdfast.queue().maintenance().reap(Duration.ZERO).requeued().size() > 0) {
       // until none is left
     }

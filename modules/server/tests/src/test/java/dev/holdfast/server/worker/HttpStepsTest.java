@@ -16,7 +16,6 @@ import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
@@ -135,7 +134,7 @@ public class HttpStepsTest extends ServerTest {
         Objects.requireNonNull(queue.queries().pendingCommand(lease.job()).recovery());
     assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(5)).getFirst().pendingCommand())
         .isEqualTo(new PendingCommand(false, false, asked, null));
-    assertThat(source.signals("w1").getFirst().pendingCommand().recovery()).isEqualTo(asked);
+    assertThat(source.commands("w1").getFirst().pendingCommand().recovery()).isEqualTo(asked);
     Report.Step again =
         new Report.Step(
             lease,
@@ -186,7 +185,7 @@ public class HttpStepsTest extends ServerTest {
 
   @Test
   void an_attempt_that_lost_its_job_leaves_neither_step_nor_patch() {
-    db.sql("UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour'");
+    db.expireLeases();
     queue.maintenance().reap(Duration.ZERO);
     queue.jobs().claim(QUEUE, 1, "w2", Duration.ofMinutes(5));
     assertThat(
@@ -209,7 +208,7 @@ public class HttpStepsTest extends ServerTest {
           .containsExactly(Ack.LEASE_LOST);
     }
     source.close();
-    source = HttpSource.to(server.url(), key(Role.WORKER, ApiKey.EVERY_TENANT));
+    source = HttpSource.to(server.url(), key(Role.WORKER, null));
     assertThat(source.heldBy("w1")).containsExactly(lease);
     assertThat(source.steps(lease)).hasSize(1);
   }

@@ -12,7 +12,6 @@ import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.server.Client;
@@ -79,9 +78,9 @@ public class LeasesTest extends ServerTest {
 
   @Test
   void an_empty_answer_says_when_the_next_task_is_due() {
-    assertThat(leased(QUEUE, null).has("nextDueMs")).isFalse();
+    assertThat(leased(QUEUE, null).has("nextDueInMs")).isFalse();
     holdfast.enqueue(Job.of("echo").queue(QUEUE).delay(java.time.Duration.ofMinutes(2)));
-    assertThat(leased(QUEUE, null).get("nextDueMs").asLong()).isBetween(1_000L, 120_000L);
+    assertThat(leased(QUEUE, null).get("nextDueInMs").asLong()).isBetween(1_000L, 120_000L);
   }
 
   @Test
@@ -161,7 +160,7 @@ public class LeasesTest extends ServerTest {
   }
 
   private static String artifacts(JobId job, String worker) {
-    return "/v1/leases/artifacts?task=" + job + "&attempt=1&worker=" + worker;
+    return "/v1/leases/artifacts?taskId=" + job + "&attempt=1&workerId=" + worker;
   }
 
   private static <T> Map<String, Object> by(String worker, Map<String, T> said) {
@@ -180,16 +179,16 @@ public class LeasesTest extends ServerTest {
       boolean theirs = worker.equals("w1");
       String expected = theirs ? "ACCEPTED" : "LEASE_LOST";
       double before = left(job);
-      JsonNode pulse =
+      JsonNode status =
           client
               .post(
                   "/v1/leases/heartbeat",
                   Map.of("leaseMs", 3_600_000, "leases", List.of(by(worker, held(job, 1)))),
                   null)
               .ok()
-              .get("pulses")
+              .get("leases")
               .get(0);
-      assertThat(pulse.get("ack").asText()).isEqualTo(expected);
+      assertThat(status.get("ack").asText()).isEqualTo(expected);
       assertThat(left(job) > before).isEqualTo(theirs);
       assertThat(
               acks(
@@ -248,14 +247,14 @@ public class LeasesTest extends ServerTest {
     }
     for (String worker : List.of("w2", "w1")) {
       boolean theirs = worker.equals("w1");
-      String query = "?task=" + job + "&attempt=1&worker=" + worker;
+      String query = "?taskId=" + job + "&attempt=1&workerId=" + worker;
       assertThat(client.get("/v1/leases/steps" + query, null).ok().get("steps"))
           .hasSize(theirs ? 1 : 0);
-      assertThat(client.get("/v1/leases/patch" + query + "&step=build", null).status())
+      assertThat(client.get("/v1/leases/patch" + query + "&stepId=build", null).status())
           .isEqualTo(theirs ? 200 : 404);
     }
-    client.get("/v1/leases/steps?task=" + job, null).is(422, "invalid_value");
-    client.get("/v1/leases/steps?task=" + job + "&attempt=1", null).is(422, "bad_key");
+    client.get("/v1/leases/steps?taskId=" + job, null).is(422, "invalid_value");
+    client.get("/v1/leases/steps?taskId=" + job + "&attempt=1", null).is(422, "bad_key");
   }
 
   @Test
@@ -283,14 +282,14 @@ public class LeasesTest extends ServerTest {
   void what_a_worker_holds_and_what_of_it_is_cancelled_can_be_asked_for() {
     JobId job = enqueued();
     leased(QUEUE, null);
-    JsonNode held = client.get("/v1/leases?worker=w1", null).ok().get("leases");
+    JsonNode held = client.get("/v1/leases?workerId=w1", null).ok().get("leases");
     assertThat(held).hasSize(1);
     assertThat(held.get(0).get("taskId").asText()).isEqualTo(job.toString());
-    assertThat(client.get("/v1/leases?worker=w2", null).ok().get("leases")).isEmpty();
-    assertThat(client.get("/v1/leases/signals?worker=w1", null).ok().get("pulses")).isEmpty();
+    assertThat(client.get("/v1/leases?workerId=w2", null).ok().get("leases")).isEmpty();
+    assertThat(client.get("/v1/leases/commands?workerId=w1", null).ok().get("leases")).isEmpty();
     holdfast.jobs().cancel(job, false, "enough", Timings.DEFAULT_CANCEL_GRACE);
-    JsonNode pulses = client.get("/v1/leases/signals?worker=w1", null).ok().get("pulses");
-    assertThat(pulses.get(0).get("cancelReason").asText()).isEqualTo("enough");
+    JsonNode leases = client.get("/v1/leases/commands?workerId=w1", null).ok().get("leases");
+    assertThat(leases.get(0).get("cancelReason").asText()).isEqualTo("enough");
   }
 
   @Test
@@ -332,19 +331,20 @@ public class LeasesTest extends ServerTest {
     for (String key : List.of(theirs, ours)) {
       String expected = key.equals(ours) ? "ACCEPTED" : "LEASE_LOST";
       int seen = key.equals(ours) ? 1 : 0;
-      JsonNode pulse =
+      JsonNode status =
           client
               .post(
                   "/v1/leases/heartbeat",
                   Map.of("leaseMs", 60_000, "leases", List.of(held(job, 1))),
                   key)
               .ok()
-              .get("pulses")
+              .get("leases")
               .get(0);
-      assertThat(pulse.get("ack").asText()).isEqualTo(expected);
-      assertThat(pulse.has("cancelReason")).isEqualTo(key.equals(ours));
-      assertThat(client.get("/v1/leases?worker=w1", key).ok().get("leases")).hasSize(seen);
-      assertThat(client.get("/v1/leases/signals?worker=w1", key).ok().get("pulses")).hasSize(seen);
+      assertThat(status.get("ack").asText()).isEqualTo(expected);
+      assertThat(status.has("cancelReason")).isEqualTo(key.equals(ours));
+      assertThat(client.get("/v1/leases?workerId=w1", key).ok().get("leases")).hasSize(seen);
+      assertThat(client.get("/v1/leases/commands?workerId=w1", key).ok().get("leases"))
+          .hasSize(seen);
       Map<String, Object> said = new java.util.HashMap<>(held(job, 1));
       said.put("progressPct", 5);
       assertThat(acks(client.post("/v1/leases/report", Map.of("reports", List.of(said)), key).ok()))
@@ -401,10 +401,10 @@ public class LeasesTest extends ServerTest {
   @Test
   void only_ones_own_tasks_are_counted() {
     String ours = key(Role.WORKER, "ours");
-    String everybodys = key(Role.WORKER, ApiKey.EVERY_TENANT);
+    String everybodys = key(Role.WORKER, null);
     enqueued();
     holdfast.enqueue(Job.of("echo").queue(QUEUE).owner("ours", "default"));
-    Map<String, Object> question = Map.of("queues", List.of(QUEUE), "most", 10);
+    Map<String, Object> question = Map.of("queues", List.of(QUEUE), "limit", 10);
     assertThat(client.post("/v1/queues/depth", question, ours).ok().get("depth").asInt())
         .isEqualTo(1);
     assertThat(client.post("/v1/queues/depth", question, everybodys).ok().get("depth").asInt())
@@ -413,9 +413,9 @@ public class LeasesTest extends ServerTest {
 
   @Test
   void a_key_for_something_else_opens_nothing_here() {
-    String viewer = key(Role.VIEWER, ApiKey.EVERY_TENANT);
-    client.get("/v1/leases?worker=w1", viewer).is(403, "forbidden");
-    client.get("/v1/leases?worker=w1", null).is(401, "key_missing");
+    String viewer = key(Role.VIEWER, null);
+    client.get("/v1/leases?workerId=w1", viewer).is(403, "forbidden");
+    client.get("/v1/leases?workerId=w1", null).is(401, "key_missing");
   }
 
   @ParameterizedTest(name = "{0} {1}")

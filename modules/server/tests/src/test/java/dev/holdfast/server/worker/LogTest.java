@@ -8,7 +8,6 @@ import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.ServerTest;
@@ -58,15 +57,15 @@ public class LogTest extends ServerTest {
     JsonNode none = client.get(path(task), null).ok();
     assertThat(none.get("parts")).isEmpty();
     report(task, 1, piece(1, "one\n\u001b[31m<b>two</b>\u0000\n"), null).ok();
-    JsonNode first = client.get(path(task) + "?after=" + none.get("next").asText(), null).ok();
+    JsonNode first = client.get(path(task) + "?cursor=" + none.get("next").asText(), null).ok();
     assertThat(first.get("parts").get(0).get("attempt").asInt()).isEqualTo(1);
     assertThat(first.get("parts").get(0).get("text").asText()).isEqualTo("one\n<b>two</b>·\n");
     assertThat(first.get("skipped").asBoolean()).isFalse();
     String next = client.get(path(task), null).ok().get("next").asText();
     assertThat(next).isEqualTo(first.get("next").asText());
-    assertThat(client.get(path(task) + "?after=" + next, null).ok().get("parts")).isEmpty();
+    assertThat(client.get(path(task) + "?cursor=" + next, null).ok().get("parts")).isEmpty();
     report(task, 1, piece(20, "much later\n"), null).ok();
-    JsonNode more = client.get(path(task) + "?after=" + next, null).ok();
+    JsonNode more = client.get(path(task) + "?cursor=" + next, null).ok();
     assertThat(more.get("parts").get(0).get("text").asText()).isEqualTo("much later\n");
   }
 
@@ -88,7 +87,7 @@ public class LogTest extends ServerTest {
     report(task, 1, piece(1, "x".repeat(5_000)), null).is(422, "bad_limit");
     report(task, 1, Map.of("piece", 1), null).is(422, "missing_field");
     for (String cursor : List.of("1", "a.b.c", "1.2.-3", "9999999999.1.1")) {
-      client.get(path(task) + "?after=" + cursor, null).is(422, "bad_limit");
+      client.get(path(task) + "?cursor=" + cursor, null).is(422, "bad_limit");
     }
     client.get(path(task) + "?before=1.1.1", null).is(422, "unknown_parameter");
     client.get("/v1/jobs/" + JobId.next() + "/log", null).is(404, "not_found");
@@ -171,7 +170,7 @@ public class LogTest extends ServerTest {
   void it_is_for_the_tenant_whose_the_job_is() {
     holdfast.enqueue(Job.of("echo").queue(QUEUE).owner("acme", "lab"));
     JsonNode task = leased();
-    String all = key(Role.WORKER, ApiKey.EVERY_TENANT);
+    String all = key(Role.WORKER, null);
     String otherWorker = key(Role.WORKER, "other");
     JsonNode refused = report(task, 1, piece(1, "forged\n"), otherWorker).ok();
     assertThat(refused.get("acks").get(0).asText()).isEqualTo("LEASE_LOST");

@@ -48,7 +48,7 @@ public class RetryDefaultsTest extends ServerTest {
   @Test
   void so_do_the_jobs_of_schedules() {
     client.put("/v1/schedules/tick", Map.of("cron", "@yearly", "kind", "mail"), null).ok();
-    db.sql("UPDATE holdfast.schedule SET next_at = now() - interval '1 s'");
+    db.sql("UPDATE holdfast.schedule SET next_fire_at = now() - interval '1 s'");
     holdfast.queue().maintenance().fire();
     assertThat(holdfast.queries().list(JobFilter.ALL).getFirst().maxAttempts()).isEqualTo(6);
   }

@@ -60,9 +60,7 @@ public class StepsTest extends ServerTest {
 
   /** The same job, in the hands of another worker. */
   private JsonNode takenOver(JsonNode task) {
-    db.sql(
-        "UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour' WHERE id = ?",
-        id(task).value());
+    db.expireLease(id(task).value());
     holdfast.queue().maintenance().reap(Duration.ZERO);
     return leased();
   }

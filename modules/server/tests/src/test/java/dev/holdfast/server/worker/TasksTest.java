@@ -276,7 +276,7 @@ public class TasksTest extends ServerTest {
   void a_zombie_is_told_that_it_is_one() {
     JobId job = enqueued();
     JsonNode task = leased();
-    db.sql("UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour'");
+    db.expireLeases();
     holdfast.queue().maintenance().reap(Duration.ZERO);
     assertThat(String.valueOf(holdfast.queries().attempts(job).getFirst().failure()))
         .contains("HEARTBEAT_TIMEOUT");

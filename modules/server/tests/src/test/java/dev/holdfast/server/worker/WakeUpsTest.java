@@ -1,5 +1,6 @@
 package dev.holdfast.server.worker;
 
+import static dev.holdfast.testkit.Eventually.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -16,7 +17,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -52,10 +52,6 @@ public class WakeUpsTest extends ServerTest {
             Executors.newVirtualThreadPerTaskExecutor());
     until(() -> wakeUps.waiting() > before || woken.isDone());
     return woken;
-  }
-
-  private static void until(java.util.concurrent.Callable<Boolean> condition) {
-    Awaitility.await().pollInterval(Duration.ofMillis(5)).atMost(LONG).until(condition);
   }
 
   private static List<Line> get(CompletableFuture<List<Line>> woken) throws Exception {

@@ -1,62 +1,29 @@
 package dev.holdfast.worker.attempt;
 
-import static dev.holdfast.worker.Eventually.until;
+import static dev.holdfast.testkit.Eventually.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.worker.ManualNanos;
-import dev.holdfast.worker.handler.Attachment;
 import dev.holdfast.worker.handler.CancelledException;
-import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.LeaseLostException;
-import dev.holdfast.worker.source.MemorySource;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class AttemptContextTest {
-  private final ManualNanos nanos = new ManualNanos();
-  private final MemorySource source = new MemorySource();
-  private final Outbox outbox = new Outbox(source);
-  private final LeasedJob job = source.hold(Samples.job());
-  private final AtomicInteger lost = new AtomicInteger();
-  private final StopSignal signal = new StopSignal(job.lease());
-  private final AttemptContext context =
-      new AttemptContext(
-          job, Samples.services(source, outbox), signal, nanos, lost::incrementAndGet);
-
-  private void stop(StopReason reason) {
-    signal.set(reason);
-    signal.fire();
-  }
-
-  private void end() {
-    signal.end();
-    context.reports().end();
-  }
-
-  @AfterEach
-  void close() {
-    outbox.close();
-  }
-
+/** What a handler reports and is told through its context. */
+class AttemptContextTest extends AttemptContextFixture {
   private List<Integer> percents() {
     List<Integer> percents = new ArrayList<>();
     for (Report report : source.allReported()) {
@@ -371,125 +338,5 @@ class AttemptContextTest {
     assertThat(heard).isTrue();
     goOn.countDown();
     handler.join();
-  }
-
-  // ---- attached
-
-  private final Queue<String> calls = new ConcurrentLinkedQueue<>();
-
-  private Attachment attachment(String name) {
-    return new Attachment() {
-      @Override
-      public void terminate() {
-        calls.add("terminate " + name);
-      }
-
-      @Override
-      public void kill() {
-        calls.add("kill " + name);
-      }
-    };
-  }
-
-  @Test
-  void what_is_attached_is_asked_to_end_when_the_handler_should_stop() {
-    context.attach(attachment("one"));
-    stop(new StopReason.Cancelled("wanted"));
-    until(() -> !calls.isEmpty());
-    assertThat(calls).containsExactly("terminate one");
-  }
-
-  @Test
-  void what_is_attached_is_killed_at_once_when_the_lease_is_lost() {
-    context.attach(attachment("one"));
-    stop(new StopReason.LeaseRanOut());
-    until(() -> !calls.isEmpty());
-    assertThat(calls).containsExactly("kill one");
-  }
-
-  @Test
-  void what_is_attached_after_the_handler_should_have_stopped_is_killed_before_it_returns() {
-    stop(new StopReason.Cancelled("wanted"));
-    context.attach(attachment("late"));
-    assertThat(calls).containsExactly("kill late");
-  }
-
-  @Test
-  void nothing_stays_attached_to_an_attempt_that_has_ended() {
-    context.attach(attachment("left"));
-    end();
-    until(() -> !calls.isEmpty());
-    context.attach(attachment("late"));
-    assertThat(calls).containsExactly("kill left", "kill late");
-  }
-
-  @Test
-  void what_was_closed_is_left_alone() {
-    context.attach(attachment("one")).close();
-    Attachment same = attachment("two");
-    JobContext.Attached first = context.attach(same);
-    context.attach(same);
-    first.close();
-    stop(new StopReason.Cancelled("wanted"));
-    until(() -> !calls.isEmpty());
-    assertThat(calls).containsExactly("terminate two");
-  }
-
-  @Test
-  void one_that_cannot_be_killed_keeps_neither_others_nor_the_attempt_from_ending() {
-    context.attach(
-        new Attachment() {
-          @Override
-          public void terminate() {}
-
-          @Override
-          public void kill() {
-            throw new AssertionError("a bad attachment");
-          }
-        });
-    context.attach(attachment("good"));
-    signal.killThen(() -> calls.add("settled"));
-    until(() -> calls.contains("settled"));
-    assertThat(calls).containsExactly("kill good", "settled");
-  }
-
-  @Test
-  void whoever_attaches_while_the_attempt_is_stopped_is_told_by_one_of_the_two() throws Exception {
-    for (int i = 0; i < 500; i++) {
-      StopSignal raced = new StopSignal(job.lease());
-      AtomicInteger told = new AtomicInteger();
-      CyclicBarrier barrier = new CyclicBarrier(2);
-      Thread stopper =
-          Thread.ofVirtual()
-              .start(
-                  () -> {
-                    meet(barrier);
-                    raced.set(new StopReason.Cancelled("wanted"));
-                    raced.fire();
-                  });
-      meet(barrier);
-      raced.attach(
-          new Attachment() {
-            @Override
-            public void terminate() {
-              told.incrementAndGet();
-            }
-
-            @Override
-            public void kill() {
-              told.incrementAndGet();
-            }
-          });
-      stopper.join();
-      until(() -> told.get() > 0);
-    }
-  }
-
-  private static void meet(CyclicBarrier barrier) {
-    try {
-      barrier.await();
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
-    }
   }
 }

@@ -1,6 +1,6 @@
 package dev.holdfast.worker.attempt;
 
-import static dev.holdfast.worker.Eventually.until;
+import static dev.holdfast.testkit.Eventually.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

@@ -1,6 +1,6 @@
 package dev.holdfast.worker.lease;
 
-import static dev.holdfast.worker.Eventually.until;
+import static dev.holdfast.testkit.Eventually.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
@@ -154,7 +154,7 @@ class LeaseKeeperTest {
     source.away = false;
     keeper.beat();
     assertThat(log.lines(Level.INFO)).anyMatch(line -> line.startsWith("HEARTBEAT_RECOVERED"));
-    assertThat(source.calls("signals")).isEqualTo(1);
+    assertThat(source.calls("commands")).isEqualTo(1);
   }
 
   @Test
@@ -239,13 +239,13 @@ class LeaseKeeperTest {
     running();
     fail(1);
     keeper.askForCancels();
-    assertThat(source.calls("signals")).isZero();
+    assertThat(source.calls("commands")).isZero();
   }
 
   @Test
   void its_connection_is_opened_once_and_before_there_are_jobs() {
     keeper.connect();
     keeper.connect();
-    assertThat(source.calls).containsExactly("signals");
+    assertThat(source.calls).containsExactly("commands");
   }
 }

@@ -1,6 +1,6 @@
 package dev.holdfast.worker.source;
 
-import static dev.holdfast.worker.Eventually.until;
+import static dev.holdfast.testkit.Eventually.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;

@@ -127,8 +127,8 @@ public final class MemorySource implements JobSource {
   }
 
   @Override
-  public List<HeartbeatResult> signals(String worker) {
-    called("signals");
+  public List<HeartbeatResult> commands(String worker) {
+    called("commands");
     return cancelled.entrySet().stream()
         .filter(entry -> held.contains(entry.getKey()))
         .map(entry -> new HeartbeatResult(entry.getKey(), Ack.ACCEPTED, entry.getValue()))

@@ -1,0 +1,67 @@
+package dev.holdfast.queue.admin;
+
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.queue.jdbc.Sql;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+
+/**
+ * Which kinds live workers have handlers for. During a rolling deployment some know a new kind and
+ * some do not yet; a job is failed for want of a handler only when none of them does.
+ */
+public final class HandledKinds {
+  // In a fixed order, or two workers that announce the same kinds deadlock. A row that was written
+  // a moment ago is not written again.
+  private static final Sql ANNOUNCE =
+      Sql.of(
+          """
+      WITH old AS (
+        DELETE FROM holdfast.handled_kind WHERE seen_at < clock_timestamp() - interval '30 days'
+      )
+      INSERT INTO holdfast.handled_kind AS k (queue, kind, seen_at)
+      SELECT q.queue, n.kind, clock_timestamp()
+        FROM unnest(:queues::text[]) AS q(queue) CROSS JOIN unnest(:kinds::text[]) AS n(kind)
+       ORDER BY q.queue, n.kind
+      ON CONFLICT (queue, kind) DO UPDATE SET seen_at = excluded.seen_at
+       WHERE k.seen_at < excluded.seen_at - interval '20 seconds'
+      """);
+
+  // The time runs from the first attempt: before that no worker has met it. Workers announce
+  // every half minute, so that one that was heard two minutes ago may still be there.
+  private static final Sql MAY_BE =
+      Sql.of(
+          """
+      SELECT coalesce((SELECT min(a.started_at) FROM holdfast.attempt a WHERE a.job_id = j.id),
+                      j.started_at) + :patience * interval '1 millisecond' > clock_timestamp()
+             OR (SELECT k.seen_at FROM holdfast.handled_kind k
+                  WHERE k.queue = j.queue AND k.kind = j.kind)
+                + greatest(:patience * interval '1 millisecond', interval '2 minutes') > clock_timestamp()
+             AS may_be
+        FROM holdfast.job j
+       WHERE j.id = :job
+      """);
+
+  private HandledKinds() {}
+
+  public static void announce(
+      Connection connection, Collection<String> queues, Collection<String> kinds)
+      throws SQLException {
+    ANNOUNCE
+        .on(connection)
+        .array("queues", "text", queues.stream().distinct().toList(), name -> name)
+        .array("kinds", "text", kinds.stream().distinct().toList(), name -> name)
+        .update();
+  }
+
+  public static boolean mayBe(Connection connection, JobId job, Duration patience)
+      throws SQLException {
+    return MAY_BE
+        .on(connection)
+        .set("patience", patience)
+        .set("job", job)
+        .first(row -> row.getBoolean("may_be"))
+        .orElse(false);
+  }
+}

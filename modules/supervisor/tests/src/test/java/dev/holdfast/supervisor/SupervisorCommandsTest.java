@@ -1,0 +1,139 @@
+package dev.holdfast.supervisor;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.command.WorkerCommand;
+import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.model.ops.WorkerHealth;
+import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.Living;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** Workers that are paused, stopped and restarted, whether they listen or not. */
+@Execution(ExecutionMode.CONCURRENT)
+@ExtendWith(DatabaseExtension.class)
+class SupervisorCommandsTest extends SupervisorFixture {
+  @Test
+  void a_pause_is_told_and_lasts_over_a_crash_until_it_is_resumed() throws Exception {
+    supervise(NAME, "good");
+    WorkerHealth first = untilHealthy(1);
+    order(WorkerCommand.Action.PAUSE);
+    until(WorkerHealth::pausedByOperator);
+    until(() -> log().contains("heard pause"));
+    assertThat(health.commands().open(NAME)).isEmpty();
+    signal("KILL", pid(first));
+    assertThat(untilHealthy(2).pausedByOperator()).isTrue();
+    assertThat(log()).contains("plays good, paused");
+    order(WorkerCommand.Action.RESUME);
+    until(row -> !row.pausedByOperator());
+    until(() -> log().contains("heard resume"));
+    assertThat(row().restarts()).isEqualTo(1);
+  }
+
+  @Test
+  void a_stop_ends_the_process_for_good_and_a_resume_starts_another() {
+    supervise(NAME, "good");
+    long pid = pid(untilHealthy(1));
+    order(WorkerCommand.Action.STOP);
+    WorkerHealth stopped = until(WorkerHealth::isStopped);
+    assertThat(Living.is(pid)).isFalse();
+    assertThat(stopped.reason()).isEqualTo("stopped by ada: to see");
+    assertThat(stopped.exitCode()).isZero();
+    order(WorkerCommand.Action.RESUME);
+    assertThat(untilHealthy(2).restarts()).isZero();
+  }
+
+  @Test
+  void one_that_does_not_hear_that_it_is_to_end_is_shown_as_stopping_and_why() throws Exception {
+    supervise(NAME, "deaf");
+    long pid = pid(untilHealthy(1));
+    order(WorkerCommand.Action.STOP);
+    WorkerHealth stopping = until(row -> row.status() == HealthStatus.STOPPING);
+    assertThat(stopping.pid()).isEqualTo(pid);
+    assertThat(stopping.isStopped()).isFalse();
+    assertThat(stopping.reason()).isEqualTo("stopped by ada: to see");
+    signal("KILL", pid);
+    until(WorkerHealth::isStopped);
+  }
+
+  @Test
+  void one_that_is_started_anew_is_never_shown_as_stopped() {
+    supervise(NAME, "good");
+    untilHealthy(1);
+    // All that its row says on the way.
+    db.sql(
+        """
+        CREATE TABLE public.said AS TABLE holdfast.health WITH NO DATA;
+        CREATE FUNCTION public.note_health() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          INSERT INTO public.said SELECT new.*;
+          RETURN NULL;
+        END $$;
+        CREATE TRIGGER note_health AFTER UPDATE ON holdfast.health
+          FOR EACH ROW EXECUTE FUNCTION public.note_health();
+        """);
+    order(WorkerCommand.Action.RESTART);
+    untilHealthy(2);
+    String ended = "SELECT count(*) FROM public.said WHERE status = 'stopping' AND pid IS NULL";
+    assertThat(db.count(ended)).isEqualTo(1);
+    assertThat(db.count(ended + " AND next_restart IS NULL")).isZero();
+  }
+
+  @Test
+  void a_restart_replaces_the_process_and_counts_as_none() {
+    supervise(NAME, "good");
+    long pid = pid(untilHealthy(1));
+    order(WorkerCommand.Action.RESTART);
+    assertThat(untilHealthy(2).restarts()).isZero();
+    assertThat(Living.is(pid)).isFalse();
+  }
+
+  @Test
+  void one_that_does_not_listen_is_terminated_or_killed() throws Exception {
+    stop = Duration.ofMillis(100);
+    Supervisor supervisor = supervise(NAME, "deaf");
+    long pid = pid(untilHealthy(1));
+    signal("STOP", pid);
+    supervisor.close();
+    assertThat(Living.is(pid)).isFalse();
+    assertThat(log()).contains("--- ended: 137 (SIGKILL)");
+  }
+
+  @Test
+  void one_that_was_told_to_end_by_somebody_else_stays_away() {
+    supervise(NAME, "leaves");
+    WorkerHealth gone = until(WorkerHealth::isStopped);
+    assertThat(gone.exitCode()).isZero();
+    assertThat(gone.restarts()).isZero();
+    assertThat(gone.reason()).contains("not by its supervisor");
+  }
+
+  @Test
+  void orders_outlast_the_supervisor() throws Exception {
+    Supervisor supervisor = supervise(NAME, "good", "good");
+    untilHealthy(1);
+    order(WorkerCommand.Action.PAUSE);
+    assertThat(
+            health.commands().add("worker:tag:1", null, WorkerCommand.Action.STOP, "ada", "to see"))
+        .hasSize(1);
+    until(() -> health.commands().open(NAME).isEmpty());
+    supervisor.close();
+    Supervisor next = supervise(NAME, "good", "good");
+    assertThat(untilHealthy(1).pausedByOperator()).isTrue();
+    assertThat(next.awaitHealthy(SOON)).isTrue();
+    assertThat(next.standing())
+        .isEqualTo(new Supervisor.Standing(List.of("worker:tag:1"), List.of()));
+    WorkerHealth other =
+        health.readings().of(NAME).stream()
+            .filter(row -> row.component().equals("worker:tag:1"))
+            .findFirst()
+            .orElseThrow();
+    assertThat(other.isStopped()).isTrue();
+  }
+}

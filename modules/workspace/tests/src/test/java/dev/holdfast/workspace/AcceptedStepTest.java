@@ -1,0 +1,68 @@
+package dev.holdfast.workspace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.model.attempt.StepState;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.FailedException;
+import dev.holdfast.worker.artifact.FileTrees;
+import java.nio.file.Files;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** Steps that an operator has accepted. */
+class AcceptedStepTest extends WorkspaceRunFixture {
+  private static PendingCommand accepted() {
+    return new PendingCommand(
+        false,
+        false,
+        new PendingCommand.Recovery(CommandAction.ACCEPT_STEP, "s1", "ada", "fine", Instant.EPOCH),
+        null);
+  }
+
+  @Test
+  void what_was_accepted_where_nobody_worked_by_hand_is_done_by_the_program() throws Exception {
+    interventions.heard(accepted());
+    assertThat(run("one", TELL + "echo $HOLDFAST_STEP_INDEX >> log").tree())
+        .isEqualTo(undisturbedTree());
+    assertThat(events).containsOnlyOnce(EventType.STEP_FAILED);
+    assertThat(map(told("s1-2").get("failure")))
+        .containsEntry(
+            "summary", "what was accepted is not here: it lies where the job was taken over");
+  }
+
+  @Test
+  void what_was_accepted_and_holds_a_secret_fails_the_job() throws Exception {
+    secrets = List.of("correct-horse-battery");
+    TakenOver taken = new TakenOver("I log in by hand");
+    Files.writeString(taken.work.resolve("by-hand"), secrets.getFirst());
+    interventions.heard(accepted());
+    assertThatThrownBy(taken::end)
+        .hasRootCauseInstanceOf(FailedException.class)
+        .hasMessageContaining("the changes hold a secret of this worker");
+    assertThat(Objects.requireNonNull(rows.get("s1")).state()).isEqualTo(StepState.FAILED);
+    assertThat(patches).isEmpty();
+  }
+
+  @Test
+  void what_was_accepted_and_is_gone_is_done_by_the_program_in_a_new_workspace() throws Exception {
+    TakenOver taken = new TakenOver("mine");
+    FileTrees.delete(taken.work);
+    interventions.heard(accepted());
+    taken.end();
+    assertThat(events).containsOnlyOnce(EventType.HEAL_ESCALATED);
+    assertThat(map(told("s1-3").get("failure")))
+        .containsEntry("summary", "the workspace was deleted by whoever worked in it");
+    assertThat(map(told("s1-3").get("operator")).get("requests"))
+        .isEqualTo(
+            List.of(
+                Map.of("action", "takeover", "requestedBy", "ada", "reason", "mine"),
+                Map.of("action", "accept_step", "requestedBy", "ada", "reason", "fine")));
+  }
+}

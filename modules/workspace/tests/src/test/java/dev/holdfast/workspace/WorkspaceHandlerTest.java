@@ -1,0 +1,168 @@
+package dev.holdfast.workspace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import dev.holdfast.model.attempt.Artifact;
+import dev.holdfast.model.attempt.LogCursor;
+import dev.holdfast.model.attempt.LogTail;
+import dev.holdfast.model.attempt.PublishedArtifact;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.steps.Budgets;
+import dev.holdfast.testkit.CapturedLog;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Steps that are programs, in a real clone of a real repository. */
+class WorkspaceHandlerTest extends WorkspaceFixture {
+  // ---- checkpoints
+
+  @Test
+  void every_step_leaves_a_patch_and_a_state_and_the_job_all_of_them() throws Exception {
+    runtimes.put("edit", "echo more >> a.txt; echo new > c.txt; echo edited");
+    runtimes.put("remove", "rm src/b.txt; git commit -qam 'as it likes'; echo removed");
+    JobId id = enqueued("edit", "remove");
+    working();
+    await(id, JobState.SUCCEEDED);
+    assertThat(patch(id, "edit")).contains("+more", "c.txt").doesNotContain("src/b.txt");
+    assertThat(patch(id, "remove")).contains("deleted file").doesNotContain("c.txt");
+    assertThat(result(id)).contains("\"steps\": 2", "a.txt", "c.txt", "src/b.txt");
+    Path state = scratch(id, 1);
+    assertThat(state.resolve("patches/steps/step-0001.patch")).hasContent(patch(id, "edit"));
+    assertThat(Files.readString(state.resolve("state/steps/step-0002.json")))
+        .contains("\"stepId\":\"remove\"", "\"summary\":\"removed\"", "\"diffHash\"");
+    assertThat(holdfast.queries().artifacts(id))
+        .extracting(PublishedArtifact::artifact)
+        .extracting(Artifact::name)
+        .containsExactlyInAnyOrder("step-0001.patch", "step-0002.patch");
+    assertThat(steps(id)).containsExactly("started", "finished", "started", "finished");
+    assertThat(holdfast.queries().log(id, LogCursor.START).parts())
+        .containsExactly(
+            new LogTail.Part(
+                1, "── step edit, attempt 1\nedited\n── step remove, attempt 1\nremoved\n"));
+  }
+
+  @Test
+  void another_worker_rebuilds_the_workspace_from_the_checkpoints() throws Exception {
+    budgets = new Budgets(1, LONG, LONG, 2, 0);
+    runtimes.put("one", "echo 1 > one; echo x >> $MARKS/ran");
+    runtimes.put("two", "cat one; echo 2 > two; echo x >> $MARKS/ran");
+    runtimes.put(
+        "three",
+        "cat one two; cp $HOLDFAST_RETRY_CONTEXT $MARKS/context.json; [ -e $MARKS/failed ] || { touch $MARKS/failed; echo 'disk full'; exit 1; };"
+            + " echo 3 > three");
+    JobId id = enqueued("one", "two", "three");
+    working();
+    await(id, JobState.SUCCEEDED);
+    assertThat(job(id).failures()).isEqualTo(1);
+    assertThat(Files.readAllLines(folder.resolve("ran"))).hasSize(2);
+    assertThat(steps(id)).contains("self_heal.exhausted").endsWith("started", "finished");
+    assertThat(patch(id, "three")).contains("three").doesNotContain("/one");
+    assertThat(Files.exists(scratch(id, 1).resolve("logs/step-0003-attempt-1.log"))).isTrue();
+    assertThat(Files.readString(folder.resolve("context.json")))
+        .contains("\"strategy\":\"queue_retry\"", "three exited with 1: disk full");
+  }
+
+  // ---- who is left behind
+
+  /**
+   * Without environment, session and parent, it used to go on writing where the next step works.
+   */
+  @Test
+  void nobody_of_one_step_is_at_work_in_the_workspace_of_the_next() throws Exception {
+    runtimes.put(
+        "escape",
+        """
+        (env -i setsid /bin/sh -c \
+           'echo $$ > '$MARKS'/pid; while :; do echo stray > stray-$$; sleep 0.05; done' \
+           >/dev/null 2>&1 &)
+        while [ ! -s $MARKS/pid ]; do sleep 0.05; done
+        echo 1 > one
+        """);
+    runtimes.put("next", "rm -f stray-*; sleep 0.5; ls stray-* && exit 64; echo 2 > two");
+    JobId id = enqueued("escape", "next");
+    working();
+    await(id, JobState.SUCCEEDED);
+    assertGone("pid");
+  }
+
+  @Test
+  void how_large_a_patch_may_be_is_a_setting() throws Exception {
+    patchBytes = 10_000;
+    runtimes.put("large", "head -c 100000 /dev/urandom > large");
+    JobId id = enqueued("large");
+    working();
+    await(id, JobState.FAILED);
+    assertThat(failure(id).message()).contains("larger than 10,000 bytes", "patchMegabytes");
+  }
+
+  @Test
+  void a_runtime_may_say_itself_what_is_wrong() throws Exception {
+    runtimes.put(
+        "refuse",
+        "echo '{\"failureClass\": \"deterministic_policy\", \"message\": \"not allowed\"}'"
+            + " > $HOLDFAST_STEP_RESULT");
+    JobId id = enqueued("refuse");
+    working();
+    await(id, JobState.FAILED);
+    assertThat(failure(id).code()).isEqualTo("DETERMINISTIC_POLICY");
+    assertThat(failure(id).message()).contains("not allowed");
+  }
+
+  @Test
+  void of_all_that_a_runtime_prints_the_end_is_kept() throws Exception {
+    runtimes.put(
+        "talk", "yes 'a line like any other' | head -c 15000000; echo; echo the last word");
+    JobId id = enqueued("talk");
+    working();
+    await(id, JobState.SUCCEEDED);
+    Path log = scratch(id, 1).resolve("logs/step-0001-attempt-1.log");
+    assertThat(Files.size(log)).isLessThanOrEqualTo(10 << 20);
+    assertThat(Files.readString(log)).endsWith("the last word\n");
+    assertThat(Files.readString(scratch(id, 1).resolve("state/steps/step-0001.json")))
+        .contains("\"summary\":\"the last word\"");
+  }
+
+  @Test
+  void a_result_that_is_none_is_as_good_as_no_result() throws Exception {
+    runtimes.put("garbage", "echo \"{$API_TOKEN\" > $HOLDFAST_STEP_RESULT; echo fine");
+    runtimes.put(
+        "large",
+        "printf '{\"summary\": \"%s\"}' \"$(yes x | head -c 200000 | tr -d '\\n')\""
+            + " > $HOLDFAST_STEP_RESULT; echo fine, too");
+    JobId id = enqueued("garbage", "large");
+    try (CapturedLog log = new CapturedLog()) {
+      working();
+      await(id, JobState.SUCCEEDED);
+      assertThat(log.lines(Level.INFO, "its result could not be read"))
+          .hasSize(2)
+          .noneMatch(line -> line.contains(SECRET));
+    }
+    assertThat(checkpoint(id, "garbage")).contains("\"summary\": \"fine\"");
+    assertThat(checkpoint(id, "large")).contains("\"summary\": \"fine, too\"");
+  }
+
+  @Test
+  void a_cancelled_job_ends_its_runtime() throws Exception {
+    runtimes.put("long", "echo $$ > $MARKS/pid; while :; do sleep 1; done");
+    JobId id = enqueued("long");
+    working();
+    until(() -> Files.exists(folder.resolve("pid")) && Files.size(folder.resolve("pid")) > 0);
+    holdfast.cancel(id, "enough");
+    await(id, JobState.CANCELLED);
+    assertGone("pid");
+  }
+
+  @Test
+  void a_payload_that_makes_no_sense_is_refused_in_words() throws IOException {
+    JobId id = enqueue(Job.of("workspace", Map.of("objective", "x")));
+    working();
+    await(id, JobState.FAILED);
+    assertThat(failure(id).message()).contains("repository");
+  }
+}
