@@ -56,7 +56,9 @@ public final class BatchSql {
     return SHARED.formatted(queue);
   }
 
-  /** Of a PENDING job of {@code :queue}: no claim has it in its batch, or it came back from there. */
+  /**
+   * Of a PENDING job of {@code :queue}: no claim has it in its batch, or it came back from there.
+   */
   public static String isInNoBatch(String job) {
     return """
         (%1$s.attempt > 0 OR %1$s.id NOT IN (

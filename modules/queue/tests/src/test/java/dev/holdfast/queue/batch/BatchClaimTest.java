@@ -147,7 +147,7 @@ class BatchClaimTest extends QueueFixture {
         new Asked("list", 3, (q, job) -> q.queries().list(running).size()),
         new Asked("page", 3, (q, job) -> q.queries().page(running).jobs().size()),
         new Asked("brief page", 3, (q, job) -> q.queries().briefPage(running).jobs().size()),
-        new Asked("count", 3L, (q, job) -> q.queries().count(running, 10).jobs()),
+        new Asked("count", 3L, (q, job) -> q.queries().count(running, 10).count()),
         new Asked(
             "statistics", 3L, (q, job) -> q.queries().statistics().byState().get(JobState.RUNNING)),
         new Asked("queues", 3L, (q, job) -> q.admin().queues().getFirst().running()),
@@ -383,8 +383,8 @@ class BatchClaimTest extends QueueFixture {
     List<Lease> leases = batch(3);
     JobId job = leases.get(1).job();
     assertThat(queue.cancel(job, false, "enough", GRACE))
-        .extracting(Cancellation::was, Cancellation::answer)
-        .containsExactly(tuple(JobState.RUNNING, Cancellation.Answer.REQUESTED));
+        .extracting(Cancellation::previousState, Cancellation::outcome)
+        .containsExactly(tuple(JobState.RUNNING, Cancellation.Outcome.REQUESTED));
     assertThat(worker.commands(WORKER))
         .extracting(HeartbeatResult::lease, HeartbeatResult::cancelReason)
         .containsExactly(tuple(leases.get(1), "enough"));
