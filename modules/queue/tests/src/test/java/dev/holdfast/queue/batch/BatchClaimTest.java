@@ -23,6 +23,8 @@ import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.search.JobCounts;
+import dev.holdfast.model.search.JobDependencies;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobQueries;
@@ -36,6 +38,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -165,6 +168,8 @@ class BatchClaimTest extends QueueFixture {
             (q, job) ->
                 String.valueOf(
                     q.queries().workerNames(List.of(new Lease(job, 1))).get(new Lease(job, 1)))),
+        new Asked("counts", List.of(JobState.RUNNING), BatchClaimTest::statesCounted),
+        new Asked("heartbeat at", true, BatchClaimTest::isHeard),
         new Asked("held by", 3, (q, job) -> q.jobs().heldBy(WORKER).size()),
         new Asked(
             "may be known", true, (q, job) -> q.jobs().mayBeKnown(job, Duration.ofMinutes(1))));
@@ -176,6 +181,14 @@ class BatchClaimTest extends QueueFixture {
 
   private static JobState stateOf(Queue asked, JobId job) {
     return asked.queries().states(List.of(job)).getFirst().state();
+  }
+
+  private static List<JobState> statesCounted(Queue asked, JobId job) {
+    return asked.queries().counts(JobFilter.ALL).rows().stream().map(JobCounts.Row::state).toList();
+  }
+
+  private static boolean isHeard(Queue asked, JobId job) {
+    return asked.queries().heartbeatAt(new Lease(job, 1)).isPresent();
   }
 
   private static JobState changeOf(Queue asked, JobId job) {
@@ -413,7 +426,8 @@ class BatchClaimTest extends QueueFixture {
 
   @Test
   void an_operators_command_finds_a_job_in_a_batch_running() {
-    Lease lease = inBatch();
+    add(job().payload(Map.of("steps", List.of())));
+    Lease lease = inBatch(1).getFirst();
     assertThat(
             queue.command(
                 lease.job(), new JobCommand(CommandAction.TAKEOVER, null, "ada", "mine"), null))
@@ -585,6 +599,83 @@ class BatchClaimTest extends QueueFixture {
     assertThat(inBatch(10)).isEmpty();
     worker.settle(succeed(leases.get(0)));
     assertThat(inBatch(10)).hasSize(1);
+  }
+
+  @Test
+  void limits_count_jobs_in_batches_also_of_a_queue_that_goes_by_rules_already() {
+    admin.limit(QUEUE, 2);
+    queue.enqueue(jobs(9));
+    assertThat(inBatch(1)).hasSize(1);
+    admin.limit(QUEUE, null);
+    try (Queue other = batching(db.dataSource())) {
+      assertThat(other.jobs().claimInBatches(QUEUE, 3, "other", LEASE).jobs()).hasSize(3);
+    }
+    assertThat(claims()).isEqualTo(1);
+    admin.limit(QUEUE, 6);
+    // The first worker knows that its last claim went by rules.
+    assertThat(inBatch(9)).hasSize(2);
+    assertThat(inBatch(9)).isEmpty();
+    assertThat(count(JobState.RUNNING)).isEqualTo(6);
+  }
+
+  @Test
+  void a_suspect_is_not_given_to_a_worker_with_a_batch_of_another_queue() {
+    JobId suspect = add(job().queue("other"));
+    set(suspect, "isolated = true");
+    List<Lease> leases = batch(2);
+    assertThat(worker.claim("other", 1, WORKER, LEASE).jobs()).isEmpty();
+    assertThat(rows("RUNNING", 1)).isEqualTo(2);
+    worker.settle(leases.stream().map(lease -> (Settlement) succeed(lease)).toList());
+    assertThat(worker.claim("other", 1, WORKER, LEASE).jobs())
+        .extracting(LeasedJob::id)
+        .containsExactly(suspect);
+  }
+
+  @Test
+  void what_a_job_waits_for_runs_in_a_batch() {
+    JobId job = add(job());
+    JobId waiting = add(job().dependsOn(job));
+    assertThat(inBatch(5)).extracting(Lease::job).containsExactly(job);
+    assertThat(queries.dependencies(waiting).dependsOn())
+        .extracting(JobDependencies.Related::state)
+        .containsExactly(JobState.RUNNING);
+  }
+
+  @Test
+  void a_claim_over_http_is_no_batch_and_a_batch_is_no_claim_over_http() {
+    queue.enqueue(jobs(2));
+    add(job().uniqueKey("a row of its own"));
+    assertThat(worker.claimRemotely(QUEUE, 1, "remote", LEASE, null).jobs()).hasSize(1);
+    assertThat(claims()).isZero();
+    assertThat(heardAtClaim("remote")).containsExactly(false);
+    assertThat(inBatch(5)).hasSize(2);
+    assertThat(claims()).isEqualTo(1);
+    assertThat(count(JobState.RUNNING)).isEqualTo(3);
+    assertThat(heardAtClaim(WORKER)).containsExactly(true, true);
+  }
+
+  private static List<Object> heardAtClaim(String name) {
+    return db
+        .query(
+            "SELECT heartbeat_at = started_at AS heard FROM holdfast.job WHERE worker_id = ?", name)
+        .stream()
+        .map(row -> row.get("heard"))
+        .toList();
+  }
+
+  @Test
+  void of_several_endings_of_a_job_in_a_batch_the_first_counts() {
+    List<Lease> leases = batch(2);
+    assertThat(
+            worker.settle(
+                List.of(
+                    fail(leases.get(0), HOPELESS),
+                    succeed(leases.get(0)),
+                    succeed(leases.get(1)),
+                    fail(leases.get(1), HOPELESS))))
+        .containsExactly(Ack.ACCEPTED, Ack.LEASE_LOST, Ack.ACCEPTED, Ack.LEASE_LOST);
+    assertThat(state(leases.get(0).job())).isEqualTo(JobState.FAILED);
+    assertThat(state(leases.get(1).job())).isEqualTo(JobState.SUCCEEDED);
   }
 
   @Test
