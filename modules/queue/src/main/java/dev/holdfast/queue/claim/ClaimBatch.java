@@ -18,6 +18,7 @@ import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -185,23 +186,32 @@ final class ClaimBatch {
                   .reading(payloads)
                   .on(connection)
                   .array("places", "text", picked, Picked::place)
-                  .list(row -> Claim.Taken.read(row, leases.remove(Rows.id(row, "id"))));
+                  .list(row -> Claim.Taken.read(row, taken(leases, Rows.id(row, "id"))));
           if (!leases.isEmpty()) {
             taken.addAll(
                 FETCH_MOVED
                     .reading(payloads)
                     .on(connection)
                     .array("jobs", "uuid", List.copyOf(leases.keySet()), job -> job)
-                    .listByKey(row -> Claim.Taken.read(row, leases.get(Rows.id(row, "id")))));
+                    .listByKey(row -> Claim.Taken.read(row, taken(leases, Rows.id(row, "id")))));
           }
           return taken;
         });
   }
 
+  private static Lease taken(Map<JobId, Lease> leases, JobId job) {
+    return Objects.requireNonNull(leases.remove(job));
+  }
+
   /** A payload that the server cannot give back must not keep the others from being run. */
   private List<LeasedJob> readApart(List<LeasedJob> jobs, ClaimRequest request) {
     List<Lease> leases = jobs.stream().map(LeasedJob::lease).toList();
-    database.run("claim", connection -> WriteOut.leases(connection, leases));
+    database.run(
+        "claim",
+        connection -> {
+          WriteOut.leases(connection, leases);
+          return true;
+        });
     return apart.all(jobs, request.lease());
   }
 }
