@@ -77,7 +77,10 @@ public final class BatchClaims {
   /** Null for a job that was claimed row by row, or long ago. */
   public @Nullable Member find(Lease lease) {
     Batch batch = lease.attempt() == ATTEMPT ? batches.get(lease.job()) : null;
-    String place = batch == null ? null : batch.jobs.get(lease.job());
+    if (batch == null) {
+      return null;
+    }
+    String place = batch.jobs.get(lease.job());
     return place == null ? null : new Member(batch.claim, place);
   }
 

@@ -14,7 +14,6 @@ import java.sql.SQLException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * Writes what a batch claim left out: the rows of its jobs, as a claim row by row would have
@@ -54,12 +53,16 @@ public final class WriteOut {
           FROM held h
          WHERE j.id = h.id AND ${unwritten}
         RETURNING j.id
-      ), ended AS (
-        DELETE FROM holdfast.claim c
+      ), whole AS MATERIALIZED (
+        SELECT c.id
+          FROM holdfast.claim c
          WHERE ${whole}
            AND c.id IN (SELECT n.claim FROM named n)
            AND c.id NOT IN (SELECT u.claim FROM unwritten u
                              WHERE u.id NOT IN (SELECT w.id FROM written w))
+           FOR UPDATE SKIP LOCKED
+      ), ended AS (
+        DELETE FROM holdfast.claim c USING whole WHERE c.id = whole.id
       )
       SELECT u.id, w.id IS NOT NULL AS written
         FROM unwritten u LEFT JOIN written w ON w.id = u.id
@@ -128,19 +131,15 @@ public final class WriteOut {
 
   private WriteOut() {}
 
-  /**
-   * The leases among these whose jobs were in a batch, and are not any more. Waits for rows that
-   * are locked.
-   */
-  public static Set<Lease> leases(Connection connection, Collection<Lease> leases)
-      throws SQLException {
-    return found(SOME, connection, leases).stream()
-        .filter(Found::written)
-        .map(Found::lease)
-        .collect(Collectors.toUnmodifiableSet());
+  /** Before a verb that writes these. Waits for rows that are locked, as the verb would. */
+  public static void leases(Connection connection, Collection<Lease> leases) throws SQLException {
+    found(SOME, connection, leases);
   }
 
-  /** The same without waiting, for those that must not wait for a handler's own transaction. */
+  /**
+   * The same without waiting, for those that must not wait for a handler's own transaction; the
+   * answer has the jobs that were in batches.
+   */
   public static List<Found> unlocked(Connection connection, Collection<Lease> leases)
       throws SQLException {
     return found(SOME_UNLOCKED, connection, leases);

@@ -189,12 +189,12 @@ final class ClaimBatch {
               .list(row -> ofThese(row, leases))
               .forEach(found -> found.ifPresent(taken::add));
           if (!leases.isEmpty()) {
-            taken.addAll(
-                FETCH_MOVED
-                    .reading(payloads)
-                    .on(connection)
-                    .array("jobs", "uuid", List.copyOf(leases.keySet()), job -> job)
-                    .listByKey(row -> Claim.Taken.read(row, leases.get(Rows.id(row, "id")))));
+            FETCH_MOVED
+                .reading(payloads)
+                .on(connection)
+                .array("jobs", "uuid", List.copyOf(leases.keySet()), job -> job)
+                .listByKey(row -> ofThese(row, leases))
+                .forEach(found -> found.ifPresent(taken::add));
           }
           return taken;
         });
@@ -210,7 +210,12 @@ final class ClaimBatch {
   /** A payload that the server cannot give back must not keep the others from being run. */
   private List<LeasedJob> readApart(List<LeasedJob> jobs, ClaimRequest request) {
     List<Lease> leases = jobs.stream().map(LeasedJob::lease).toList();
-    database.run("claim", connection -> WriteOut.leases(connection, leases));
+    database.run(
+        "claim",
+        connection -> {
+          WriteOut.leases(connection, leases);
+          return true;
+        });
     return apart.all(jobs, request.lease());
   }
 }

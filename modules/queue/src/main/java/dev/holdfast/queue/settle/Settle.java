@@ -156,8 +156,9 @@ public final class Settle {
       }
     }
     for (Map.Entry<Long, List<SucceedBatch.Row>> batch : inBatches.entrySet()) {
-      settled.addAll(
-          SucceedBatch.all(connection, batch.getKey(), batch.getValue(), batches.takeSettled()));
+      // A caller's transaction may last: it must hold no claim that others want to delete.
+      List<Long> ended = connection.getAutoCommit() ? batches.takeSettled() : List.of();
+      settled.addAll(SucceedBatch.all(connection, batch.getKey(), batch.getValue(), ended));
     }
     List<Settlement.Succeed> others =
         settlements.stream().filter(s -> !settled.contains(s.lease())).toList();

@@ -19,6 +19,7 @@ import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.ChangedJob;
+import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -426,7 +427,7 @@ class BatchClaimTest extends QueueFixture {
 
   @Test
   void an_operators_command_finds_a_job_in_a_batch_running() {
-    add(job().payload(Map.of("steps", List.of())));
+    add(Job.of("test", Map.of("steps", List.of())));
     Lease lease = inBatch(1).getFirst();
     assertThat(
             queue.command(
