@@ -1,5 +1,7 @@
 package dev.holdfast.chaos;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.Holdfast;
 import dev.holdfast.chaos.check.Checker;
@@ -23,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import org.slf4j.LoggerFactory;
 
 /** One run: load and faults together, then a pause in which all jobs end, then the checks. */
 public final class ChaosRun {
@@ -38,6 +41,8 @@ public final class ChaosRun {
   }
 
   public Result run() throws Exception {
+    // Connections break on purpose, and the pool has a stack trace for each.
+    ((Logger) LoggerFactory.getLogger("com.zaxxer.hikari")).setLevel(Level.OFF);
     List<Fault> faults =
         Faults.all().stream()
             .filter(fault -> options.only() == null || options.only().contains(fault.name()))

@@ -3,6 +3,7 @@ package dev.holdfast.chaos.fleet;
 import dev.holdfast.chaos.load.ChaosKinds;
 import dev.holdfast.chaos.load.Load;
 import dev.holdfast.chaos.load.Records;
+import dev.holdfast.model.job.Job;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.program.Launch;
@@ -38,7 +39,7 @@ public final class Fleet implements AutoCloseable {
             new Member("server", Member.Role.SERVER, this::server),
             supervisor("a"),
             supervisor("b"),
-            new Member("worker", Member.Role.WORKER, () -> worker().env("CHAOS_OWN", "1")),
+            new Member("worker", Member.Role.WORKER, this::worker),
             new Member("remote-1", Member.Role.REMOTE, this::remote),
             new Member("remote-2", Member.Role.REMOTE, this::remote));
   }
@@ -69,7 +70,7 @@ public final class Fleet implements AutoCloseable {
   }
 
   private Launch worker() {
-    return onDatabase(launch("worker", "--concurrency", "8"));
+    return onDatabase(ofAllQueues(launch("worker", "--concurrency", "8")));
   }
 
   private Launch server() {
@@ -77,7 +78,7 @@ public final class Fleet implements AutoCloseable {
   }
 
   private Launch remote() {
-    return launch("worker", "--concurrency", "4")
+    return ofAllQueues(launch("worker", "--concurrency", "4"))
         .env("HOLDFAST_SERVER_URL", "http://127.0.0.1:" + http.port());
   }
 
@@ -87,10 +88,15 @@ public final class Fleet implements AutoCloseable {
         .classPath(classes())
         .env("HEARTBEAT_INTERVAL_SEC", "1")
         .env("LEASE_TIMEOUT_SEC", Long.toString(LEASE.toSeconds()))
-        .env("HOLDFAST_WORKER_QUEUES", String.join(",", "default", Load.LIMITED, Load.RATED))
         .env(Records.URL, database.directUrl())
         .env(Records.USER, database.user())
         .env(Records.PASSWORD, database.password());
+  }
+
+  /** A supervisor would start a process for each, and serves the default one. */
+  private static Launch ofAllQueues(Launch launch) {
+    return launch.env(
+        "HOLDFAST_WORKER_QUEUES", String.join(",", Job.DEFAULT_QUEUE, Load.LIMITED, Load.RATED));
   }
 
   private Launch onDatabase(Launch launch) {

@@ -69,7 +69,7 @@ class Info extends View {
   #settings(all) {
     const given = all.filter((each) => each.origin !== 'default');
     const left = all.filter((each) => each.origin === 'default');
-    const table = (rows) => html`<div class="scroll"><table><thead><tr><th>Setting</th><th>Value</th><th>From</th><th>Variable</th><th>Meaning</th></tr></thead>
+    const table = (rows) => html`<div class="scroll" tabindex="0"><table><thead><tr><th>Setting</th><th>Value</th><th>From</th><th>Variable</th><th>Meaning</th></tr></thead>
       <tbody>${rows.map((each) => html`<tr><td class="mono">${each.key}</td><td class="mono wrap">${each.value || html`<span class="dim">–</span>`}</td>
         <td>${cut(each.origin)}</td><td class="mono">${each.variable ?? ''}</td><td class="dim">${each.meaning}</td></tr>`)}</tbody></table></div>`;
     return html`<section aria-labelledby="settings"><h2 id="settings">Settings of this server</h2>

@@ -57,7 +57,7 @@ export function stepTable(view) {
   const patched = view.steps.filter((step) => step.patchBytes);
   const patch = (step) => jobPath(view.job.id, `/steps/${encodeURIComponent(step.stepId)}/patch`);
   return html`<section aria-labelledby="steps"><h2 id="steps">Steps</h2>
-    <div class="scroll"><table><thead><tr><th class="r">#</th><th>Step</th><th>State</th><th class="r">Attempt</th><th class="r">Resets</th><th class="r">Started</th><th class="r">Took</th><th>Patch</th>
+    <div class="scroll" tabindex="0"><table><thead><tr><th class="r">#</th><th>Step</th><th>State</th><th class="r">Attempt</th><th class="r">Resets</th><th class="r">Started</th><th class="r">Took</th><th>Patch</th>
       ${view.mayOperate ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
       <tbody>${repeat(view.steps, (step) => step.stepId, (step) => html`<tr>
         <td class="r num">${step.stepIndex}</td><td>${cut(step.stepId)}</td><td>${badge(step.state)}</td><td class="r num">${step.attempt}</td><td class="r num">${step.resets}</td>
@@ -88,7 +88,7 @@ export function data(view) {
 
 function artifacts(view) {
   return html`<section aria-labelledby="artifacts"><h2 id="artifacts">Artifacts</h2>
-    <div class="scroll"><table><thead><tr><th>Name</th><th class="r">Size</th><th class="r">Attempt</th><th class="r">Published</th><th>SHA-256</th></tr></thead>
+    <div class="scroll" tabindex="0"><table><thead><tr><th>Name</th><th class="r">Size</th><th class="r">Attempt</th><th class="r">Published</th><th>SHA-256</th></tr></thead>
       <tbody>${view.artifacts.map((each) => html`<tr><td><a class="cut" href=${jobPath(view.job.id, `/artifacts/${encodeURIComponent(each.name)}`)} download>${each.name}</a></td>
         <td class="r num">${bytes(each.size)}</td><td class="r num">${each.attempt}</td><td class="r num">${time(each.publishedAt)}</td><td class="mono">${cut(each.sha256)}</td></tr>`)}</tbody></table></div></section>`;
 }
@@ -111,7 +111,7 @@ export function attemptTable(view) {
     return number !== undefined && number !== each.attempt ? html`<span class="dim">as attempt ${number}</span> ` : nothing;
   };
   return html`<section aria-labelledby="attempts"><h2 id="attempts">Attempts</h2>
-    <div class="scroll"><table><thead><tr><th class="r">#</th><th>Outcome</th><th>Worker</th><th class="r">Started</th><th class="r">Took</th><th class="bars"><span class="hidden">Beside the longest</span></th><th>Failure</th></tr></thead>
+    <div class="scroll" tabindex="0"><table><thead><tr><th class="r">#</th><th>Outcome</th><th>Worker</th><th class="r">Started</th><th class="r">Took</th><th class="bars"><span class="hidden">Beside the longest</span></th><th>Failure</th></tr></thead>
       <tbody>${view.attempts.length === 0 ? empty(7, 'None yet') : [...view.attempts].reverse().slice(0, MOST_EVENTS).map((each) => html`<tr><td class="r num">${each.attempt}</td><td>${badge(each.outcome)}</td><td>${cut(each.workerId)}</td>
         <td class="r num">${time(each.startedAt)}</td><td class="r num">${span(took(each))}</td>
         <td class="bars"><svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect class="s-${each.outcome.toLowerCase()}" width=${(100 * took(each)) / longest} height="1"></rect></svg></td>
@@ -135,7 +135,7 @@ export function eventTable(view) {
   const hidden = all.reduce((sum, event) => sum + (event.folded ?? 0), 0);
   const shown = view.whole.has('events') ? all : all.slice(0, MOST_EVENTS);
   return html`<section aria-labelledby="events"><h2 id="events">Events <span class="dim num">${count(view.events.length)}</span></h2>
-    <div class="scroll"><table><thead><tr><th class="r">#</th><th class="r">At</th><th class="r">After</th><th class="r">Attempt</th><th>Event</th><th>Data</th></tr></thead>
+    <div class="scroll" tabindex="0"><table><thead><tr><th class="r">#</th><th class="r">At</th><th class="r">After</th><th class="r">Attempt</th><th>Event</th><th>Data</th></tr></thead>
       <tbody>${repeat(shown, (event) => event.number, (event) => html`<tr><td class="r num">${event.folded ? `${event.from}–` : ''}${event.number}</td><td class="r num">${time(event.at)}</td><td class="r num">${span(millis(event.at) - from)}</td>
         <td class="r num">${event.attempt}</td><td><span class="dot c-${kindOf(event.type)}"></span> <span class="cut">${event.type}</span></td>
         <td>${eventData(event.data)}</td></tr>`)}</tbody></table></div>

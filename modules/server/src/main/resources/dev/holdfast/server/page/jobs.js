@@ -106,7 +106,8 @@ class Jobs extends View {
       const counts = await get(`/v1/jobs/counts${query({ search: without(this.search, 'state', 'queue', 'kind') })}`, signal);
       if (!signal.aborted) this.counts = counts;
     } catch {
-      // The list says what is wrong.
+      // The list says what is wrong; these are read with it the next time.
+      this.#countedAt = 0;
     }
   }
 
@@ -165,7 +166,7 @@ class Jobs extends View {
         ${this.#facets()}
         <div>
           ${this.mayOperate ? this.#bulk(jobs) : nothing}
-          <div class="scroll"><table class="jobs">
+          <div class="scroll" tabindex="0"><table class="jobs">
             <thead><tr>${this.mayOperate ? html`<th><input type="checkbox" aria-label="Select all on this page" .checked=${bound(jobs.length > 0 && jobs.every((job) => this.chosen.has(job.id)))}
                 @change=${(event) => (this.chosen = new Set(event.target.checked ? jobs.map((job) => job.id) : []))}></th>` : nothing}
               <th>Job</th>${['state', 'kind', 'queue'].map((name) => this.#column(name))}${this.#column('attempt', 'r')}<th>Progress, failure</th>${this.#column('age', 'r')}${this.#column('took', 'r')}</tr></thead>

@@ -89,7 +89,7 @@ class Overview extends View {
       <div class="columns">
         <section aria-labelledby="depth"><h2 id="depth">Queues</h2>${this.#depth()}</section>
         <section aria-labelledby="running"><h2 id="running">Running now</h2>
-          <div class="scroll"><table><thead><tr><th>Job</th><th>Kind</th><th>Queue</th><th class="r">For</th><th>Progress</th></tr></thead>
+          <div class="scroll" tabindex="0"><table><thead><tr><th>Job</th><th>Kind</th><th>Queue</th><th class="r">For</th><th>Progress</th></tr></thead>
           <tbody>${running.length === 0 ? empty(5, live.totals && this.running ? 'No running jobs' : 'Loading …') : repeat(running.slice(0, MOST_RUNNING), (job) => job.id, (job) => html`<tr>
             <td>${jobLink(job.id)}</td><td><span class="cut">${job.kind}</span></td><td><span class="cut">${job.queue}</span></td>
             <td class="r num">${ago(job.startedAt)}</td><td>${progressBar(job.progress, job.progressMessage)}</td></tr>`)}</tbody></table></div>
@@ -160,7 +160,7 @@ class Overview extends View {
   #depth() {
     const queues = [...live.queues.values()].sort((a, b) => b.pending + b.running - a.pending - a.running || (a.queue < b.queue ? -1 : 1));
     const most = Math.max(1, ...queues.map((queue) => queue.pending + queue.running));
-    return html`<div class="scroll"><table><thead><tr><th>Queue</th><th class="r">Due</th><th class="r">Running</th><th class="wide">Depth</th><th class="r">Per second</th></tr></thead>
+    return html`<div class="scroll" tabindex="0"><table><thead><tr><th>Queue</th><th class="r">Due</th><th class="r">Running</th><th class="wide">Depth</th><th class="r">Per second</th></tr></thead>
       <tbody>${queues.length === 0 ? empty(5, live.totals ? 'No queues yet' : 'Loading …') : repeat(queues.slice(0, MOST_QUEUES), (queue) => queue.queue, (queue) => html`<tr>
         <td><a class="cut" href="#/queues/${encodeURIComponent(queue.queue)}">${queue.queue}</a> ${queue.paused ? badge('paused') : nothing}</td>
         <td class="r num">${count(queue.pending)}</td><td class="r num">${count(queue.running)}</td>

@@ -110,13 +110,13 @@ class QueueView extends View {
     for (const { kind, state, jobs } of this.counts?.rows ?? []) kinds.set(kind, { ...kinds.get(kind), [state]: jobs });
     const shown = ['PENDING', 'RUNNING', 'RETRYING', 'SUCCEEDED', 'FAILED'];
     const link = (kind, state, n) => (n ? html`<a href="#/jobs?${new URLSearchParams({ search: `queue:${this.queue} kind:${kind} state:${state.toLowerCase()}` })}">${count(n)}</a>` : html`<span class="dim">0</span>`);
-    return html`<div class="scroll"><table><thead><tr><th>Kind</th>${shown.map((state) => html`<th class="r">${state.toLowerCase()}</th>`)}</tr></thead>
+    return html`<div class="scroll" tabindex="0"><table><thead><tr><th>Kind</th>${shown.map((state) => html`<th class="r">${state.toLowerCase()}</th>`)}</tr></thead>
       <tbody>${kinds.size === 0 ? empty(6, this.counts ? 'No job' : 'Loading …') : [...kinds].sort().map(([kind, states]) => html`<tr><td>${cut(kind)}</td>${shown.map((state) => html`<td class="r num">${link(kind, state, STATES.includes(state) ? states[state] : 0)}</td>`)}</tr>`)}</tbody></table></div>`;
   }
 
   #workers() {
     const all = this.workers ?? [];
-    return html`<div class="scroll"><table><thead><tr><th>Worker</th><th>Status</th><th>Current job</th><th class="r">Jobs</th><th class="r">Restarts</th></tr></thead>
+    return html`<div class="scroll" tabindex="0"><table><thead><tr><th>Worker</th><th>Status</th><th>Current job</th><th class="r">Jobs</th><th class="r">Restarts</th></tr></thead>
       <tbody>${all.length === 0 ? empty(5, this.workers ? 'No worker serves it' : 'Loading …') : repeat(all, (each) => `${each.component} ${each.supervisor ?? each.workerId}`, (each) => html`<tr><td>${cut(each.component)}</td><td>${badge(each.status)} ${each.pausedByOperator ? badge('paused') : nothing}</td>
         <td>${each.currentJob ? jobLink(each.currentJob) : html`<span class="dim">–</span>`}</td><td class="r num">${count(each.runningJobs)}</td><td class="r num">${count(each.restarts)}</td></tr>`)}</tbody></table></div>`;
   }

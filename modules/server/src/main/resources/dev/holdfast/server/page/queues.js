@@ -42,7 +42,7 @@ class Queues extends View {
     const rows = this.#rows();
     return html`<h1 tabindex="-1">Queues</h1>
       ${this.trouble()}
-      <div class="scroll"><table>
+      <div class="scroll" tabindex="0"><table>
         <thead><tr><th>Queue</th><th class="r">Due</th><th class="r">Running</th><th class="r">Limit</th><th class="r">Retrying</th><th class="r">Delayed</th><th class="r">Waiting</th>
           <th class="r">Per second</th><th class="r">Failed, 5 min</th><th class="r">Oldest due</th><th>Rate limit</th>${this.mayOperateAll ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
         <tbody>${rows.length === 0 ? empty(12, this.queues ? 'No queues yet: a queue appears with its first job' : 'Loading …') : repeat(rows, (row) => row.name, (row) => this.#row(row))}</tbody>

@@ -97,7 +97,7 @@ class Schedules extends View {
     return html`<div class="head"><h1 tabindex="-1">Schedules</h1>
         ${this.mayOperateAll ? html`<button type="button" class="primary" @click=${() => this.#edit()}>New schedule …</button>` : nothing}</div>
       ${this.trouble()}
-      <div class="scroll"><table class="acted">
+      <div class="scroll" tabindex="0"><table class="acted">
         <thead><tr><th>Schedule</th><th>Cron</th><th>Zone</th><th>Kind</th><th>Queue</th><th>Next five times</th><th>Last</th>${this.mayOperateAll ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
         <tbody>${all.length === 0 ? empty(8, this.schedules ? 'There is no schedule' : 'Loading …') : repeat(all, (each) => each.name, (each) => this.#row(each))}</tbody></table></div>`;
   }

@@ -71,7 +71,7 @@ class Workers extends View {
       ${this.mayOperateAll
         ? html`<div class="actions"><button type="button" class="small" @click=${() => this.#all(this.workersPausedAt ? 'resume' : 'pause')}>${this.workersPausedAt ? 'Resume all …' : 'Pause all …'}</button></div>`
         : nothing}
-      <div class="scroll"><table class="acted">
+      <div class="scroll" tabindex="0"><table class="acted">
         <thead><tr><th>Worker</th><th>Status</th><th class="r">PID</th><th>Queues</th><th>Current job</th><th class="r">Jobs</th><th class="r">Restarts</th><th>Last exit</th><th>Why</th><th class="r">Seen</th>
           ${this.mayOperateAll ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
         <tbody>${workers.length === 0 ? empty(11, !this.workers ? 'Loading …' : "No workers: start one with 'holdfast supervise' or 'holdfast worker'") : repeat(workers, (each) => `${each.component} ${each.supervisor ?? each.workerId}`, (each) => this.#row(each))}</tbody>

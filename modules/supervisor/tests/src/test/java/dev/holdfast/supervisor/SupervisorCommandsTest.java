@@ -111,7 +111,7 @@ class SupervisorCommandsTest extends SupervisorFixture {
     WorkerHealth gone = until(WorkerHealth::isStopped);
     assertThat(gone.exitCode()).isZero();
     assertThat(gone.restarts()).isZero();
-    assertThat(gone.reason()).contains("not by its supervisor");
+    assertThat(gone.reason()).contains("not from its supervisor");
   }
 
   @Test

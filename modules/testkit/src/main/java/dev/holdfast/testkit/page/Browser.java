@@ -4,6 +4,8 @@ import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +17,7 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Dimension;
+import org.openqa.selenium.OutputType;
 import org.openqa.selenium.StaleElementReferenceException;
 import org.openqa.selenium.WebElement;
 import org.openqa.selenium.chrome.ChromeDriver;
@@ -177,6 +180,16 @@ public final class Browser implements AutoCloseable {
     return driver.findElements(By.cssSelector("main button:disabled")).stream()
         .map(WebElement::getText)
         .toList();
+  }
+
+  /** What is seen, kept as build output. */
+  public void picture(Path file) {
+    try {
+      Files.createDirectories(file.toAbsolutePath().getParent());
+      Files.write(file, driver.getScreenshotAs(OutputType.BYTES));
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
   }
 
   public void type(String css, CharSequence... keys) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.client.operate.DatabaseOperator;
 import dev.holdfast.client.operate.HttpOperator;
+import dev.holdfast.client.operate.JobOperator;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.client.operate.OperatorException;
 import dev.holdfast.model.attempt.Timings;
@@ -12,17 +13,24 @@ import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Role;
+import dev.holdfast.model.schedule.Schedule;
+import dev.holdfast.model.search.SearchSyntax;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.queue.QueueAdmin;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
@@ -227,6 +235,41 @@ class OperatorsTest extends ServerTest {
                     operator.command(none, new JobCommand(CommandAction.PAUSE, null, "ann", "why")))
                 .value())
         .isEqualTo(JobCommand.Answer.NO_SUCH_JOB);
+  }
+
+  @Test
+  void searches_failures_dependencies_and_filters_have_the_same_answers() {
+    JobId first = holdfast.enqueue(Job.of("fetch", Map.of("customer", "c499")).queue("other")).id();
+    JobId waiting = holdfast.enqueue(Job.of("load").queue("other").dependsOn(first)).id();
+    JobId failed = enqueued();
+    callback(
+            leased(),
+            "completed",
+            failedBody(
+                1,
+                Map.of(
+                    "category", "USER_CODE", "code", "X", "message", "no 7", "retryable", false)))
+        .ok();
+    admin().schedule(Schedule.of("nightly", "0 3 * * *", ZoneOffset.UTC, Job.of("report")));
+    JobFilter search = SearchSyntax.parse("payload.customer:c499 age:<1h fetch", Instant.now());
+    for (Operator operator : List.of(direct, remote)) {
+      assertThat(operator.list(search)).extracting(JobStatus::id).containsExactly(first);
+      assertThat(operator.failures(5).groups())
+          .singleElement()
+          .satisfies(group -> assertThat(group.latest()).isEqualTo(failed));
+      assertThat(operator.dependencies(waiting).waitsFor())
+          .singleElement()
+          .satisfies(job -> assertThat(job.id()).isEqualTo(first));
+      assertThat(operator.schedules().getFirst().upcoming(5)).hasSize(5);
+      JobId run = operator.runSchedule("nightly").orElseThrow().id();
+      assertThat(operator.runSchedule("nothing")).isEmpty();
+      assertThat(operator.cancelAll(List.of(run, failed, JobId.next()), false, "enough"))
+          .isEqualTo(new JobOperator.CancelledCounts(1, 0, 0, 1, 1));
+    }
+  }
+
+  private QueueAdmin admin() {
+    return holdfast.queue().admin();
   }
 
   @Test

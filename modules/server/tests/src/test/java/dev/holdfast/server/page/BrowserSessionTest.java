@@ -48,7 +48,8 @@ public class BrowserSessionTest extends InBrowser {
     browser.awaitText("This server requires an API key");
     browser.type("input[name=key]", "hf_000000000000_wrong", Keys.ENTER);
     browser.awaitText("unknown, revoked or expired");
-    assertThat(browser.text()).contains("a viewer's key sees everything and changes nothing");
+    assertThat(browser.text())
+        .contains("a key of role viewer can read everything and change nothing");
     expectedErrors.add("401");
     browser.awaitElement("input[name=key]").clear();
     browser.type("input[name=key]", key, Keys.ENTER);

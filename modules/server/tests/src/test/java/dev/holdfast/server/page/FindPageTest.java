@@ -8,6 +8,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.page.Browser;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -304,6 +305,15 @@ class FindPageTest extends InBrowser {
       browser.awaitElement("main h1");
       browser.awaitNoText("Loading …");
       assertThat(Axe.violations(browser)).as(view).isEmpty();
+      for (int width : new int[] {1400, 400}) {
+        browser.width(width);
+        browser.picture(
+            Path.of(
+                "target",
+                "pictures",
+                "%02d-%s-%d.png".formatted(views.indexOf(view), theme, width)));
+        assertThat(browser.overflow()).as("%s at %d", view, width).isLessThanOrEqualTo(0);
+      }
     }
     browser.type("body", "?");
     browser.awaitElement("dialog[open]");

@@ -179,7 +179,7 @@ class CreateWorkspaceTest {
           .isInstanceOfSatisfying(
               GitException.class,
               e -> assertThat(e.failureClass()).isEqualTo(FailureClass.TRANSIENT_RUNTIME))
-          .hasMessageContaining("git clone heard nothing from the server");
+          .hasMessageContaining("git clone received nothing from the server");
     }
   }
 
