@@ -8,13 +8,10 @@ import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.queue.batch.WriteOut;
 import dev.holdfast.queue.jdbc.FailureJson;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
-import dev.holdfast.queue.sql.BatchSql;
 import dev.holdfast.queue.sql.EventSql;
-import dev.holdfast.queue.sql.TenantSql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -23,26 +20,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What operators ask of jobs that run in steps; their workers hear it with their heartbeats. */
 public final class Commands {
-  // The row lock orders this against the worker that honours an earlier request.
-  private static final Sql HOLD =
-      Sql.of(
-          """
-          SELECT j.state, j.queue, ${unwritten} AS unwritten
-            FROM holdfast.job j
-           WHERE j.id = :job AND ${tenant}
-             FOR NO KEY UPDATE
-          """,
-          "unwritten",
-          BatchSql.isUnwritten("j"),
-          "tenant",
-          TenantSql.isOf("j"));
-
   // A step that was begun has a row; one that is still to come may stand in the payload.
   private static final Sql STEP =
       Sql.of(
@@ -190,8 +172,6 @@ public final class Commands {
           "columns",
           COLUMNS);
 
-  private record Held(JobState state, String queue, boolean unwritten) {}
-
   private record Step(int index, String state, int doneBefore, boolean hasWorkspace) {}
 
   /**
@@ -211,12 +191,7 @@ public final class Commands {
   public static Commanded command(
       Connection connection, JobId job, JobCommand command, @Nullable String tenant)
       throws SQLException {
-    Optional<Held> held = hold(connection, job, tenant);
-    if (held.isPresent() && held.get().unwritten()) {
-      WriteOut.beforeChange(connection, List.of(job), Set.of(held.get().queue()));
-      held = hold(connection, job, tenant);
-    }
-    Optional<JobState> state = held.map(Held::state);
+    Optional<JobState> state = LockedJob.stateOf(connection, job, tenant);
     Answer answer =
         state.isEmpty() ? Answer.NO_SUCH_JOB : checked(connection, job, state.get(), command);
     String queue = null;
@@ -239,19 +214,6 @@ public final class Commands {
           .update();
     }
     return new Commanded(answer, queue);
-  }
-
-  private static Optional<Held> hold(Connection connection, JobId job, @Nullable String tenant)
-      throws SQLException {
-    return HOLD.on(connection)
-        .set("job", job)
-        .tenant(tenant)
-        .first(
-            row ->
-                new Held(
-                    JobState.valueOf(row.getString("state")),
-                    row.getString("queue"),
-                    row.getBoolean("unwritten")));
   }
 
   private static List<String> stepsToRepeat(Connection connection, JobId job, JobCommand command)
