@@ -200,7 +200,8 @@ public abstract class LibraryTest {
     until(
         () -> {
           db.sql(
-              "UPDATE holdfast.job SET lease_expires_at = clock_timestamp() - interval '1 hour'"
+              "UPDATE holdfast.job SET heartbeat_at = clock_timestamp(),"
+                  + " lease_expires_at = clock_timestamp() - interval '1 hour'"
                   + " WHERE id = ? AND state = 'RUNNING' AND attempt = ?",
               id.value(),
               attempt);

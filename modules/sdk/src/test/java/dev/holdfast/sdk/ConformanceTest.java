@@ -1,11 +1,10 @@
 package dev.holdfast.sdk;
 
 import dev.holdfast.testkit.DatabaseExtension;
-import dev.holdfast.testkit.Extent;
-import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
@@ -22,7 +21,7 @@ class ConformanceTest {
 
   @Test
   void every_library_passes_and_every_fault_is_found() {
-    if (Extent.isAll()) {
+    if (FullForm.isWanted()) {
       kit("run", "--libraries", "--faulty", "--parallel", "6");
     } else {
       new SdkScript(
@@ -35,14 +34,14 @@ class ConformanceTest {
 
   /** The full size is described in the kit's README. */
   @Test
-  @OnlyWithAll
+  @EnabledIfSystemProperty(named = FullForm.PROPERTY, matches = "true")
   void jobs_survive_kills_of_workers_and_server() {
     kit("mix", "--libraries", "--jobs", "2000", "--kills", "8", "--restarts", "2");
   }
 
   /** Whether memory grows; how fast it is depends on what else the machine does. */
   @Test
-  @OnlyWithAll
+  @EnabledIfSystemProperty(named = FullForm.PROPERTY, matches = "true")
   void memory_does_not_grow_with_the_number_of_jobs() {
     kit("bench", "--libraries", "--jobs", "10000");
   }

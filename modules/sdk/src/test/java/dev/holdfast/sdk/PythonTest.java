@@ -1,6 +1,5 @@
 package dev.holdfast.sdk;
 
-import dev.holdfast.testkit.Extent;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -8,7 +7,7 @@ import org.junit.jupiter.api.Test;
 class PythonTest {
   @Test
   void the_python_library_passes_its_tests() {
-    List<String> arguments = Extent.isAll() ? List.of() : List.of("--quick");
+    List<String> arguments = FullForm.isWanted() ? List.of() : List.of("--quick");
     new SdkScript(SdkServer.shared(), "sdk/python/test", arguments).run();
   }
 }

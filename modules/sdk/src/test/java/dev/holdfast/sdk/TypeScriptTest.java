@@ -1,6 +1,5 @@
 package dev.holdfast.sdk;
 
-import dev.holdfast.testkit.Extent;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -8,7 +7,7 @@ import org.junit.jupiter.api.Test;
 class TypeScriptTest {
   @Test
   void the_typescript_library_passes_its_tests() {
-    if (Extent.isAll()) {
+    if (FullForm.isWanted()) {
       new SdkScript(SdkServer.embedded(), "sdk/typescript/test", List.of()).run();
     } else {
       new SdkScript(SdkServer.shared(), "sdk/typescript/test", List.of("--quick")).run();

@@ -82,7 +82,7 @@ final class JobsRetryCommand implements Callable<Integer> {
     if (output.json) {
       Shown.print(Shown.object().put("jobs", jobs));
     } else {
-      System.out.println(Plural.of(jobs, "job") + " would be put back");
+      System.out.println(Plural.of(jobs, "job") + " would be requeued");
     }
     return ExitCode.OK;
   }

@@ -61,8 +61,8 @@ public final class DevCommand implements Callable<Integer> {
       names = "--with",
       paramLabel = "COMMAND",
       description = {
-        "also run this shell command, such as a worker in another language;",
-        "it finds the server in HOLDFAST_SERVER_URL; may be given several times"
+        "also run this shell command, such as a Python worker;",
+        "HOLDFAST_SERVER_URL names the server; may be repeated"
       })
   List<String> with = List.of();
 

@@ -235,9 +235,9 @@ class CommandsTest {
     run("jobs", "list", "--search", "failure:" + signature, "--json");
     assertThat(json()).hasSize(1);
     assertThat(run("jobs", "retry", "--search", "failure:" + signature, "--dry-run")).isZero();
-    assertThat(said()).isEqualTo("1 job would be put back\n");
+    assertThat(said()).isEqualTo("1 job would be requeued\n");
     assertThat(run("jobs", "retry", "--search", "failure:" + signature)).isZero();
-    assertThat(said()).isEqualTo("1 job put back\n");
+    assertThat(said()).isEqualTo("1 job requeued\n");
     assertThat(run("failures")).isZero();
     assertThat(said()).isEqualTo("no failed jobs\n");
     assertThat(run("jobs", "list", "--search", "state:gone")).isEqualTo(ExitCode.REFUSED);

@@ -357,13 +357,9 @@ public final class HttpSource implements JobSource, AutoCloseable {
 
   @Override
   public List<Lease> heldBy(String worker) {
-    List<Lease> leases =
-        server
-            .get("/v1/leases?workerId=" + encoded(worker), HeldLease.Answer.class)
-            .leases()
-            .stream()
-            .map(HeldLease::lease)
-            .toList();
+    HeldLease.Answer held =
+        server.get("/v1/leases?workerId=" + encoded(worker), HeldLease.Answer.class);
+    List<Lease> leases = held.leases().stream().map(HeldLease::lease).toList();
     holders.took(worker, leases);
     return leases;
   }

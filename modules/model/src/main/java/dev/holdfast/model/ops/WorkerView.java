@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param supervisor null when nobody looks after it: then only its leases tell about it
  * @param workerId the name under which it holds leases, if it does
  * @param status one that is silent is shown as crashed
- * @param stoppedByOperator: it has no process, and gets none
+ * @param stoppedByOperator it has no process, and gets none
  * @param runningJobs how many jobs it holds
  * @param lastSeen when it was last heard, in whichever way
  * @param lastHeartbeat of its leases

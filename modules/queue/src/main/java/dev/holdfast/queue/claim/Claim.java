@@ -23,6 +23,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -209,11 +210,11 @@ public final class Claim {
         apart.ifNeeded(
             request,
             asked -> {
-              last.set(byRules.take(database, asked));
-              return last.get().jobs();
+              ClaimByRules.Taken turns = byRules.take(database, asked);
+              last.set(turns);
+              return turns.jobs();
             });
-    ClaimByRules.Taken taken =
-        new ClaimByRules.Taken(jobs, last.get().whenEmpty(), last.get().byRules());
+    ClaimByRules.Taken taken = Objects.requireNonNull(last.get()).with(jobs);
     if (taken.byRules() && !jobs.isEmpty()) {
       byRulesLast.add(request.queue());
     } else {

@@ -1,7 +1,6 @@
 package dev.holdfast.queue.claim;
 
 import dev.holdfast.model.attempt.LeasedJob;
-import dev.holdfast.queue.claim.RulesLook.Key;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.Sql;
@@ -120,7 +119,7 @@ final class ClaimByRules {
   /** The next claim goes on where this one stopped. */
   private static final int PAGES_A_CLAIM = 10;
 
-  private final Map<String, Key> lastKey = new ConcurrentHashMap<>();
+  private final Map<String, RulesLook.Key> lastKey = new ConcurrentHashMap<>();
   private final int keysAPage;
 
   ClaimByRules() {
@@ -135,14 +134,19 @@ final class ClaimByRules {
    * @param whenEmpty a suspect waits until the worker is empty
    * @param byRules the next claim probably has to go by rules, too
    */
-  record Taken(List<LeasedJob> jobs, boolean whenEmpty, boolean byRules) {}
+  record Taken(List<LeasedJob> jobs, boolean whenEmpty, boolean byRules) {
+    Taken with(List<LeasedJob> others) {
+      return new Taken(others, whenEmpty, byRules);
+    }
+  }
 
   /**
    * What one turn gave.
    *
    * @param next where the next page of keys begins; null when no page is to follow
    */
-  record Turn(List<LeasedJob> jobs, boolean whenEmpty, boolean byRules, @Nullable Key next) {
+  record Turn(
+      List<LeasedJob> jobs, boolean whenEmpty, boolean byRules, RulesLook.@Nullable Key next) {
     static Turn last(List<LeasedJob> jobs) {
       return new Turn(jobs, false, true, null);
     }
@@ -150,22 +154,22 @@ final class ClaimByRules {
 
   /** One page of keys after the other, each in a turn of its own, so that others get theirs. */
   Taken take(Database database, ClaimRequest request) {
-    Key start = lastKey.getOrDefault(request.queue(), Key.FIRST);
-    Key from = start;
-    boolean around = start.equals(Key.FIRST);
+    RulesLook.Key start = lastKey.getOrDefault(request.queue(), RulesLook.Key.FIRST);
+    RulesLook.Key from = start;
+    boolean around = start.equals(RulesLook.Key.FIRST);
     List<LeasedJob> jobs = new ArrayList<>();
     for (int page = 0; page < PAGES_A_CLAIM && jobs.size() < request.most(); page++) {
-      Turn turn = inTurn(database, request, from, around ? start : Key.FIRST, jobs);
+      Turn turn = inTurn(database, request, from, around ? start : RulesLook.Key.FIRST, jobs);
       jobs.addAll(turn.jobs());
       if (turn.next() == null) {
         lastKey.put(request.queue(), from);
         return new Taken(List.copyOf(jobs), turn.whenEmpty() && jobs.isEmpty(), turn.byRules());
       }
       from = turn.next();
-      if (from.equals(Key.FIRST) && around) {
+      if (from.equals(RulesLook.Key.FIRST) && around) {
         break;
       }
-      around |= from.equals(Key.FIRST);
+      around |= from.equals(RulesLook.Key.FIRST);
     }
     lastKey.put(request.queue(), from);
     return new Taken(List.copyOf(jobs), false, true);
@@ -177,7 +181,11 @@ final class ClaimByRules {
    * became of this turn, and asks for all that lies under its name.
    */
   private Turn inTurn(
-      Database database, ClaimRequest request, Key from, Key until, List<LeasedJob> before) {
+      Database database,
+      ClaimRequest request,
+      RulesLook.Key from,
+      RulesLook.Key until,
+      List<LeasedJob> before) {
     ClaimRequest rest = request.most(request.most() - before.size());
     try {
       return database.transactBegunByWork("claim", in -> takeInTurn(in, rest, from, until));
@@ -189,7 +197,8 @@ final class ClaimByRules {
     }
   }
 
-  Turn takeInTurn(Connection connection, ClaimRequest request, Key from, Key until)
+  Turn takeInTurn(
+      Connection connection, ClaimRequest request, RulesLook.Key from, RulesLook.Key until)
       throws SQLException {
     RulesLook look = RulesLook.inTurn(connection, request, from, until, keysAPage);
     int allowed = look.allows(request.most());
@@ -208,11 +217,11 @@ final class ClaimByRules {
     }
     List<LeasedJob> jobs = takeWithinRules(connection, request.most(allowed), look.keys());
     spend(connection, request, look, jobs.size());
-    if (!look.findsRules() && from.equals(Key.FIRST)) {
+    if (!look.findsRules() && from.equals(RulesLook.Key.FIRST)) {
       return new Turn(jobs, false, false, null);
     }
     boolean more = look.keys().size() == keysAPage;
-    return new Turn(jobs, false, true, more ? look.keys().getLast() : Key.FIRST);
+    return new Turn(jobs, false, true, more ? look.keys().getLast() : RulesLook.Key.FIRST);
   }
 
   private static void spend(
@@ -233,14 +242,14 @@ final class ClaimByRules {
   }
 
   private static List<LeasedJob> takeWithinRules(
-      Connection connection, ClaimRequest request, List<Key> keys) throws SQLException {
+      Connection connection, ClaimRequest request, List<RulesLook.Key> keys) throws SQLException {
     return Claim.inOrder(
         request
             .bind(TAKE_WITHIN_RULES.reading(request.payloads()).on(connection))
             .set("most", request.most())
-            .array("keys", "text", keys, Key::key)
-            .array("keyTenants", "text", keys, Key::tenant)
-            .array("keyLimits", "int4", keys, Key::limit)
+            .array("keys", "text", keys, RulesLook.Key::key)
+            .array("keyTenants", "text", keys, RulesLook.Key::tenant)
+            .array("keyLimits", "int4", keys, RulesLook.Key::limit)
             .list(Claim.Taken::read));
   }
 }

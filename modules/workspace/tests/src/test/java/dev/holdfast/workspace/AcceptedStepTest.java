@@ -45,7 +45,7 @@ class AcceptedStepTest extends WorkspaceRunFixture {
     commands.heard(accepted());
     assertThatThrownBy(taken::end)
         .hasRootCauseInstanceOf(FailedException.class)
-        .hasMessageContaining("the changes hold a secret of this worker");
+        .hasMessageContaining("the changes contain a secret of this worker");
     assertThat(Objects.requireNonNull(rows.get("s1")).state()).isEqualTo(StepState.FAILED);
     assertThat(patches).isEmpty();
   }

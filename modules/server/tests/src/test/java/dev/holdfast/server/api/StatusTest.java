@@ -82,11 +82,11 @@ public class StatusTest extends ServerTest {
   void due_jobs_that_no_worker_takes_are_a_problem() {
     JobId job = enqueued();
     db.sql("UPDATE holdfast.job SET run_at = now() - interval '1 hour'");
-    assertThat(problems("no worker takes it")).hasSize(1);
+    assertThat(problems("no worker claims it")).hasSize(1);
     leased();
     holdfast.enqueue(Job.of("echo").queue(QUEUE));
     db.sql("UPDATE holdfast.job SET run_at = now() - interval '1 hour' WHERE id <> ?", job.value());
-    assertThat(problems("no worker takes it")).isEmpty();
+    assertThat(problems("no worker claims it")).isEmpty();
   }
 
   @Test
