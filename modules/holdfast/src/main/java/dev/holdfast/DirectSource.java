@@ -57,7 +57,7 @@ final class DirectSource implements JobSource {
 
   @Override
   public Claimed claim(String queueName, int most, String worker, Duration lease) {
-    return asked(() -> jobs.claim(queueName, most, worker, lease));
+    return asked(() -> jobs.claimInBatches(queueName, most, worker, lease));
   }
 
   @Override

@@ -51,7 +51,7 @@ final class HoldfastContender implements Contender {
 
   @Override
   public void clear() throws SQLException {
-    target.run("TRUNCATE holdfast.job CASCADE");
+    target.run("TRUNCATE holdfast.job, holdfast.claim CASCADE");
   }
 
   @Override
@@ -89,7 +89,10 @@ final class HoldfastContender implements Contender {
   @Override
   public boolean isEmpty() throws SQLException {
     return target.count(
-            "SELECT count(*) FROM (SELECT FROM holdfast.job WHERE state = 'RUNNING' LIMIT 1) AS r")
+            """
+            SELECT count(*) FROM (SELECT FROM holdfast.job WHERE state IN ('PENDING', 'RUNNING') LIMIT 1)
+                AS unfinished
+            """)
         == 0;
   }
 

@@ -17,6 +17,7 @@ import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobPage;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStateSnapshot;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.Holder;
@@ -30,6 +31,8 @@ import dev.holdfast.model.value.Moment;
 import dev.holdfast.queue.admin.Dispatches;
 import dev.holdfast.queue.admin.HandledKinds;
 import dev.holdfast.queue.admin.Queues;
+import dev.holdfast.queue.batch.BatchClaims;
+import dev.holdfast.queue.batch.WriteOut;
 import dev.holdfast.queue.command.Commands;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.read.Artifacts;
@@ -64,17 +67,49 @@ public final class JobQueries {
   }
 
   public Optional<JobStatus> find(JobId job) {
-    return database.run("find", connection -> JobReader.find(connection, job));
+    return database.run(
+        "find",
+        connection -> {
+          Optional<JobStatus> found = JobReader.find(connection, job);
+          if (found.isEmpty() || !mayBeInBatch(found.get())) {
+            return found;
+          }
+          WriteOut.beforeReading(connection, List.of(job));
+          return JobReader.find(connection, job);
+        });
+  }
+
+  private static boolean mayBeInBatch(JobStatus status) {
+    return status.state() == JobState.PENDING && status.attempt() < BatchClaims.ATTEMPT;
+  }
+
+  /** Jobs in batches run, so they get rows that say so before they are listed or counted. */
+  private <T> T reading(String verb, Database.Work<T> work) {
+    return database.run(
+        verb,
+        connection -> {
+          WriteOut.beforeReading(connection);
+          return work.on(connection);
+        });
+  }
+
+  private <T> T reading(String verb, List<JobId> jobs, Database.Work<T> work) {
+    return database.run(
+        verb,
+        connection -> {
+          WriteOut.beforeReading(connection, jobs);
+          return work.on(connection);
+        });
   }
 
   /** All jobs of the filter, however long it takes. */
   public List<JobStatus> list(JobFilter filter) {
-    return database.run("list", connection -> Search.list(connection, filter));
+    return reading("list", connection -> Search.list(connection, filter));
   }
 
   /** How many jobs the filter takes in, counted up to {@code most}. */
   public JobCount count(JobFilter filter, int most) {
-    return database.run("count", connection -> Search.count(connection, filter, most));
+    return reading("count", connection -> Search.count(connection, filter, most));
   }
 
   /**
@@ -82,24 +117,23 @@ public final class JobQueries {
    * results are left out, and the job says so.
    */
   public JobPage page(JobFilter filter) {
-    return database.run(
-        "page", connection -> Search.page(connection, filter, JobReader.Detail.SHORT));
+    return reading("page", connection -> Search.page(connection, filter, JobReader.Detail.SHORT));
   }
 
   /** The same without payloads, results and stack traces, however short. */
   public JobPage briefPage(JobFilter filter) {
-    return database.run(
+    return reading(
         "briefPage", connection -> Search.page(connection, filter, JobReader.Detail.NONE));
   }
 
   /** How many jobs there are in each state, queue and kind, among the newest of the filter. */
   public JobCounts counts(JobFilter filter) {
-    return database.run("counts", connection -> CountsOfJobs.of(connection, filter));
+    return reading("counts", connection -> CountsOfJobs.of(connection, filter));
   }
 
   /** The jobs that a job depends on, and those that depend on it. */
   public JobDependencies dependencies(JobId job) {
-    return database.run("dependencies", connection -> RelatedJobs.of(connection, job));
+    return reading("dependencies", connection -> RelatedJobs.of(connection, job));
   }
 
   /** What FAILED jobs failed of, grouped by signature, the latest first. */
@@ -108,11 +142,11 @@ public final class JobQueries {
   }
 
   public List<JobEvent> timeline(JobId job) {
-    return database.run("timeline", connection -> JobReader.timeline(connection, job));
+    return reading("timeline", List.of(job), connection -> JobReader.timeline(connection, job));
   }
 
   public List<Attempt> attempts(JobId job) {
-    return database.run("attempts", connection -> JobReader.attempts(connection, job));
+    return reading("attempts", List.of(job), connection -> JobReader.attempts(connection, job));
   }
 
   public List<PublishedArtifact> artifacts(JobId job) {
@@ -175,19 +209,37 @@ public final class JobQueries {
   public List<JobStateSnapshot> states(List<JobId> jobs) {
     return jobs.isEmpty()
         ? List.of()
-        : database.run("states", connection -> JobStates.of(connection, jobs));
+        : reading("states", jobs, connection -> JobStates.of(connection, jobs));
   }
 
   /** Under which worker's name each of these attempts runs or ran, of those that exist. */
   public Map<Lease, String> workerNames(List<Lease> leases) {
     return leases.isEmpty()
         ? Map.of()
-        : database.run("workerNames", connection -> JobStates.workers(connection, leases));
+        : database.run(
+            "workerNames",
+            connection -> {
+              Map<Lease, String> names = JobStates.workers(connection, leases);
+              if (names.size() == leases.size()) {
+                return names;
+              }
+              WriteOut.beforeReading(connection, leases.stream().map(Lease::job).toList());
+              return JobStates.workers(connection, leases);
+            });
   }
 
   /** When the worker of a running attempt was last heard; empty if the attempt has ended. */
   public Optional<Instant> heartbeatAt(Lease lease) {
-    return database.run("heartbeatAt", connection -> JobStates.heartbeatAt(connection, lease));
+    return database.run(
+        "heartbeatAt",
+        connection -> {
+          Optional<Instant> heard = JobStates.heartbeatAt(connection, lease);
+          if (heard.isPresent() || lease.attempt() != BatchClaims.ATTEMPT) {
+            return heard;
+          }
+          WriteOut.beforeReading(connection, List.of(lease.job()));
+          return JobStates.heartbeatAt(connection, lease);
+        });
   }
 
   /** How an attempt ended that did not succeed. */
@@ -197,16 +249,16 @@ public final class JobQueries {
 
   /** How many jobs of the queue run under this worker's name. */
   public long running(String queue, String worker) {
-    return database.run("running", connection -> Dispatches.running(connection, queue, worker));
+    return reading("running", connection -> Dispatches.running(connection, queue, worker));
   }
 
   public long depth(List<String> queues, long most) {
-    return database.run("depth", connection -> Queues.depth(connection, queues, most, null));
+    return reading("depth", connection -> Queues.depth(connection, queues, most, null));
   }
 
   /** Of jobs of one tenant only. */
   public long depth(List<String> queues, long most, String tenant) {
-    return database.run("depth", connection -> Queues.depth(connection, queues, most, tenant));
+    return reading("depth", connection -> Queues.depth(connection, queues, most, tenant));
   }
 
   public Statistics statistics() {
@@ -215,11 +267,11 @@ public final class JobQueries {
 
   /** Of one tenant only. */
   public Statistics statistics(@Nullable String tenant) {
-    return database.run("statistics", connection -> Count.all(connection, tenant));
+    return reading("statistics", connection -> Count.all(connection, tenant));
   }
 
   public Warnings warnings(@Nullable String tenant, Duration reapGrace) {
-    return database.run(
+    return reading(
         "warnings",
         connection ->
             CountWarnings.of(
@@ -239,11 +291,11 @@ public final class JobQueries {
 
   /** Workers that hold leases, with up to so many jobs each. */
   public List<Holder> holders(@Nullable String tenant, int jobs, int most) {
-    return database.run("holders", connection -> Holders.of(connection, tenant, jobs, most));
+    return reading("holders", connection -> Holders.of(connection, tenant, jobs, most));
   }
 
   public List<JobBrief> changes(ChangedJob since) {
-    return database.run("changes", connection -> ChangedJobs.of(connection, since));
+    return reading("changes", connection -> ChangedJobs.of(connection, since));
   }
 
   /** What the database's clock says. */

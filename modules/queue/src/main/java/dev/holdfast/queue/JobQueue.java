@@ -19,6 +19,8 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.admin.HandledKinds;
+import dev.holdfast.queue.batch.BatchClaims;
+import dev.holdfast.queue.batch.WriteOut;
 import dev.holdfast.queue.claim.Claim;
 import dev.holdfast.queue.command.Cancel;
 import dev.holdfast.queue.command.Commands;
@@ -64,6 +66,7 @@ public final class JobQueue {
   private final Claim claim;
   private final Backoff backoff;
   private final Settle settle;
+  private final BatchClaims batches = new BatchClaims();
 
   /**
    * @param heartbeats a connection of their own, so that nothing can starve them
@@ -73,14 +76,15 @@ public final class JobQueue {
       Database heartbeats,
       QueueNotifier notifier,
       Enqueue enqueue,
-      Backoff backoff) {
+      Backoff backoff,
+      int batchFrom) {
     this.database = database;
     this.heartbeats = heartbeats;
     this.notifier = notifier;
     this.enqueue = enqueue;
     this.backoff = backoff;
-    this.claim = new Claim(database, backoff);
-    this.settle = new Settle(database, backoff);
+    this.claim = new Claim(database, backoff, batches, batchFrom);
+    this.settle = new Settle(database, backoff, batches);
   }
 
   public Enqueued enqueue(Job job) {
@@ -115,12 +119,20 @@ public final class JobQueue {
   }
 
   public Claimed claim(String queue, int most, String worker, Duration lease) {
-    return claim.from(queue, most, worker, lease, null, false);
+    return claim.from(queue, most, worker, lease, null, Claim.Receiver.LOCAL);
+  }
+
+  /**
+   * The same for a worker in this process, which settles many jobs at a time through this object:
+   * of a backlog it gets whole batches, whose claim writes one row.
+   */
+  public Claimed claimInBatches(String queue, int most, String worker, Duration lease) {
+    return claim.from(queue, most, worker, lease, null, Claim.Receiver.LOCAL_IN_BATCHES);
   }
 
   /** Jobs of one tenant only. */
   public Claimed claim(String queue, int most, String worker, Duration lease, String tenant) {
-    return claim.from(queue, most, worker, lease, tenant, false);
+    return claim.from(queue, most, worker, lease, tenant, Claim.Receiver.LOCAL);
   }
 
   /**
@@ -131,7 +143,7 @@ public final class JobQueue {
    */
   public Claimed claimRemotely(
       String queue, int most, String worker, Duration lease, @Nullable String tenant) {
-    return claim.from(queue, most, worker, lease, tenant, true);
+    return claim.from(queue, most, worker, lease, tenant, Claim.Receiver.REMOTE);
   }
 
   /** The leases that lie under a worker's name, to find those whose claim it never heard of. */
@@ -198,7 +210,12 @@ public final class JobQueue {
    * one or had one lately, or the job was first claimed less than {@code patience} ago.
    */
   public boolean mayBeKnown(JobId job, Duration patience) {
-    return database.run("mayBeKnown", connection -> HandledKinds.mayBe(connection, job, patience));
+    return database.run(
+        "mayBeKnown",
+        connection -> {
+          WriteOut.beforeReading(connection, List.of(job));
+          return HandledKinds.mayBe(connection, job, patience);
+        });
   }
 
   /** One answer per report, in their order. */
@@ -208,7 +225,10 @@ public final class JobQueue {
 
   /** Lines for an attempt's log. */
   public Ack log(LogLines lines) {
-    return database.transact("log", connection -> AppendLog.write(connection, lines));
+    return database.transact(
+        "log",
+        connection ->
+            Settle.writingOut(connection, lines.lease(), () -> AppendLog.write(connection, lines)));
   }
 
   public Ack publish(Publication publication) {
@@ -216,7 +236,13 @@ public final class JobQueue {
         "publish",
         connection ->
             Settle.storing(
-                "publish", Refusal.RESULT_NOT_JSON, () -> Publish.all(connection, publication)));
+                "publish",
+                Refusal.RESULT_NOT_JSON,
+                () ->
+                    Settle.writingOut(
+                        connection,
+                        publication.lease(),
+                        () -> Publish.all(connection, publication))));
   }
 
   /** One answer per settlement, in their order. */
@@ -232,7 +258,14 @@ public final class JobQueue {
    * Succeeds in the caller's transaction: the effect and the settle happen together or not at all.
    */
   public Ack succeed(Connection connection, Settlement.Succeed settlement) throws SQLException {
-    return Settle.succeed(connection, settlement);
+    Lease lease = settlement.lease();
+    // Others see the job run, for as long as the caller's transaction takes. Not on the caller's
+    // connection, and not beside a snapshot that would take the write for a conflict.
+    if (batches.find(lease) != null
+        && connection.getTransactionIsolation() == Connection.TRANSACTION_READ_COMMITTED) {
+      heartbeats.run("succeed", own -> WriteOut.unlocked(own, List.of(lease)));
+    }
+    return settle.succeed(connection, settlement);
   }
 
   /** Whether this attempt is known to have succeeded. */
@@ -281,7 +314,7 @@ public final class JobQueue {
    */
   public List<Cancellation> cancel(
       List<JobId> jobs, boolean cascade, String reason, Duration grace, @Nullable String tenant) {
-    return database.run(
+    return database.transact(
         "cancel", connection -> Cancel.of(connection, jobs, cascade, reason, grace, tenant));
   }
 

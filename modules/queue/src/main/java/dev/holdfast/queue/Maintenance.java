@@ -3,6 +3,7 @@ package dev.holdfast.queue;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.admin.Retention;
+import dev.holdfast.queue.batch.WriteOut;
 import dev.holdfast.queue.claim.Promote;
 import dev.holdfast.queue.claim.Unblock;
 import dev.holdfast.queue.enqueue.Enqueue;
@@ -38,11 +39,13 @@ public final class Maintenance {
 
   /** Takes back every lease that ran out. */
   public ReapResult reap(Duration grace) {
+    writeOut("reap");
     return recovered(database.transact("reap", connection -> Reap.lost(connection, grace, BATCH)));
   }
 
   /** Ends cancellations, attempts and jobs that are out of time. */
   public ReapResult expire(Duration cancelGrace) {
+    writeOut("expire");
     return recovered(
         database.transact("expire", connection -> Expire.late(connection, cancelGrace, BATCH)));
   }
@@ -80,6 +83,16 @@ public final class Maintenance {
   public int forgetSubmissions(Duration olderThan) {
     return database.run(
         "forgetSubmissions", connection -> EnqueueIdempotent.forget(connection, olderThan));
+  }
+
+  /** Jobs in batches are judged once they have rows of their own. */
+  private void writeOut(String verb) {
+    database.run(
+        verb,
+        connection -> {
+          WriteOut.old(connection);
+          return true;
+        });
   }
 
   private ReapResult recovered(List<Reap.Reaped> reaped) {

@@ -39,7 +39,7 @@ public final class Queue implements AutoCloseable {
     this.notifier = new QueueNotifier(database, dataSource);
     Enqueue enqueue = new Enqueue(database, notifier, codec, options.retries());
     Backoff backoff = new Backoff(options.retries());
-    this.jobs = new JobQueue(database, heartbeats, notifier, enqueue, backoff);
+    this.jobs = new JobQueue(database, heartbeats, notifier, enqueue, backoff, options.batchFrom());
     this.queries = new JobQueries(database);
     this.admin = new QueueAdmin(database, notifier, codec);
     this.maintenance = new Maintenance(database, notifier, enqueue);
@@ -50,25 +50,39 @@ public final class Queue implements AutoCloseable {
   /**
    * @param connections how many connections of the pool the verbs may use at once
    * @param retries what holds for jobs that do not say how often, and how soon, they are retried
+   * @param batchFrom a claim after one that found so many jobs writes one row for all of its jobs,
+   *     see {@link JobQueue#claimInBatches}
    */
-  public record Options(int connections, StatementObserver observer, RetryDefaults retries) {
+  public record Options(
+      int connections, StatementObserver observer, RetryDefaults retries, int batchFrom) {
+    /** Fewer are claimed as quickly row by row, and such claims do not wait for each other. */
+    private static final int BACKLOG = 100;
+
     public static final Options DEFAULT =
         new Options(8, StatementObserver.NONE, RetryDefaults.NONE);
+
+    public Options(int connections, StatementObserver observer, RetryDefaults retries) {
+      this(connections, observer, retries, BACKLOG);
+    }
 
     public Options(int connections, StatementObserver observer) {
       this(connections, observer, RetryDefaults.NONE);
     }
 
     public Options connections(int value) {
-      return new Options(value, observer, retries);
+      return new Options(value, observer, retries, batchFrom);
     }
 
     public Options observer(StatementObserver value) {
-      return new Options(connections, value, retries);
+      return new Options(connections, value, retries, batchFrom);
+    }
+
+    public Options batchFrom(int value) {
+      return new Options(connections, observer, retries, value);
     }
 
     public Options retries(RetryDefaults value) {
-      return new Options(connections, observer, value);
+      return new Options(connections, observer, value, batchFrom);
     }
   }
 

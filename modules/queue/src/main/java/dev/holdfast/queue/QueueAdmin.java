@@ -11,6 +11,7 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.admin.Dispatches;
 import dev.holdfast.queue.admin.Queues;
+import dev.holdfast.queue.batch.WriteOut;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.notify.QueueNotifier;
 import dev.holdfast.queue.schedule.Schedules;
@@ -39,7 +40,12 @@ public final class QueueAdmin {
 
   /** With the jobs of one tenant only, and no queue that has none of them. */
   public List<QueueStatus> queues(@Nullable String tenant) {
-    return database.run("queues", connection -> Queues.list(connection, tenant));
+    return database.run(
+        "queues",
+        connection -> {
+          WriteOut.beforeReading(connection);
+          return Queues.list(connection, tenant);
+        });
   }
 
   /**

@@ -4,13 +4,17 @@ import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.queue.batch.BatchClaims;
+import dev.holdfast.queue.batch.WriteOut;
 import dev.holdfast.queue.jdbc.AttributesJson;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.settle.Backoff;
+import dev.holdfast.queue.sql.BatchSql;
 import dev.holdfast.queue.sql.ClaimableSql;
 import dev.holdfast.queue.sql.TenantSql;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -20,6 +24,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
@@ -38,6 +43,7 @@ public final class Claim {
       TakeSql.of(
           Sql.fragment(
               """
+              ${lock}
               WITH picked AS MATERIALIZED (
                 SELECT pick.ctid
                   FROM unnest(:from::float8[]) WITH ORDINALITY AS lane(floor, number)
@@ -45,15 +51,21 @@ public final class Claim {
                    SELECT j.ctid
                      FROM holdfast.job j
                     WHERE j.queue = :queue AND j.priority = (lane.number - 1)::smallint
-                      AND ${withoutRules} AND ${tenant}
+                      AND ${withoutRules} AND ${tenant} AND ${inNoBatch}
                       AND j.run_at >= to_timestamp(lane.floor) AND j.run_at <= statement_timestamp()
                     ORDER BY j.run_at, j.id
                     LIMIT :most
                       FOR NO KEY UPDATE SKIP LOCKED) AS pick
-                 WHERE NOT ${paused} AND NOT ${rules} AND NOT ${reserved}
+                 WHERE ${readCommitted} AND NOT ${paused} AND NOT ${rules} AND NOT ${reserved}
                  LIMIT :most
               )
               """,
+              "lock",
+              BatchSql.lockForRows(),
+              "inNoBatch",
+              BatchSql.isInNoBatch("j"),
+              "readCommitted",
+              BatchSql.IS_READ_COMMITTED,
               "withoutRules",
               ClaimableSql.isWithoutRules("j"),
               "tenant",
@@ -79,9 +91,13 @@ public final class Claim {
             .thenComparing(taken -> taken.job().id());
 
     static Taken read(ResultSet row) throws SQLException {
+      return read(row, Rows.lease(row));
+    }
+
+    static Taken read(ResultSet row, Lease lease) throws SQLException {
       LeasedJob job =
           new LeasedJob(
-              Rows.lease(row),
+              lease,
               row.getString("kind"),
               row.getString("queue"),
               new Json(row.getString("payload")),
@@ -100,25 +116,40 @@ public final class Claim {
     }
   }
 
+  /** Who gets the jobs. */
+  public enum Receiver {
+    LOCAL,
+    /** Settles them in this process, many at a time: of a backlog it gets batches. */
+    LOCAL_IN_BATCHES,
+    /** The answer goes on over HTTP, and may be lost on that way. */
+    REMOTE
+  }
+
   private static final Duration IN_A_MOMENT = Duration.ofMillis(10);
 
   private final Database database;
   private final UnreadableJobs apart;
   private final ClaimByRules byRules = new ClaimByRules();
+  private final ClaimBatch byBatch;
+  private final int batchFrom;
 
   /** Queues whose last claim found jobs by rules: there is probably more, and no need to ask. */
   private final Set<String> byRulesLast = ConcurrentHashMap.newKeySet();
 
   private final Map<String, ClaimCursor> cursors = new ConcurrentHashMap<>();
 
-  public Claim(Database database, Backoff backoff) {
+  /**
+   * @param batchFrom a claim that follows one of so many jobs is a batch claim, if it may be
+   */
+  public Claim(Database database, Backoff backoff, BatchClaims batches, int batchFrom) {
     this.database = database;
     this.apart = new UnreadableJobs(database, backoff);
+    this.byBatch = new ClaimBatch(database, batches, apart);
+    this.batchFrom = batchFrom;
   }
 
   /**
    * @param tenant whose jobs; null for all
-   * @param remote whether the answer goes on over HTTP, and may be lost on that way
    */
   public Claimed from(
       String queue,
@@ -126,8 +157,9 @@ public final class Claim {
       String worker,
       Duration lease,
       @Nullable String tenant,
-      boolean remote) {
-    ClaimRequest request = new ClaimRequest(queue, most, worker, lease, tenant).remote(remote);
+      Receiver receiver) {
+    ClaimRequest request =
+        new ClaimRequest(queue, most, worker, lease, tenant).remote(receiver == Receiver.REMOTE);
     if (byRulesLast.contains(queue)) {
       ClaimByRules.Taken taken = takeByRules(request);
       if (!taken.jobs().isEmpty()) {
@@ -137,7 +169,7 @@ public final class Claim {
     String key = tenant == null ? queue : queue + "\0" + tenant;
     ClaimCursor cursor = cursors.computeIfAbsent(key, name -> new ClaimCursor(System::nanoTime));
     double[] from = cursor.next();
-    List<LeasedJob> jobs = take(request, cursor, from);
+    List<LeasedJob> jobs = first(request, cursor, from, receiver);
     if (jobs.isEmpty() && cursor.shouldLookAgain(from)) {
       from = cursor.next();
       jobs = take(request, cursor, from);
@@ -195,6 +227,17 @@ public final class Claim {
     return one == null || (other != null && other.compareTo(one) < 0) ? other : one;
   }
 
+  private List<LeasedJob> first(
+      ClaimRequest request, ClaimCursor cursor, double[] from, Receiver receiver) {
+    if (receiver == Receiver.LOCAL_IN_BATCHES && cursor.found() >= batchFrom) {
+      Optional<List<LeasedJob>> batch = byBatch.take(request, cursor, from);
+      if (batch.isPresent()) {
+        return batch.get();
+      }
+    }
+    return take(request, cursor, from);
+  }
+
   private List<LeasedJob> take(ClaimRequest request, ClaimCursor cursor, double[] from) {
     return apart.ifNeeded(request, asked -> takeOnce(asked, cursor, from));
   }
@@ -208,12 +251,14 @@ public final class Claim {
                 request
                     .bind(CLAIM.reading(request.payloads()).on(connection))
                     .set("most", request.most())
-                    .set(
-                        "from",
-                        connection.createArrayOf("float8", Arrays.stream(from).boxed().toArray()))
-                    .listByKey(Taken::read));
+                    .set("from", floors(connection, from))
+                    .listAfterLock(Taken::read));
     cursor.claimed(from, taken, System.nanoTime() - start);
     return inOrder(taken);
+  }
+
+  static Array floors(Connection connection, double[] from) throws SQLException {
+    return connection.createArrayOf("float8", Arrays.stream(from).boxed().toArray());
   }
 
   static List<LeasedJob> inOrder(List<Taken> taken) {
@@ -222,6 +267,7 @@ public final class Claim {
 
   /** Jobs that lie under this worker's name, for it to tell which of them it knows. */
   public static List<Lease> heldBy(Connection connection, String worker) throws SQLException {
+    WriteOut.ofWorkers(connection, worker);
     return HELD_BY.on(connection).set("worker", worker).list(Rows::lease);
   }
 }

@@ -4,6 +4,7 @@ import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.BatchSql;
 import dev.holdfast.queue.sql.ClaimableSql;
 import dev.holdfast.queue.sql.TenantSql;
 import java.sql.Connection;
@@ -76,7 +77,7 @@ final class ClaimByRules {
                    SELECT j.ctid, j.priority, j.run_at, j.id
                      FROM holdfast.job j
                     WHERE j.queue = :queue AND j.priority = lane.priority
-                      AND ${withoutRules} AND ${tenant}
+                      AND ${withoutRules} AND ${tenant} AND ${inNoBatch}
                       AND j.run_at <= statement_timestamp()
                     ORDER BY j.run_at, j.id
                     LIMIT :most
@@ -108,6 +109,8 @@ final class ClaimByRules {
               CAPACITY,
               "withoutRules",
               ClaimableSql.isWithoutRules("j"),
+              "inNoBatch",
+              BatchSql.isInNoBatch("j"),
               "tenant",
               TenantSql.isOf("j")));
 

@@ -46,6 +46,7 @@ final class ClaimCursor {
   private final double[] cursors = new double[LANES];
   private boolean raised;
   private int slowInARow;
+  private int found;
   private long fullAt;
   private long fullCost;
 
@@ -64,6 +65,7 @@ final class ClaimCursor {
 
   /** What a claim that began at these floors has found, and how long it took. */
   synchronized void claimed(double[] from, List<Claim.Taken> taken, long took) {
+    found = taken.size();
     boolean full = isFull(from);
     if (full) {
       fullAt = nanos.getAsLong();
@@ -74,6 +76,11 @@ final class ClaimCursor {
     if (!taken.isEmpty() && (raised || slowInARow >= NO_CHANCE || taken.size() >= LARGE)) {
       raise(taken);
     }
+  }
+
+  /** How many jobs the last claim found. */
+  synchronized int found() {
+    return found;
   }
 
   private void raise(List<Claim.Taken> taken) {

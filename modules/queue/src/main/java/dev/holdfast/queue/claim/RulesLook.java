@@ -1,8 +1,10 @@
 package dev.holdfast.queue.claim;
 
+import dev.holdfast.queue.batch.WriteOut;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.BatchSql;
 import dev.holdfast.queue.sql.ClaimableSql;
 import dev.holdfast.queue.sql.TenantSql;
 import java.sql.Connection;
@@ -22,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param suspectWaits a suspect of the queue is due
  * @param workerIsEmpty a suspect is due and the worker runs no job
  * @param workerIsNext a suspect is due and of all busy workers this one has the fewest jobs
+ * @param batches jobs of the queue, or of the worker, may be in batches, and are not counted yet
  */
 record RulesLook(
     @Nullable Double tokens,
@@ -30,7 +33,8 @@ record RulesLook(
     boolean workerIsReserved,
     boolean suspectWaits,
     boolean workerIsEmpty,
-    boolean workerIsNext) {
+    boolean workerIsNext,
+    boolean batches) {
   /**
    * A concurrency key belongs to its tenant: two of them that choose the same do not meet.
    *
@@ -56,8 +60,9 @@ record RulesLook(
           "tenant",
           TenantSql.isOf("j"));
 
-  // Sent at once: the beginning of the transaction, the wait for the turn, and the look, which is a
-  // statement of its own because one that waits for a lock has a snapshot from before the wait.
+  // Sent at once: the beginning of the transaction, the wait for the turn and for batch claims to
+  // end, and the look, which is a statement of its own because one that waits for a lock has a
+  // snapshot from before the wait. The turn comes first: who waits for it keeps no batch claim out.
   //
   // The keys are found by hopping from one to the next along the index, so that a key with a
   // million jobs costs one hop. That they are not null is said for the planner alone: the index
@@ -71,6 +76,7 @@ record RulesLook(
           """
           ${begin}
           SELECT pg_advisory_xact_lock(hashtext('holdfast.claim'), hashtext(:queue));
+          SELECT ${keepBatchesOut};
           WITH RECURSIVE filled AS (
             ${fill}
           ), hop(key, tenant, allowed, n) AS (
@@ -108,7 +114,9 @@ record RulesLook(
                     WHERE r.queue = suspect.queue AND r.state = 'RUNNING'
                       AND NOT r.isolated
                     GROUP BY r.worker_id ORDER BY count(*), r.worker_id LIMIT 1)
-                   AS worker_is_next
+                   AS worker_is_next,
+                 (SELECT c.id FROM holdfast.claim c
+                   WHERE c.queue = :queue OR c.worker_id = :worker LIMIT 1) IS NOT NULL AS batches
             FROM (SELECT 1) AS one
             LEFT JOIN LATERAL (
               SELECT j.id, j.queue FROM holdfast.job j
@@ -118,6 +126,8 @@ record RulesLook(
           """,
           "begin",
           Database.BEGIN_BY_KEY,
+          "keepBatchesOut",
+          BatchSql.keepBatchesOut(":queue"),
           "fill",
           RateTokens.FILL,
           "keyed",
@@ -128,14 +138,26 @@ record RulesLook(
           DUE_SUSPECT);
 
   /** How many statements are sent before the look. */
-  private static final int BEFORE = Database.BEGIN_STATEMENTS + 1;
+  private static final int BEFORE = Database.BEGIN_STATEMENTS + 2;
 
   /**
-   * Waits for the turn; the transaction has it until it ends.
+   * Waits for the turn; the transaction has it until it ends, and no batch claim takes jobs of the
+   * queue meanwhile. Jobs in batches run, and are written out before they are counted.
    *
    * @param until the last key to look at; {@link Key#FIRST} for all
    */
   static RulesLook inTurn(
+      Connection connection, ClaimRequest request, Key after, Key until, int mostKeys)
+      throws SQLException {
+    RulesLook look = look(connection, request, after, until, mostKeys);
+    if (!look.batches()) {
+      return look;
+    }
+    WriteOut.ofQueue(connection, request.queue(), request.worker());
+    return look(connection, request, after, until, mostKeys);
+  }
+
+  private static RulesLook look(
       Connection connection, ClaimRequest request, Key after, Key until, int mostKeys)
       throws SQLException {
     return SQL.on(connection)
@@ -166,7 +188,8 @@ record RulesLook(
         row.getBoolean("worker_is_reserved"),
         row.getBoolean("suspect_waits"),
         row.getBoolean("worker_is_empty"),
-        row.getBoolean("worker_is_next"));
+        row.getBoolean("worker_is_next"),
+        row.getBoolean("batches"));
   }
 
   /** Whether the next claim probably has to go by rules, too. */

@@ -14,17 +14,26 @@ import dev.holdfast.queue.sql.Transition;
 record TakeSql(Sql withPayloads, Sql withoutPayloads) {
   private static final Transition CLAIMED = Transition.from(JobState.PENDING).to(JobState.RUNNING);
 
-  private static final String TAKE =
-      """
-          ${picked}
-          UPDATE holdfast.job j
-             SET ${set}, attempt = j.attempt + 1, worker_id = :worker,
+  /** The assignments of a claim. */
+  static final String SET =
+      CLAIMED.set()
+          + """
+            , attempt = j.attempt + 1, worker_id = :worker,
                  started_at = statement_timestamp(), heartbeat_at = ${heard},
-                 lease_expires_at = statement_timestamp() + :lease * interval '1 millisecond',
+                 lease_expires_at = ${expires},
                  event_count = j.event_count + 1, started_event_number = j.event_count + 1,
                  progress = NULL, progress_message = NULL
-           WHERE j.ctid = ANY (ARRAY(SELECT p.ctid FROM picked p))
-          RETURNING j.id, j.attempt, j.kind, j.queue, ${payload} AS payload, j.tenant, j.workspace,
+            """
+              .replace("${expires}", TakeSql.EXPIRES)
+              .replace("${heard}", HeardSql.atClaim(":remote"));
+
+  /** When the lease of a claim runs out. */
+  static final String EXPIRES = "statement_timestamp() + :lease * interval '1 millisecond'";
+
+  /** What a worker is told of a job. */
+  static final String COLUMNS =
+      """
+      j.id, j.attempt, j.kind, j.queue, ${payload} AS payload, j.tenant, j.workspace,
                     j.run_id, j.run_key, j.failures, j.max_attempts, j.timeout_ms, j.priority,
                     j.attributes,
                     date_part('epoch', j.run_at) AS due,
@@ -32,23 +41,26 @@ record TakeSql(Sql withPayloads, Sql withoutPayloads) {
                     date_part('epoch', j.deadline - statement_timestamp()) * 1000 AS deadline_ms,
                     date_part('epoch', statement_timestamp() - greatest(j.run_at, j.created_at))
                       * 1000 AS wait_ms
+      """;
+
+  private static final String TAKE =
+      """
+          ${picked}
+          UPDATE holdfast.job j
+             SET ${set}
+           WHERE j.ctid = ANY (ARRAY(SELECT p.ctid FROM picked p))
+          RETURNING ${columns}
           """;
 
   static TakeSql of(String picked) {
-    return new TakeSql(sql(picked, "j.payload"), sql(picked, "'null'"));
+    return reads(TAKE.replace("${picked}", picked.strip()).replace("${set}", SET.strip()));
   }
 
-  private static Sql sql(String picked, String payload) {
-    return Sql.of(
-        TAKE,
-        "picked",
-        picked,
-        "set",
-        CLAIMED.set(),
-        "payload",
-        payload,
-        "heard",
-        HeardSql.atClaim(":remote"));
+  /** A statement that reads {@code ${columns}} of jobs {@code j}. */
+  static TakeSql reads(String template) {
+    return new TakeSql(
+        Sql.of(template, "columns", COLUMNS.replace("${payload}", "j.payload")),
+        Sql.of(template, "columns", COLUMNS.replace("${payload}", "'null'")));
   }
 
   Sql reading(boolean payloads) {

@@ -115,7 +115,7 @@ final class UnreadableJobs {
   }
 
   /** Those of them that can be run, with their payloads. */
-  private List<LeasedJob> all(List<LeasedJob> claimed, Duration lease) {
+  List<LeasedJob> all(List<LeasedJob> claimed, Duration lease) {
     long until = System.nanoTime() + lease.toNanos() / PART_OF_LEASE;
     List<LeasedJob> readable = new ArrayList<>();
     List<Settlement.Release> left = new ArrayList<>();

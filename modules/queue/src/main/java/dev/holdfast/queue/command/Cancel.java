@@ -5,8 +5,10 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Text;
+import dev.holdfast.queue.batch.WriteOut;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.BatchSql;
 import dev.holdfast.queue.sql.EventSql;
 import dev.holdfast.queue.sql.TenantSql;
 import dev.holdfast.queue.sql.Transition;
@@ -15,6 +17,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Cancels jobs: at once when they are not running, else by asking the worker to stop. */
@@ -27,16 +30,39 @@ public final class Cancel {
   private static final Transition CANCELLED =
       Transition.toFromAllBut(JobState.CANCELLED, JobState.RUNNING);
 
-  private static final Sql SQL =
-      Sql.of(
-          """
+  private static final String FAMILY =
+      """
       WITH RECURSIVE family(id, depth) AS (
         SELECT unnest(:jobs::uuid[]), 0
         UNION
         SELECT child.id, family.depth + 1
           FROM holdfast.job child JOIN family ON child.parent_id = family.id
          WHERE :cascade::bool AND family.depth < 100
-      ), held AS MATERIALIZED (
+      )
+      """;
+
+  // Before batch claims are kept out: while they are, this must not wait for a row.
+  private static final Sql LOCK =
+      Sql.of(
+          """
+          ${family}
+          SELECT j.id, j.queue, ${unwritten} AS unwritten
+            FROM holdfast.job j
+           WHERE j.id IN (SELECT id FROM family) AND ${tenant}
+           ORDER BY j.id
+             FOR NO KEY UPDATE OF j
+          """,
+          "family",
+          FAMILY,
+          "unwritten",
+          BatchSql.isUnwritten("j"),
+          "tenant",
+          TenantSql.isOf("j"));
+
+  private static final Sql SQL =
+      Sql.of(
+          """
+      ${family}, held AS MATERIALIZED (
         SELECT j.id, j.state, j.cancel_requested_at IS NOT NULL AS asked
           FROM holdfast.job j
          WHERE j.id IN (SELECT id FROM family) AND ${tenant}
@@ -64,6 +90,8 @@ public final class Cancel {
         FROM held h LEFT JOIN moved m ON m.id = h.id
        ORDER BY h.id
       """,
+          "family",
+          FAMILY,
           "tenant",
           TenantSql.isOf("j"),
           "set",
@@ -79,7 +107,12 @@ public final class Cancel {
 
   private Cancel() {}
 
+  /** A job that no worker had claimed before, in the rows that were locked. */
+  private record Unwritten(JobId job, String queue, boolean unwritten) {}
+
   /**
+   * In one transaction.
+   *
    * @param tenant whose jobs may be cancelled; null for all
    */
   public static List<Cancellation> of(
@@ -91,6 +124,7 @@ public final class Cancel {
       @Nullable String tenant)
       throws SQLException {
     String why = reason.isBlank() ? "requested" : Text.excerpt(reason, Limits.REASON_CHARS);
+    writeOut(connection, jobs, cascade, tenant);
     return SQL.on(connection)
         .array("jobs", "uuid", jobs, job -> job)
         .set("cascade", cascade)
@@ -98,6 +132,29 @@ public final class Cancel {
         .set("grace", grace)
         .set("reason", why)
         .list(Cancel::read);
+  }
+
+  /** A job in a batch runs, and its worker is to be asked. */
+  private static void writeOut(
+      Connection connection, List<JobId> jobs, boolean cascade, @Nullable String tenant)
+      throws SQLException {
+    List<Unwritten> unwritten =
+        LOCK
+            .on(connection)
+            .array("jobs", "uuid", jobs, job -> job)
+            .set("cascade", cascade)
+            .tenant(tenant)
+            .list(
+                row ->
+                    new Unwritten(
+                        Rows.id(row, "id"), row.getString("queue"), row.getBoolean("unwritten")))
+            .stream()
+            .filter(Unwritten::unwritten)
+            .toList();
+    WriteOut.beforeChange(
+        connection,
+        unwritten.stream().map(Unwritten::job).toList(),
+        unwritten.stream().map(Unwritten::queue).collect(Collectors.toSet()));
   }
 
   private static Cancellation read(ResultSet row) throws SQLException {

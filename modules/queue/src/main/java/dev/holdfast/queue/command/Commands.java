@@ -12,7 +12,6 @@ import dev.holdfast.queue.jdbc.FailureJson;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.EventSql;
-import dev.holdfast.queue.sql.TenantSql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -26,13 +25,6 @@ import org.jspecify.annotations.Nullable;
 
 /** What operators ask of jobs that run in steps; their workers hear it with their heartbeats. */
 public final class Commands {
-  // The row lock orders this against the worker that honours an earlier request.
-  private static final Sql HOLD =
-      Sql.of(
-          "SELECT j.state FROM holdfast.job j WHERE j.id = :job AND ${tenant} FOR NO KEY UPDATE",
-          "tenant",
-          TenantSql.isOf("j"));
-
   // A step that was begun has a row; one that is still to come may stand in the payload.
   private static final Sql STEP =
       Sql.of(
@@ -199,11 +191,7 @@ public final class Commands {
   public static Commanded command(
       Connection connection, JobId job, JobCommand command, @Nullable String tenant)
       throws SQLException {
-    Optional<JobState> state =
-        HOLD.on(connection)
-            .set("job", job)
-            .tenant(tenant)
-            .first(row -> JobState.valueOf(row.getString("state")));
+    Optional<JobState> state = LockedJob.stateOf(connection, job, tenant);
     Answer answer =
         state.isEmpty() ? Answer.NO_SUCH_JOB : checked(connection, job, state.get(), command);
     String queue = null;

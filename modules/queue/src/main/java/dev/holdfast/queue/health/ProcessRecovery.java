@@ -1,5 +1,6 @@
 package dev.holdfast.queue.health;
 
+import dev.holdfast.queue.batch.WriteOut;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.notify.QueueNotifier;
@@ -33,6 +34,12 @@ public final class ProcessRecovery {
    * @param namePrefix how the worker name starts under which it held its leases
    */
   public ReapResult recover(String supervisor, String namePrefix, String why) {
+    database.run(
+        "recover",
+        connection -> {
+          WriteOut.ofWorkers(connection, namePrefix);
+          return true;
+        });
     List<Reap.Reaped> reaped =
         database.transact(
             "recover",

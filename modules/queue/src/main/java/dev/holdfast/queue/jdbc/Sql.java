@@ -233,6 +233,37 @@ public final class Sql {
       }
     }
 
+    /**
+     * The same for a text of two statements, of which the first takes a lock and says in its column
+     * {@code read_committed} whether the second sees all that was committed before it had the lock.
+     * Both are sent at once and are one transaction. Where the isolation is stricter they are sent
+     * again, in a transaction that is not.
+     */
+    public <T> List<T> listAfterLock(Rows.Reader<T> reader) throws SQLException {
+      if (!connection.getAutoCommit()) {
+        return afterLock(reader).orElseThrow();
+      }
+      Optional<List<T>> rows = afterLock(reader);
+      return rows.isPresent()
+          ? rows.get()
+          : Database.inTransaction(connection, in -> listAfterLock(reader));
+    }
+
+    private <T> Optional<List<T>> afterLock(Rows.Reader<T> reader) throws SQLException {
+      try (StatementLimit.Limited statement = prepare(text)) {
+        statement.jdbc().execute();
+        try (ResultSet lock = statement.jdbc().getResultSet()) {
+          if (!lock.next() || !lock.getBoolean("read_committed")) {
+            return Optional.empty();
+          }
+        }
+        statement.jdbc().getMoreResults();
+        try (ResultSet rows = statement.jdbc().getResultSet()) {
+          return Optional.of(Rows.read(rows, reader));
+        }
+      }
+    }
+
     public int update() throws SQLException {
       try (StatementLimit.Limited statement = prepare(text)) {
         return statement.jdbc().executeUpdate();

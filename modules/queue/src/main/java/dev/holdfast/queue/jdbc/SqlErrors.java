@@ -44,6 +44,14 @@ public final class SqlErrors {
     return WAITED.contains(state(trouble));
   }
 
+  /**
+   * True when nothing can be written here: the server is a standby, or the transaction is
+   * read-only.
+   */
+  public static boolean isReadOnly(SQLException trouble) {
+    return state(trouble).equals(READ_ONLY);
+  }
+
   /** True when a lock did not come free within the limit on that. */
   public static boolean isLockNotFree(SQLException trouble) {
     return state(trouble).equals(LOCK_NOT_FREE);

@@ -3,6 +3,8 @@ package dev.holdfast.queue.lease;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.queue.batch.BatchClaims;
+import dev.holdfast.queue.batch.WriteOut;
 import dev.holdfast.queue.command.Commands;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
@@ -15,6 +17,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -107,6 +110,13 @@ public final class Heartbeat {
               row.getBoolean("busy")),
           row.getBoolean("run_out"));
     }
+
+    Beat busy() {
+      return new Beat(
+          new HeartbeatResult(
+              result.lease(), Ack.ACCEPTED, result.cancelReason(), result.pendingCommand(), true),
+          false);
+    }
   }
 
   private Heartbeat() {}
@@ -125,13 +135,49 @@ public final class Heartbeat {
   public static List<HeartbeatResult> of(
       Connection connection, List<Lease> leases, @Nullable Duration lease, Duration patience)
       throws SQLException {
-    List<Beat> heartbeats = beat(connection, leases, lease);
+    List<Beat> heartbeats = writingOut(connection, beat(connection, leases, lease), lease);
     List<Lease> ranOut =
         heartbeats.stream().filter(Beat::runOut).map(beat -> beat.result().lease()).toList();
     Map<Lease, HeartbeatResult> again =
         ranOut.isEmpty() ? Map.of() : askedAgain(connection, ranOut, lease, patience);
     return heartbeats.stream()
         .map(beat -> again.getOrDefault(beat.result().lease(), beat.result()))
+        .toList();
+  }
+
+  /**
+   * A job that was claimed in a batch gets a row of its own with its first heartbeat. One whose row
+   * is locked stays in the batch, and is held.
+   */
+  private static List<Beat> writingOut(
+      Connection connection, List<Beat> beats, @Nullable Duration lease) throws SQLException {
+    List<Lease> lost =
+        beats.stream()
+            .map(Beat::result)
+            .filter(result -> result.ack() == Ack.LEASE_LOST)
+            .map(HeartbeatResult::lease)
+            .filter(each -> each.attempt() == BatchClaims.ATTEMPT)
+            .toList();
+    if (lost.isEmpty()) {
+      return beats;
+    }
+    Set<Lease> locked =
+        WriteOut.unlocked(connection, lost).stream()
+            .filter(found -> !found.written())
+            .map(WriteOut.Found::lease)
+            .collect(Collectors.toSet());
+    Map<Lease, Beat> again =
+        beat(connection, lost, lease).stream()
+            .collect(Collectors.toMap(beat -> beat.result().lease(), beat -> beat));
+    return beats.stream()
+        .map(
+            beat -> {
+              Beat second = again.getOrDefault(beat.result().lease(), beat);
+              return second.result().ack() == Ack.LEASE_LOST
+                      && locked.contains(second.result().lease())
+                  ? second.busy()
+                  : second;
+            })
         .toList();
   }
 

@@ -6,6 +6,8 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.queue.batch.BatchClaims;
+import dev.holdfast.queue.batch.WriteOut;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.queue.report.AppendEvents;
@@ -13,11 +15,13 @@ import dev.holdfast.queue.report.Log;
 import dev.holdfast.queue.report.Steps;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
  * Sends a mixed batch to its verbs, one statement for each kind of ending in it, and gives each
@@ -31,10 +35,12 @@ public final class Settle {
 
   private final Database database;
   private final Backoff backoff;
+  private final BatchClaims batches;
 
-  public Settle(Database database, Backoff backoff) {
+  public Settle(Database database, Backoff backoff, BatchClaims batches) {
     this.database = database;
     this.backoff = backoff;
+    this.batches = batches;
   }
 
   /** An attempt ends once: of several endings in one batch the first one counts. */
@@ -43,19 +49,28 @@ public final class Settle {
     given.forEach(settlement -> firsts.putIfAbsent(settlement.lease(), settlement));
     List<Settlement> settlements = List.copyOf(firsts.values());
     Set<Settlement> accepted = new HashSet<>();
-    accepted.addAll(settle("succeed", Settlement.Succeed.class, settlements, Succeed::all));
+    accepted.addAll(settle("succeed", Settlement.Succeed.class, settlements, this::succeeded));
     accepted.addAll(
         settle(
             "fail",
             Settlement.Fail.class,
             settlements,
-            (connection, failed) -> Fail.all(connection, backoff, failed)));
+            writingOut((connection, failed) -> Fail.all(connection, backoff, failed))));
     accepted.addAll(
-        settle("cancelled", Settlement.Cancel.class, settlements, ReleaseAttempts::cancelled));
+        settle(
+            "cancelled",
+            Settlement.Cancel.class,
+            settlements,
+            writingOut(ReleaseAttempts::cancelled)));
     accepted.addAll(
-        settle("snooze", Settlement.Snooze.class, settlements, ReleaseAttempts::snoozed));
+        settle(
+            "snooze", Settlement.Snooze.class, settlements, writingOut(ReleaseAttempts::snoozed)));
     accepted.addAll(
-        settle("release", Settlement.Release.class, settlements, ReleaseAttempts::released));
+        settle(
+            "release",
+            Settlement.Release.class,
+            settlements,
+            writingOut(ReleaseAttempts::released)));
     return given.stream().map(s -> ack(accepted.contains(s))).toList();
   }
 
@@ -91,26 +106,102 @@ public final class Settle {
         .toList();
   }
 
-  private <S> Set<Lease> reported(String verb, List<S> batch, Verb<S> work) {
+  private <S extends Report> Set<Lease> reported(String verb, List<S> batch, Verb<S> work) {
+    Function<S, Lease> lease = Report::lease;
     return batch.isEmpty()
         ? Set.of()
         : database.run(
-            verb, connection -> storing(verb, Refusal.EVENT_NOT_JSON, connection, batch, work));
+            verb,
+            connection ->
+                storing(
+                    verb,
+                    Refusal.EVENT_NOT_JSON,
+                    connection,
+                    batch,
+                    (in, some) -> writingOut(in, some, lease, work)));
   }
 
   private Ack step(Report.Step step) {
     return database.transactByKey(
         "step",
         connection ->
-            storing("step", Refusal.RESULT_NOT_JSON, () -> Steps.write(connection, step)));
+            storing(
+                "step",
+                Refusal.RESULT_NOT_JSON,
+                () -> writingOut(connection, step.lease(), () -> Steps.write(connection, step))));
   }
 
   /** In the caller's transaction. */
-  public static Ack succeed(Connection connection, Settlement.Succeed settlement)
-      throws SQLException {
+  public Ack succeed(Connection connection, Settlement.Succeed settlement) throws SQLException {
     return ack(
-        storing("succeed", Refusal.RESULT_NOT_JSON, connection, List.of(settlement), Succeed::all)
+        storing(
+                "succeed",
+                Refusal.RESULT_NOT_JSON,
+                connection,
+                List.of(settlement),
+                this::succeeded)
             .contains(settlement.lease()));
+  }
+
+  private Set<Lease> succeeded(Connection connection, List<Settlement.Succeed> settlements)
+      throws SQLException {
+    Set<Lease> settled = new HashSet<>();
+    Map<Long, List<SucceedBatch.Row>> inBatches = new LinkedHashMap<>();
+    for (Settlement.Succeed settlement : settlements) {
+      BatchClaims.Member member = batches.find(settlement.lease());
+      if (member != null) {
+        inBatches
+            .computeIfAbsent(member.claim(), claim -> new ArrayList<>())
+            .add(new SucceedBatch.Row(settlement, member.place()));
+      }
+    }
+    for (Map.Entry<Long, List<SucceedBatch.Row>> batch : inBatches.entrySet()) {
+      // A caller's transaction may last: it must hold no claim that others want to delete.
+      List<Long> ended = connection.getAutoCommit() ? batches.takeSettled() : List.of();
+      settled.addAll(SucceedBatch.all(connection, batch.getKey(), batch.getValue(), ended));
+    }
+    List<Settlement.Succeed> others =
+        settlements.stream().filter(s -> !settled.contains(s.lease())).toList();
+    if (!others.isEmpty()) {
+      settled.addAll(writingOut(connection, others, Settlement.Succeed::lease, Succeed::all));
+    }
+    return settled;
+  }
+
+  /**
+   * A verb finds no row of a job that was claimed in a batch and has not been written since. What
+   * it did not find is written out, by this or, at the same time, by another connection; then it
+   * looks again.
+   */
+  private static <S> Set<Lease> writingOut(
+      Connection connection, List<S> batch, Function<S, Lease> lease, Verb<S> work)
+      throws SQLException {
+    Set<Lease> done = new HashSet<>(work.all(connection, batch));
+    List<S> left =
+        batch.stream()
+            .filter(s -> lease.apply(s).attempt() == BatchClaims.ATTEMPT)
+            .filter(s -> !done.contains(lease.apply(s)))
+            .toList();
+    if (!left.isEmpty()) {
+      WriteOut.leases(connection, left.stream().map(lease).toList());
+      done.addAll(work.all(connection, left));
+    }
+    return done;
+  }
+
+  private static <S extends Settlement> Verb<S> writingOut(Verb<S> work) {
+    return (connection, batch) -> writingOut(connection, batch, Settlement::lease, work);
+  }
+
+  /** The same for one lease. */
+  public static Ack writingOut(Connection connection, Lease lease, Storing<Ack> work)
+      throws SQLException {
+    Ack ack = work.store();
+    if (ack == Ack.ACCEPTED || lease.attempt() != BatchClaims.ATTEMPT) {
+      return ack;
+    }
+    WriteOut.leases(connection, List.of(lease));
+    return work.store();
   }
 
   /** The settlements of one kind that took effect. */
@@ -124,6 +215,7 @@ public final class Settle {
         database.run(
             verb,
             connection -> storing(verb, Refusal.RESULT_NOT_JSON, connection, settlements, work));
+    batches.settled(settled);
     return settlements.stream().filter(s -> settled.contains(s.lease())).toList();
   }
 

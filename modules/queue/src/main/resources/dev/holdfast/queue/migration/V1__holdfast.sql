@@ -156,6 +156,20 @@ CREATE INDEX job_finished ON holdfast.job USING brin (finished_at) WITH (autosum
 CREATE UNIQUE INDEX job_unique ON holdfast.job (tenant, kind, unique_key)
   WHERE unique_states > 0;
 
+-- Claims of a whole batch. Their jobs stay PENDING in their rows, with attempt 0, and run
+-- nevertheless: they are written once, when they are settled, or as soon as anything is said of one of
+-- them alone (BatchClaims, WriteOut). A row lasts until all of its jobs are written; there are a few.
+CREATE TABLE holdfast.claim (
+  id               bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  queue            text        NOT NULL,
+  worker_id        text        NOT NULL,
+  started_at       timestamptz NOT NULL,
+  lease_expires_at timestamptz NOT NULL,
+  job_ids          uuid[]      NOT NULL
+);
+-- Ids do not compress, and it takes time to find that out.
+ALTER TABLE holdfast.claim ALTER COLUMN job_ids SET STORAGE EXTERNAL;
+
 -- Attempts that did not succeed. The one that runs, or succeeded, is read from its job.
 CREATE TABLE holdfast.attempt (
   job_id        uuid        NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,

@@ -16,6 +16,8 @@ import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.StatementObserver;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -270,6 +272,30 @@ class ConcurrencyTest extends QueueFixture {
     assertThat(claimByRules(byRules, 7)).hasSize(7);
     assertThat(claimByRules(byRules, 7)).hasSize(3);
     assertThat(claimByRules(byRules, 7)).isEmpty();
+  }
+
+  @Test
+  void a_batch_claim_keeps_away_from_a_queue_while_a_claim_by_rules_has_its_turn()
+      throws SQLException {
+    queue.enqueue(jobs(3));
+    try (Queue batching =
+            new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.batchFrom(0));
+        Connection turn = db.connection()) {
+      turn.setAutoCommit(false);
+      assertThat(
+              new ClaimByRules()
+                  .takeInTurn(
+                      turn,
+                      new ClaimRequest(QUEUE, 1, WORKER, LEASE, null),
+                      RulesLook.Key.FIRST,
+                      RulesLook.Key.FIRST)
+                  .jobs())
+          .hasSize(1);
+      // It waits a moment for the turn to end, and then goes row by row.
+      assertThat(batching.jobs().claimInBatches(QUEUE, 5, "other", LEASE).jobs()).hasSize(2);
+      assertThat(db.count("SELECT count(*) FROM holdfast.claim")).isZero();
+      turn.commit();
+    }
   }
 
   @Test

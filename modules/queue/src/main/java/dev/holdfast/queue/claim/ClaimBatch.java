@@ -1,0 +1,221 @@
+package dev.holdfast.queue.claim;
+
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.queue.batch.BatchClaims;
+import dev.holdfast.queue.batch.WriteOut;
+import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.DatabaseException;
+import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.jdbc.SqlErrors;
+import dev.holdfast.queue.sql.BatchSql;
+import dev.holdfast.queue.sql.ClaimableSql;
+import dev.holdfast.queue.sql.TenantSql;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Claims many jobs of a backlog and writes one row, {@code holdfast.claim}; the rows of the jobs
+ * are written once, when they are settled. See {@link BatchSql} for how other claims know.
+ */
+final class ClaimBatch {
+  // Nothing but the claim is written, and its jobs are not even locked: whoever else changes a
+  // PENDING job keeps batch claims out first. It must not wait for a row while it has the queue to
+  // itself, so what cannot be in a batch is taken row by row only if nobody else has it: jobs that
+  // were attempted before, that hold a unique key, or whose deadline is watched. The answer is
+  // short, so that a worker that stopped reading cannot keep the lock; see FETCH.
+  private static final Sql CLAIM =
+      Sql.of(
+          """
+          ${lock}
+          WITH picked AS MATERIALIZED (
+            SELECT pick.*
+              FROM unnest(:from::float8[]) WITH ORDINALITY AS lane(floor, number)
+             CROSS JOIN LATERAL (
+               SELECT j.ctid AS place, j.id,
+                      j.attempt = 0 AND j.unique_states = 0 AND j.deadline IS NULL AS in_batch
+                 FROM holdfast.job j
+                WHERE j.queue = :queue AND j.priority = (lane.number - 1)::smallint
+                  AND ${withoutRules} AND ${tenant} AND ${inNoBatch}
+                  AND j.run_at >= to_timestamp(lane.floor) AND j.run_at <= statement_timestamp()
+                ORDER BY j.run_at, j.id
+                LIMIT :most) AS pick
+             WHERE ${readCommitted} AND NOT ${paused} AND NOT ${rules} AND NOT ${reserved}
+             LIMIT :most
+          ), apart AS MATERIALIZED (
+            SELECT j.ctid AS place
+              FROM holdfast.job j
+             WHERE j.ctid = ANY (ARRAY(SELECT p.place FROM picked p WHERE NOT p.in_batch))
+               FOR NO KEY UPDATE SKIP LOCKED
+          ), taken AS (
+            UPDATE holdfast.job j
+               SET ${set}
+             WHERE j.ctid = ANY (ARRAY(SELECT a.place FROM apart a))
+            RETURNING j.ctid AS place, j.id, j.attempt
+          ), claimed AS (
+            INSERT INTO holdfast.claim (queue, worker_id, started_at, lease_expires_at, job_ids)
+            SELECT :queue, :worker, statement_timestamp(), ${expires}, array_agg(p.id)
+              FROM picked p
+             WHERE p.in_batch
+            HAVING count(*) > 0
+            RETURNING id
+          )
+          SELECT c.id AS claim, p.place::text AS place, p.id, 1 AS attempt
+            FROM claimed c CROSS JOIN picked p
+           WHERE p.in_batch
+          UNION ALL
+          SELECT NULL, t.place::text, t.id, t.attempt FROM taken t
+          """,
+          "lock",
+          BatchSql.lockForBatch(),
+          "withoutRules",
+          ClaimableSql.isWithoutRules("j"),
+          "tenant",
+          TenantSql.isOf("j"),
+          "inNoBatch",
+          BatchSql.isInNoBatch("j"),
+          "readCommitted",
+          BatchSql.IS_READ_COMMITTED,
+          "paused",
+          ClaimableSql.isPaused(":queue"),
+          "rules",
+          ClaimableSql.hasRules(":queue"),
+          "reserved",
+          "(" + ClaimableSql.WORKER_IS_RESERVED.strip() + ")",
+          "set",
+          TakeSql.SET,
+          "expires",
+          TakeSql.EXPIRES);
+
+  // By their places in the table, where the claim has just seen them.
+  private static final TakeSql FETCH =
+      TakeSql.reads("SELECT ${columns} FROM holdfast.job j WHERE j.ctid = ANY (:places::tid[])");
+
+  // A row that was written out meanwhile has another place.
+  private static final TakeSql FETCH_MOVED =
+      TakeSql.reads("SELECT ${columns} FROM holdfast.job j WHERE j.id = ANY (:jobs::uuid[])");
+
+  private record Picked(@Nullable Long claim, String place, Lease lease) {
+    static Picked read(ResultSet row) throws SQLException {
+      long claim = row.getLong("claim");
+      return new Picked(row.wasNull() ? null : claim, row.getString("place"), Rows.lease(row));
+    }
+  }
+
+  private final Database database;
+  private final BatchClaims batches;
+  private final UnreadableJobs apart;
+
+  ClaimBatch(Database database, BatchClaims batches, UnreadableJobs apart) {
+    this.database = database;
+    this.batches = batches;
+    this.apart = apart;
+  }
+
+  /** Empty when other claims keep the queue busy. */
+  Optional<List<LeasedJob>> take(ClaimRequest request, ClaimCursor cursor, double[] from) {
+    long start = System.nanoTime();
+    List<Picked> picked;
+    try {
+      picked = claim(request, from);
+    } catch (DatabaseException trouble) {
+      if (trouble.getCause() instanceof SQLException cause && SqlErrors.isLockNotFree(cause)) {
+        return Optional.empty();
+      }
+      throw trouble;
+    }
+    List<Claim.Taken> taken;
+    boolean readable = true;
+    try {
+      taken = fetch(picked, true);
+    } catch (DatabaseException trouble) {
+      if (!UnreadableJobs.mayHelp(trouble)) {
+        throw trouble;
+      }
+      taken = fetch(picked, false);
+      readable = false;
+    }
+    cursor.claimed(from, taken, System.nanoTime() - start);
+    List<LeasedJob> jobs = Claim.inOrder(taken);
+    return Optional.of(readable ? jobs : readApart(jobs, request));
+  }
+
+  private List<Picked> claim(ClaimRequest request, double[] from) {
+    List<Picked> picked =
+        database.runOnce(
+            "claim",
+            connection ->
+                request
+                    .bind(CLAIM.on(connection))
+                    .set("most", request.most())
+                    .set("from", Claim.floors(connection, from))
+                    .listAfterLock(Picked::read));
+    Map<JobId, String> inBatch = new HashMap<>();
+    Long claim = null;
+    for (Picked each : picked) {
+      if (each.claim() != null) {
+        claim = each.claim();
+        inBatch.put(each.lease().job(), each.place());
+      }
+    }
+    if (claim != null) {
+      batches.claimed(claim, inBatch);
+    }
+    return picked;
+  }
+
+  private List<Claim.Taken> fetch(List<Picked> picked, boolean payloads) {
+    if (picked.isEmpty()) {
+      return List.of();
+    }
+    return database.run(
+        "claim",
+        connection -> {
+          Map<JobId, Lease> leases = new HashMap<>();
+          picked.forEach(each -> leases.put(each.lease().job(), each.lease()));
+          List<Claim.Taken> taken = new ArrayList<>();
+          FETCH
+              .reading(payloads)
+              .on(connection)
+              .array("places", "text", picked, Picked::place)
+              .list(row -> ofThese(row, leases))
+              .forEach(found -> found.ifPresent(taken::add));
+          if (!leases.isEmpty()) {
+            FETCH_MOVED
+                .reading(payloads)
+                .on(connection)
+                .array("jobs", "uuid", List.copyOf(leases.keySet()), job -> job)
+                .listByKey(row -> ofThese(row, leases))
+                .forEach(found -> found.ifPresent(taken::add));
+          }
+          return taken;
+        });
+  }
+
+  /** Empty for another job, whose row came to the place of one that has moved. */
+  private static Optional<Claim.Taken> ofThese(ResultSet row, Map<JobId, Lease> leases)
+      throws SQLException {
+    Lease lease = leases.remove(Rows.id(row, "id"));
+    return lease == null ? Optional.empty() : Optional.of(Claim.Taken.read(row, lease));
+  }
+
+  /** A payload that the server cannot give back must not keep the others from being run. */
+  private List<LeasedJob> readApart(List<LeasedJob> jobs, ClaimRequest request) {
+    List<Lease> leases = jobs.stream().map(LeasedJob::lease).toList();
+    database.run(
+        "claim",
+        connection -> {
+          WriteOut.leases(connection, leases);
+          return true;
+        });
+    return apart.all(jobs, request.lease());
+  }
+}

@@ -1,0 +1,63 @@
+package dev.holdfast.queue.command;
+
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.queue.batch.WriteOut;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.BatchSql;
+import dev.holdfast.queue.sql.TenantSql;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job whose row the transaction has locked.
+ *
+ * @param unwritten no worker has claimed it before, or it is in a batch
+ */
+record LockedJob(JobState state, String queue, boolean unwritten) {
+  // The row lock orders a command against the worker that honours an earlier request.
+  private static final Sql LOCK =
+      Sql.of(
+          """
+          SELECT j.state, j.queue, ${unwritten} AS unwritten
+            FROM holdfast.job j
+           WHERE j.id = :job AND ${tenant}
+             FOR NO KEY UPDATE
+          """,
+          "unwritten",
+          BatchSql.isUnwritten("j"),
+          "tenant",
+          TenantSql.isOf("j"));
+
+  /**
+   * Locks a job, and writes it out if it is in a batch: such a job runs.
+   *
+   * @param tenant whose job it must be; null for any
+   */
+  static Optional<JobState> stateOf(Connection connection, JobId job, @Nullable String tenant)
+      throws SQLException {
+    Optional<LockedJob> locked = lock(connection, job, tenant);
+    if (locked.isPresent() && locked.get().unwritten()) {
+      WriteOut.beforeChange(connection, List.of(job), Set.of(locked.get().queue()));
+      locked = lock(connection, job, tenant);
+    }
+    return locked.map(LockedJob::state);
+  }
+
+  private static Optional<LockedJob> lock(Connection connection, JobId job, @Nullable String tenant)
+      throws SQLException {
+    return LOCK.on(connection).set("job", job).tenant(tenant).first(LockedJob::read);
+  }
+
+  private static LockedJob read(ResultSet row) throws SQLException {
+    return new LockedJob(
+        JobState.valueOf(row.getString("state")),
+        row.getString("queue"),
+        row.getBoolean("unwritten"));
+  }
+}
