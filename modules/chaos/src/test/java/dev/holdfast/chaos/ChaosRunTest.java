@@ -44,7 +44,6 @@ class ChaosRunTest {
   void all_faults_together_break_no_rule() throws Exception {
     Result result = run(Duration.ofMinutes(1), 2, null);
     assertRules(result);
-    assertThat(result.faults().values().stream().filter(count -> count > 0))
-        .hasSizeGreaterThan(10);
+    assertThat(result.faults().values().stream().filter(count -> count > 0)).hasSizeGreaterThan(10);
   }
 }

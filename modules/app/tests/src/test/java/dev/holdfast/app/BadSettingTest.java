@@ -56,7 +56,9 @@ class BadSettingTest {
             "0",
             "\\(MAX_CONCURRENCY\\) is '0' .*: a whole number from 1 to 100000"),
         ofServer(
-            "HOLDFAST_SERVER_HOST", "0.0.0.0", "no API keys: create one with 'holdfast keys create"),
+            "HOLDFAST_SERVER_HOST",
+            "0.0.0.0",
+            "no API keys: create one with 'holdfast keys create"),
         ofServer("HOLDFAST_SERVER_HOST", "192.0.2.1", "192.0.2.1"),
         ofServer("HEARTBEAT_TIMEOUT_MS", "100", "at least twice HEARTBEAT_INTERVAL_MS"),
         ofServer(

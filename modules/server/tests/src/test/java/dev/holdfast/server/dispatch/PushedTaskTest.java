@@ -369,7 +369,9 @@ public class PushedTaskTest extends ServerTest {
     await()
         .atMost(SOON)
         .until(
-            () -> problems().contains("dispatch_secret_refused") && problems().contains("circuit breaker"));
+            () ->
+                problems().contains("dispatch_secret_refused")
+                    && problems().contains("circuit breaker"));
     assertThat(db.queryOne(Long.class, "SELECT count(*) FROM holdfast.job WHERE state = 'FAILED'"))
         .isLessThan(20L);
     // Another secret, and it goes on at once.
