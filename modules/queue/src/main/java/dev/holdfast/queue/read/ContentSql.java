@@ -42,12 +42,6 @@ final class ContentSql {
       """
           .formatted(LARGEST_PAYLOAD, JobReader.isShort("payload", LARGEST_PAYLOAD));
 
-  private static final String FIELD =
-      """
-      CASE WHEN pg_column_size(payload) > %1$d THEN NULL
-           ELSE payload @> :%2$s::jsonb OR payload @> :%3$s::jsonb END
-      """;
-
   private static final String UNREADABLE = "NULL::boolean";
 
   private static final String CODE =
@@ -99,7 +93,12 @@ final class ContentSql {
   private void field(JobContent.PayloadField field) {
     String text = "field" + values.size();
     String literal = "literal" + values.size();
-    conditions.add(FIELD.formatted(LARGEST_PAYLOAD, text, literal));
+    conditions.add(
+        """
+        CASE WHEN pg_column_size(payload) > %1$d THEN NULL
+             ELSE payload @> :%2$s::jsonb OR payload @> :%3$s::jsonb END
+        """
+            .formatted(LARGEST_PAYLOAD, text, literal));
     JsonNode asText = TextNode.valueOf(field.value());
     values.put(text, nested(field.path(), asText));
     values.put(literal, nested(field.path(), literal(field.value(), asText)));
