@@ -164,11 +164,19 @@ public final class Fleet implements AutoCloseable {
     keeper.interrupt();
     List<ChildProcess> alive =
         members.stream().filter(Member::isAlive).map(Member::process).toList();
-    alive.forEach(process -> process.signal("TERM"));
+    alive.forEach(Fleet::terminate);
     return alive.stream()
         .filter(process -> !ended(process))
         .map(process -> "process " + process.pid())
         .toList();
+  }
+
+  private static void terminate(ChildProcess process) {
+    try {
+      process.signal("TERM");
+    } catch (IllegalStateException unsent) {
+      // It has ended by itself just now; if not, it is found alive below.
+    }
   }
 
   private static boolean ended(ChildProcess process) {
