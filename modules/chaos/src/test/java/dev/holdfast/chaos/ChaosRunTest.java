@@ -3,14 +3,14 @@ package dev.holdfast.chaos;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.chaos.check.Finding;
-import dev.holdfast.testkit.OnlyWithAll;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code ./chaos} for a short while; {@code ./test --all} runs it with every fault. */
+/** {@code ./chaos} for a short while; with {@code -Dchaos.full=true} also with every fault. */
 class ChaosRunTest {
   @TempDir Path folder;
 
@@ -40,7 +40,7 @@ class ChaosRunTest {
   }
 
   @Test
-  @OnlyWithAll
+  @EnabledIfSystemProperty(named = "chaos.full", matches = "true")
   void all_faults_together_break_no_rule() throws Exception {
     Result result = run(Duration.ofMinutes(1), 2, null);
     assertRules(result);
