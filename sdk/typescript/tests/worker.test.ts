@@ -268,7 +268,10 @@ test("a worker whose heartbeats do not arrive loses the job, hears it, and settl
     })
     .start();
   const { id } = await holdfast.enqueue({ kind: "work", queue });
-  await until("the lease ran out", async () => (await holdfast.get(id)).crashes === 1);
+  await until("the lease ran out", async () => {
+    const job = await holdfast.get(id);
+    return job.attempt === 1 && job.state === "PENDING";
+  });
   proxy.cuts = (path) => path.endsWith("/lease");
   await until("the handler has heard", () => why !== undefined);
   assert.ok(why instanceof LeaseLostError);

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * libraries pass its scenarios, and a worker with a fault fails each of them.
  */
 @ExtendWith(DatabaseExtension.class)
+@EnabledIfSystemProperty(named = FullForm.PROPERTY, matches = FullForm.ANY)
 class ConformanceTest {
   private final TestDatabase database;
 
@@ -34,14 +35,14 @@ class ConformanceTest {
 
   /** The full size is described in the kit's README. */
   @Test
-  @EnabledIfSystemProperty(named = FullForm.PROPERTY, matches = "true")
+  @EnabledIfSystemProperty(named = FullForm.PROPERTY, matches = FullForm.FULL)
   void jobs_survive_kills_of_workers_and_server() {
     kit("mix", "--libraries", "--jobs", "2000", "--kills", "8", "--restarts", "2");
   }
 
   /** Whether memory grows; how fast it is depends on what else the machine does. */
   @Test
-  @EnabledIfSystemProperty(named = FullForm.PROPERTY, matches = "true")
+  @EnabledIfSystemProperty(named = FullForm.PROPERTY, matches = FullForm.FULL)
   void memory_does_not_grow_with_the_number_of_jobs() {
     kit("bench", "--libraries", "--jobs", "10000");
   }

@@ -1,15 +1,17 @@
 package dev.holdfast.sdk;
 
 /**
- * Whether the whole tests of the libraries and all scenarios of the kit are run, with {@code
- * -Dsdk.full=true}. They take a quarter of an hour; by default their quick forms are run.
+ * How much of the libraries' tests is run: {@code -Dsdk=quick} takes minutes, {@code -Dsdk=full} a
+ * quarter of an hour, with all scenarios of the kit. Without either they are skipped.
  */
 final class FullForm {
-  static final String PROPERTY = "sdk.full";
+  static final String PROPERTY = "sdk";
+  static final String FULL = "full";
+  static final String ANY = "quick|full";
 
   private FullForm() {}
 
   static boolean isWanted() {
-    return Boolean.getBoolean(PROPERTY);
+    return FULL.equals(System.getProperty(PROPERTY));
   }
 }
