@@ -67,7 +67,7 @@ def concurrency(stage: Stage) -> None:
     stage.check(most == 2, f"{most} jobs ran at once, not 2")
 
 
-@scenario(quick=True)
+@scenario()
 def failures(stage: Stage) -> None:
     """Category, code, message, retryable and a delay of the handler's own reach the server."""
     stage.worker()
@@ -105,15 +105,15 @@ def progress_and_log(stage: Stage) -> None:
     stage.check(text.splitlines() == ["a", "b ü"], f"the log is {text!r}")
 
 
-@scenario()
+@scenario(first=True)
 def heartbeats_while_blocked(stage: Stage) -> None:
-    """A handler that computes without a pause for three leases keeps its job."""
+    """A handler that blocks its thread for more than two leases keeps its job."""
     stage.worker()
-    id_ = stage.enqueue("block", {"ms": round(LEASE * 3_000)})
+    id_ = stage.enqueue("block", {"ms": round(LEASE * 2_500)})
     stage.expect(id_, 60, state="SUCCEEDED", attempt=1, crashes=0)
 
 
-@scenario(quick=True)
+@scenario()
 def steps_resumed(stage: Stage) -> None:
     """After a kill another worker goes on behind the last checkpoint."""
     first = stage.worker()

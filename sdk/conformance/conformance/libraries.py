@@ -29,6 +29,11 @@ def plain() -> Candidate:
     return Candidate("plain", [sys.executable, str(WORKERS / "plain_worker.py")])
 
 
+def batch() -> Candidate:
+    """The worker that docs/guides/new-language.md describes; it takes no pushed tasks."""
+    return Candidate("batch", [sys.executable, str(WORKERS / "batch_worker.py")], PUSH)
+
+
 def _java() -> list[Candidate]:
     classes = REPOSITORY / "modules/sdk/target/test-classes/dev/holdfast/sdk"
     if not (classes / "ConformanceWorker.class").exists():

@@ -60,7 +60,7 @@ def perform(plane: ControlPlane, candidate: Candidate, one: Scenario) -> Verdict
 def run(
     plane: ControlPlane, candidates: Sequence[Candidate], names: Sequence[str], parallel: int
 ) -> list[Verdict]:
-    """Scenarios that disturb others come last, one at a time."""
+    """Those that restart the server come last, with one restart for the workers of all."""
 
     def one(candidate: Candidate, name: str) -> Verdict:
         verdict = perform(plane, candidate, SCENARIOS[name])
@@ -68,10 +68,17 @@ def run(
         return verdict
 
     pairs = [(each, name) for name in names for each in candidates if name not in each.skipped]
+    pairs.sort(key=lambda pair: not SCENARIOS[pair[1]].first)
     together = [pair for pair in pairs if not SCENARIOS[pair[1]].alone]
     with ThreadPoolExecutor(parallel) as pool:
         verdicts = list(pool.map(lambda pair: one(*pair), together))
-    return verdicts + [one(*pair) for pair in pairs if SCENARIOS[pair[1]].alone]
+    for name in names:
+        alone = [pair for pair in pairs if SCENARIOS[name].alone and pair[1] == name]
+        if alone:
+            plane.restart_together(len(alone))
+            with ThreadPoolExecutor(len(alone)) as pool:
+                verdicts += pool.map(lambda pair: one(*pair), alone)
+    return verdicts
 
 
 def show(verdict: Verdict) -> None:
@@ -103,7 +110,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--faulty",
         action="store_true",
-        help="also the plain worker, and with a fault for each scenario, which must be found",
+        help="also the workers without a library, and one with a fault for each scenario",
     )
     add_options(made)
     return made
@@ -135,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.self_test:
         workers = [dataclasses.replace(one, faulty=True) for one in workers]
     if given.faulty:
-        workers += [libraries.plain(), libraries.faulty()]
+        workers += [libraries.plain(), libraries.batch(), libraries.faulty()]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the server must not be left behind
     plane = ControlPlane()
     if not plane.is_own:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import re
 import signal
 import sys
 import time
@@ -40,6 +41,7 @@ FAIL_ONCE = {
     "retryAfterMs": 100,
 }
 START_PATIENCE = 120.0
+GIVES_UP_WITHIN = 60.0
 PATIENCE = 90.0
 """Without any job that ends for this long, the rest is given up."""
 
@@ -96,6 +98,9 @@ class Crowd:
     running: dict[int, WorkerProgram] = field(default_factory=dict)
     started: int = 0
     killed: Counter[str] = field(default_factory=Counter)
+    names: dict[str, str] = field(default_factory=dict)
+    """Which program a process is of, by its id."""
+    wrong: list[str] = field(default_factory=list)
 
     def start(self, number: int) -> None:
         candidate, queue = self.members[number]
@@ -111,7 +116,24 @@ class Crowd:
             "CONFORMANCE_JOURNAL": str(self.folder / "journal"),
         }
         log = self.folder / f"{candidate.name or 'worker'}-{self.started}.log"
-        self.running[number] = WorkerProgram(candidate.command, env, log)
+        program = WorkerProgram(candidate.command, env, log)
+        self.running[number] = program
+        self.names[str(program.process.pid)] = candidate.name or "worker"
+
+    def revive(self) -> None:
+        """Starts those again that gave up at their start, because the server was away."""
+        for number, one in list(self.running.items()):
+            if one.alive:
+                continue
+            if time.monotonic() - one.started > GIVES_UP_WITHIN:
+                name = self.members[number][0].name
+                self.wrong.append(f"{name} ended by itself with code {one.process.returncode}")
+            self.start(number)
+
+    def program_of(self, worker: str) -> str:
+        """The program that chose this name for its worker; the names have their process's id."""
+        parts = re.split(r"\D+", worker)
+        return next((self.names[part] for part in parts if part in self.names), "nobody")
 
     def await_ready(self) -> None:
         until = time.monotonic() + START_PATIENCE
@@ -180,13 +202,15 @@ def disturb(
             plane.start_server()
         else:
             crowd.kill(chance.randrange(len(crowd.members)))
+        crowd.revive()
 
 
-def await_ends(plane: ControlPlane, count: int) -> None:
+def await_ends(plane: ControlPlane, crowd: Crowd, count: int) -> None:
     left = _left(plane)
     until = time.monotonic() + PATIENCE
     while left > 0:
         time.sleep(0.5)
+        crowd.revive()
         before, left = left, _left(plane)
         if left != before:
             until = time.monotonic() + PATIENCE
@@ -212,9 +236,9 @@ class Found:
     """By the worker that ended the job."""
 
 
-def check(plane: ControlPlane, planned: Sequence[Planned]) -> Found:
+def check(plane: ControlPlane, crowd: Crowd, planned: Sequence[Planned]) -> Found:
     """Looks at every job, and at whether there are others."""
-    found = Found([])
+    found = Found(crowd.wrong)
     for queue in QUEUES:
         wanted = min(MOST_COUNTED, sum(one.queue == queue for one in planned))
         there = int(plane.call("GET", f"/v1/jobs/count?queue={queue}")["count"])
@@ -228,15 +252,10 @@ def check(plane: ControlPlane, planned: Sequence[Planned]) -> Found:
         for one, job in zip(planned, pool.map(look, planned)):
             found.attempts += job["attempt"]
             found.crashes += job["crashes"]
-            found.ends[_family(job)] += 1
+            worker = str((job["attempts"] or [{}])[-1].get("workerId") or "")
+            found.ends[crowd.program_of(worker)] += 1
             found.wrong += [f"{one.kind} {one.id}: {what}" for what in wrong_with(one, job)]
     return found
-
-
-def _family(job: dict[str, Any]) -> str:
-    """The part of the worker's name that its program chose, without host and numbers."""
-    name = str((job["attempts"] or [{}])[-1].get("workerId") or "")
-    return name.split(":")[0].split("-")[0] or "nobody"
 
 
 def wrong_with(one: Planned, job: dict[str, Any]) -> list[str]:
@@ -292,9 +311,9 @@ def run(
         crowd.await_ready()
         began = time.monotonic()
         disturb(plane, crowd, planned, kills, restarts, chance)
-        await_ends(plane, jobs)
+        await_ends(plane, crowd, jobs)
         seconds = time.monotonic() - began
-        found = check(plane, planned)
+        found = check(plane, crowd, planned)
         found.wrong += crowd.stop()
     finally:
         crowd.close()

@@ -11,6 +11,7 @@ import os
 import shutil
 import socket
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -23,11 +24,12 @@ from .program import Program
 
 HEARTBEAT_INTERVAL = 1.0
 # Long enough for a machine that has much else to do.
-LEASE = 10.0
-GRACE = 10.0
+LEASE = 8.0
+GRACE = 6.0
 TOKEN_TTL = 5.0
 # The server accepts a token for half a minute longer, for clocks that differ.
 OUTLASTS_TOKEN = TOKEN_TTL + 33.0
+RESTART_PATIENCE = 240.0
 
 SETTINGS = {
     "HEARTBEAT_INTERVAL_MS": str(round(HEARTBEAT_INTERVAL * 1000)),
@@ -60,6 +62,7 @@ class ControlPlane:
         self.url = f"http://127.0.0.1:{self.port}"
         self._database = Database(self.folder)
         self._server: Program | None = None
+        self._restart: threading.Barrier | None = None
         self.admin_key = os.environ.get("CONFORMANCE_ADMIN_KEY", "") if given else ""
         self.worker_key = ""
 
@@ -80,6 +83,20 @@ class ControlPlane:
         env = SETTINGS | database | {"HOLDFAST_SERVER_PORT": str(self.port)} | settings
         self._server = Program(self.folder, "server", ["server"], env)
         self._server.await_ready()
+
+    def restart_together(self, parties: int) -> None:
+        """From here on ``restart`` waits for so many scenarios, and restarts the server once."""
+        self._restart = threading.Barrier(parties, self._restart_now, RESTART_PATIENCE)
+
+    def restart(self) -> None:
+        """Kills the server and starts it again; returns when it answers."""
+        assert self._restart is not None
+        self._restart.wait()
+
+    def _restart_now(self) -> None:
+        self.kill_server()
+        time.sleep(1.5)
+        self.start_server()
 
     def kill_server(self) -> None:
         assert self._server is not None

@@ -55,7 +55,7 @@ def push_duplicate(stage: Stage) -> None:
         stage.check(stage.count("begin", id_) == 1, f"job {id_} was begun more than once")
 
 
-@scenario()
+@scenario(first=True)
 def push_token_renewed(stage: Stage) -> None:
     """A pushed task that outlasts its token still ends well."""
     stage.push_worker()

@@ -13,9 +13,11 @@ class Scenario:
     name: str
     run: Callable[[Stage], None]
     alone: bool
-    """Whether it disturbs others, such as by a restart of the server."""
+    """Whether it disturbs others by a restart of the server."""
     quick: bool
     """Whether it is one of the few that stand for the others in a short run."""
+    first: bool
+    """Whether it takes so long that it is begun before the others."""
 
     @property
     def summary(self) -> str:
@@ -26,11 +28,11 @@ SCENARIOS: dict[str, Scenario] = {}
 
 
 def scenario(
-    alone: bool = False, quick: bool = False
+    alone: bool = False, quick: bool = False, first: bool = False
 ) -> Callable[[Callable[[Stage], None]], Callable[[Stage], None]]:
     def register(run: Callable[[Stage], None]) -> Callable[[Stage], None]:
         name = run.__name__.replace("_", "-")
-        SCENARIOS[name] = Scenario(name, run, alone, quick)
+        SCENARIOS[name] = Scenario(name, run, alone, quick, first)
         return run
 
     return register

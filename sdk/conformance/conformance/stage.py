@@ -17,6 +17,7 @@ from .proxy import FaultProxy
 
 TERMINAL = ("SUCCEEDED", "FAILED", "CANCELLED")
 SECRET = "conformance-dispatch-secret"
+POLL = 0.2
 
 
 class Unfit(AssertionError):
@@ -113,9 +114,12 @@ class Stage:
     def job(self, id_: str) -> dict[str, Any]:
         return dict(self.plane.call("GET", f"/v1/jobs/{id_}?include=attempts,events"))
 
+    def state(self, id_: str) -> str:
+        return str(self.plane.call("GET", f"/v1/jobs/{id_}")["state"])
+
     def ended(self, id_: str, patience: float = 60.0) -> dict[str, Any]:
         """The job once it has ended."""
-        self.until(lambda: self.job(id_)["state"] in TERMINAL, patience, f"the end of job {id_}")
+        self.until(lambda: self.state(id_) in TERMINAL, patience, f"the end of job {id_}")
         return self.job(id_)
 
     def expect(self, id_: str, patience: float = 60.0, **fields: Any) -> dict[str, Any]:
@@ -163,10 +167,10 @@ class Stage:
         until = time.monotonic() + patience
         while not condition():
             if time.monotonic() > until:
-                raise Unfit(f"waited {patience} s in vain for {what}")
+                raise Unfit(f"waited {patience} s for {what}")
             if worker is not None and not worker.alive:
                 raise Unfit(f"the worker program ended before {what}")
-            time.sleep(0.1)
+            time.sleep(POLL)
 
     def check(self, holds: bool, otherwise: str) -> None:
         if not holds:

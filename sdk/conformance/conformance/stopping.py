@@ -70,10 +70,10 @@ def lease_lost(stage: Stage) -> None:
     id_ = stage.enqueue("sleep", {"ms": 60_000, "later": 200})
     stage.begun(id_)
     stage.proxy.cut()
-    stage.until(lambda: stage.job(id_)["state"] != "RUNNING", 30, "the job to be taken back")
+    stage.until(lambda: stage.state(id_) != "RUNNING", 30, "the job to be taken back")
     stage.proxy.rule = pass_on
     stage.until(lambda: stage.count("stopped", id_, 1) == 1, 20, "'stopped' in the journal")
-    job = stage.expect_later_attempt(id_, crashes=1)
+    job = stage.expect_later_attempt(id_)
     stage.check(job["result"] == {"attempt": job["attempt"]}, f"the result is {job['result']}")
 
 
@@ -84,10 +84,10 @@ def result_refused(stage: Stage) -> None:
     id_ = stage.enqueue("block", {"ms": round(LEASE * 1_000) + 4_000, "later": 100})
     stage.begun(id_)
     stage.proxy.cut()
-    stage.until(lambda: stage.job(id_)["state"] != "RUNNING", 30, "the job to be taken back")
+    stage.until(lambda: stage.state(id_) != "RUNNING", 30, "the job to be taken back")
     stage.until(lambda: stage.count("end", id_, 1) == 1, 60, "'end' in the journal")
     stage.proxy.rule = pass_on
-    job = stage.expect_later_attempt(id_, crashes=1)
+    job = stage.expect_later_attempt(id_)
     stage.check(job["result"] == {"attempt": job["attempt"]}, f"the result is {job['result']}")
     stage.alive()
 
@@ -109,9 +109,9 @@ def shutdown_during_work(stage: Stage) -> None:
     stage.expect(waiting, state="SUCCEEDED", crashes=0)
 
 
-@scenario(quick=True)
+@scenario()
 def shutdown_gives_back(stage: Stage) -> None:
-    """A job that outlasts the shutdown timeout is told to stop and given back, not lost."""
+    """A job that outlasts the shutdown timeout is told to stop and released, not lost."""
     worker = stage.worker(shutdown_ms=1_000)
     id_ = stage.enqueue("sleep", {"ms": 60_000, "later": 100})
     stage.begun(id_)

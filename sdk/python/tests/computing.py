@@ -47,3 +47,7 @@ def step_fails(payload: dict[str, Any], ctx: JobContext) -> int:
     if ctx.attempt == 1:
         raise ValueError("not yet")
     return ctx.attempt
+
+
+def publishes(payload: dict[str, Any], ctx: JobContext) -> int:
+    return ctx.publish("out.bin", bytes(range(256))).size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -42,7 +43,7 @@ def proxy(plane: ControlPlane) -> Iterator[FaultProxy]:
 
 
 @pytest.fixture
-def make_worker(plane: ControlPlane, queue: str) -> Iterator[Callable[..., Worker]]:
+def make_worker(plane: ControlPlane, queue: str) -> Iterator[MakeWorker]:
     """Makes workers of the test's queue, which are closed after it."""
     made: list[Worker] = []
 
@@ -57,7 +58,15 @@ def make_worker(plane: ControlPlane, queue: str) -> Iterator[Callable[..., Worke
         worker.close()
 
 
+MakeWorker = Callable[..., Worker]
 Run = Callable[..., JobStatus]
+
+
+def until(condition: Callable[[], bool], timeout: float = 30.0) -> None:
+    end = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < end, "the condition did not become true in time"
+        time.sleep(0.05)
 
 
 @pytest.fixture

@@ -37,7 +37,8 @@ def place() -> Iterator[Place]:
     place = Place()
     yield place
     place.leave.set()
-    place.worker.close()
+    # Not waited for: what it has to say reaches no server, and it tries for a while.
+    threading.Thread(target=place.worker.close, daemon=True).start()
 
 
 def envelope(dispatch: str = "d1", kind: str = "k") -> bytes:

@@ -10,7 +10,16 @@ import computing
 from conformance.plane import ControlPlane
 from conftest import Run
 
-from holdfast import Holdfast, Job, JobContext, JobState, Worker
+from holdfast import (
+    FailedException,
+    FailureCategory,
+    Holdfast,
+    Job,
+    JobContext,
+    JobState,
+    Step,
+    Worker,
+)
 
 MakeWorker = Callable[..., Worker]
 
@@ -70,6 +79,51 @@ def test_async_and_process_handlers_have_steps(make_worker: MakeWorker, run: Run
     failure = run("mixed", max_attempts=1).failure
     assert failure is not None
     assert "asyncio.to_thread" in failure.message
+
+
+def test_a_step_is_tried_again_within_its_budget(
+    plane: ControlPlane, make_worker: MakeWorker, run: Run
+) -> None:
+    worker = make_worker()
+    calls: list[str] = []
+
+    @worker.handler("plain")
+    def plain(payload: Any, ctx: JobContext) -> int:
+        def flaky() -> int:
+            calls.append("flaky")
+            if calls.count("flaky") < 3:
+                raise ValueError("not yet")
+            return 3
+
+        return ctx.step(Step("flaky", attempts=3, delay=0.01), flaky)
+
+    @worker.handler("permanent")
+    def permanent(payload: Any, ctx: JobContext) -> None:
+        def bad() -> None:
+            calls.append("bad")
+            raise FailedException(FailureCategory.DATA_QUALITY, "BAD_ROW", "row 7")
+
+        ctx.step(Step("bad", attempts=3, delay=0.01), bad)
+
+    @worker.handler("async")
+    async def hangs(payload: Any, ctx: JobContext) -> None:
+        async def hang() -> None:
+            calls.append("hang")
+            await asyncio.sleep(60)
+
+        await ctx.step(Step("hang", attempts=2, delay=0.01, timeout=0.05), hang)
+
+    worker.start()
+    status = run("plain", max_attempts=1)
+    assert (status.result, status.attempt) == (3, 1)
+    steps = plane.call("GET", f"/v1/jobs/{status.id}/steps")["steps"]
+    assert [(one["state"], one["attempt"]) for one in steps] == [("DONE", 3)]
+    failure = run("permanent", max_attempts=1).failure
+    assert failure is not None
+    assert failure.code == "BAD_ROW"
+    assert calls.count("bad") == 1
+    assert run("async", max_attempts=1).state is JobState.FAILED
+    assert calls.count("hang") == 2
 
 
 def test_mistakes_with_steps_are_named(make_worker: MakeWorker, run: Run) -> None:

@@ -1,4 +1,5 @@
-import { type Handler, infoOf, type JobContext, type JobInfo } from "./context.js";
+import { artifactContent } from "./artifact.js";
+import { type Handler, infoOf, type JobContext, type JobInfo, type StepBody, type StepOptions } from "./context.js";
 import {
   CancelledError,
   FailedError,
@@ -10,7 +11,7 @@ import {
   type StopReason,
   storable,
 } from "./errors.js";
-import type { Envelope, LiveControl } from "./job.js";
+import type { Artifact, Envelope, LiveControl } from "./job.js";
 import { JobLog } from "./job-log.js";
 import { encoded } from "./json.js";
 import type { Held } from "./lease-keeper.js";
@@ -20,6 +21,13 @@ import type { Ack } from "./outbox.js";
 import { monotonicMs } from "./pause.js";
 import { Progress } from "./progress.js";
 import { Steps } from "./steps.js";
+
+/** A thread that runs the handler of an attempt. */
+export interface HandlerThread {
+  hear(asked: LiveControl | undefined): void;
+  /** Ends the thread, whatever its handler does. */
+  kill(): void;
+}
 
 /** What an attempt tells its worker. */
 export interface AttemptHost {
@@ -47,11 +55,13 @@ export class Attempt implements JobContext, Held {
   private shownProgress: Progress | undefined;
   private jobSteps: Steps | undefined;
   private asked: LiveControl | undefined;
+  /** The thread that runs the handler, when it is not this one. */
+  thread: HandlerThread | undefined;
 
   constructor(
     readonly task: Envelope,
     private readonly handler: Handler,
-    private readonly link: AttemptLink,
+    readonly link: AttemptLink,
     private readonly host: AttemptHost,
   ) {
     this.asked = task.liveControl ?? undefined;
@@ -107,13 +117,16 @@ export class Attempt implements JobContext, Held {
     this.stopped = why === "LEASE_LOST" ? new LeaseLostError() : new CancelledError(why, reason);
     if (isFirst) {
       this.controller?.abort(this.stopped);
-      this.timers.push(setTimeout(() => this.abandon(), this.task.cancelGracePeriodMs));
+      const graceMs = this.task.cancelGracePeriodMs;
+      this.timers.push(setTimeout(() => this.thread?.kill(), graceMs / 2));
+      this.timers.push(setTimeout(() => this.abandon(), graceMs));
     }
   }
 
   /** Does not wait for the handler any longer. It goes on running, for nothing. */
   abandon(): void {
     if (!this.ended) {
+      this.thread?.kill();
       this.host.logger.warn(
         `the handler of ${this.task.kind} ${this.id} was told to stop (${this.stopped?.message ?? "abandoned"}) and goes on; ` +
           "it is not waited for any longer: pass ctx.signal on to what it waits for",
@@ -133,6 +146,7 @@ export class Attempt implements JobContext, Held {
   control(asked: LiveControl | undefined): void {
     this.asked = asked;
     this.jobSteps?.hear(asked);
+    this.thread?.hear(asked);
   }
 
   private async end(outcome: Outcome): Promise<void> {
@@ -303,12 +317,21 @@ export class Attempt implements JobContext, Held {
     }
   }
 
-  step<T>(id: string, body: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
+  async publish(name: string, file: string | Uint8Array): Promise<Artifact> {
+    const artifact = this.ended ? undefined : await this.link.publish(name, await artifactContent(name, file));
+    if (artifact === undefined) {
+      this.lost();
+      throw new LeaseLostError();
+    }
+    return artifact;
+  }
+
+  step<T>(id: string, body: StepBody<T>, options?: StepOptions): Promise<T> {
     if (this.jobSteps === undefined) {
       this.jobSteps = new Steps(this.link, () => this.signal);
       this.jobSteps.hear(this.asked);
     }
-    return this.jobSteps.run(id, body);
+    return this.jobSteps.run(id, body, options);
   }
 
   snooze(delayMs: number): SnoozeError {

@@ -2,7 +2,7 @@ import { HoldfastError, NotFoundError, RefusedError, ServerUnavailableError } fr
 import { type EventOptions, type LiveEvent, streamEvents } from "./events.js";
 import { Server, type ServerOptions } from "./http.js";
 import { uuidv7 } from "./ids.js";
-import type { Cancellation, Enqueued, Job, JobEvent, JobFilter, NewJob } from "./job.js";
+import type { Artifact, Cancellation, Enqueued, Job, JobEvent, JobFilter, NewJob } from "./job.js";
 import { isTerminal } from "./job.js";
 import { Backoff, pause } from "./pause.js";
 import { Worker, type WorkerOptions } from "./worker.js";
@@ -144,6 +144,17 @@ export class Holdfast {
     const path = `/v1/jobs/${encodeURIComponent(id)}/log`;
     const { parts } = await this.insist<{ parts: { text: string }[] }>("GET", path);
     return parts.map((part) => part.text).join("");
+  }
+
+  /** The files that the job has published. */
+  async artifacts(id: string): Promise<Artifact[]> {
+    const path = `/v1/jobs/${encodeURIComponent(id)}/artifacts`;
+    return (await this.insist<{ artifacts: Artifact[] }>("GET", path)).artifacts;
+  }
+
+  /** The content of one of them. */
+  artifact(id: string, name: string): Promise<Uint8Array> {
+    return this.server.download(`/v1/jobs/${encodeURIComponent(id)}/artifacts/${encodeURIComponent(name)}`);
   }
 
   /** What changes, as it happens; goes on after outages. `break`, or the signal, ends it. */

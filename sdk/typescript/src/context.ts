@@ -1,5 +1,5 @@
 import type { CancelledError, SnoozeError } from "./errors.js";
-import type { Envelope } from "./job.js";
+import type { Artifact, Envelope } from "./job.js";
 
 /** What a handler knows about its attempt, and how it talks back. */
 export interface JobContext {
@@ -30,12 +30,33 @@ export interface JobContext {
    * from the checkpoint. The result is any JSON, 1 MiB at most.
    *
    * @param id of this step in this job
-   * @param body gets a signal that aborts when the job, or an operator, wants the step to stop
+   * @param body gets a signal that aborts when the job, an operator or the step's timeout wants it to stop
    */
-  step<T>(id: string, body: (signal: AbortSignal) => T | Promise<T>): Promise<T>;
+  step<T>(id: string, body: StepBody<T>, options?: StepOptions): Promise<T>;
+
+  /**
+   * Sends a file of at most 64 MiB to the server, and resolves once it is the job's artifact. A later one of the same
+   * name takes its place.
+   *
+   * @param file its path or its content
+   */
+  publish(name: string, file: string | Uint8Array): Promise<Artifact>;
 
   /** `throw ctx.snooze(60_000)`: come back later, without using budget. */
   snooze(delayMs: number): SnoozeError;
+}
+
+/** The work of a step. */
+export type StepBody<T> = (signal: AbortSignal) => T | Promise<T>;
+
+/** The budget of a step within one attempt of its job. */
+export interface StepOptions {
+  /** How often the body is called when it fails; 1 unless given. */
+  attempts?: number;
+  /** The pause before the second call, which doubles with every further one; a second unless given. */
+  delayMs?: number;
+  /** Of each call. Its signal aborts then, and the call has failed. */
+  timeoutMs?: number;
 }
 
 /** The job of an attempt. */
@@ -58,6 +79,7 @@ export interface JobInfo {
   readonly partitionKey: string | undefined;
   readonly resources: Record<string, unknown>;
   readonly traceparent: string | undefined;
+  readonly tags: readonly string[];
   /** Why an attempt before this one failed. */
   readonly lastFailure: { category: string; code: string; message: string; retryable: boolean } | undefined;
 }
@@ -80,6 +102,7 @@ export function infoOf(task: Envelope): JobInfo {
     partitionKey: task.partitionKey ?? undefined,
     resources: task.resources,
     traceparent: task.traceparent ?? undefined,
+    tags: task.tags ?? [],
     lastFailure: task.retryContext ?? undefined,
   };
 }

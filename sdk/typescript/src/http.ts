@@ -11,6 +11,8 @@ export interface CallOptions {
   body?: unknown;
   /** JSON that is written already. */
   json?: string;
+  /** What is sent instead of JSON. */
+  bytes?: Uint8Array;
   timeoutMs?: number;
   signal?: AbortSignal | undefined;
   headers?: Record<string, string>;
@@ -40,6 +42,20 @@ export class Server {
   }
 
   async call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
+    return parsed(this.url, await this.read(method, path, options, (response) => response.text())) as T;
+  }
+
+  /** The content of the answer, whatever it is. */
+  download(path: string, options: CallOptions = {}): Promise<Uint8Array> {
+    return this.read("GET", path, options, async (response) => new Uint8Array(await response.arrayBuffer()));
+  }
+
+  private async read<T>(
+    method: string,
+    path: string,
+    options: CallOptions,
+    content: (response: Response) => Promise<T>,
+  ): Promise<T> {
     const timeoutMs = options.timeoutMs ?? PATIENCE_MS;
     // A controller of its own for each call: AbortSignal.any would hold on to a long-lived signal.
     const controller = new AbortController();
@@ -49,11 +65,10 @@ export class Server {
     options.signal?.addEventListener("abort", onAbort, { once: true });
     try {
       const response = await this.send(method, path, options, controller.signal);
-      const text = await response.text();
       if (!response.ok) {
-        throw refusal(this.url, response, text);
+        throw refusal(this.url, response, await response.text());
       }
-      return parsed(this.url, text) as T;
+      return await content(response);
     } catch (trouble) {
       if (trouble instanceof HoldfastError) {
         throw trouble;
@@ -82,14 +97,16 @@ export class Server {
   }
 
   private send(method: string, path: string, options: CallOptions, signal: AbortSignal): Promise<Response> {
-    const body = options.json ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+    const body =
+      options.bytes ?? options.json ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+    const type = options.bytes === undefined ? "application/json" : "application/octet-stream";
     return fetch(this.url + path, {
       method,
       redirect: "error",
       signal,
       headers: {
         accept: "application/json",
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(body === undefined ? {} : { "content-type": type }),
         ...(this.apiKey === undefined ? {} : { authorization: `Bearer ${this.apiKey}` }),
         ...options.headers,
       },

@@ -47,6 +47,8 @@ export interface NewJob<P = unknown> {
   partitionKey?: string;
   resources?: Record<string, unknown>;
   traceparent?: string;
+  /** Words to find the job by. */
+  tags?: readonly string[];
   /** A UUIDv7 of this library unless given. */
   id?: string;
 }
@@ -93,6 +95,7 @@ export interface Job<R = unknown> {
   partitionKey?: string | null;
   resources?: Record<string, unknown>;
   traceparent?: string | null;
+  tags?: string[];
   payload?: unknown;
   result?: R;
   failure?: Failure | null;
@@ -126,6 +129,14 @@ export interface JobEvent {
   attempt: number;
   at: string;
   data?: unknown;
+}
+
+/** A file that a job has published. */
+export interface Artifact {
+  name: string;
+  /** In bytes. */
+  size: number;
+  sha256: string;
 }
 
 /** What operators ask of a job that runs in steps. */
@@ -163,6 +174,7 @@ export interface Envelope {
   assetId?: string | null;
   partitionKey?: string | null;
   traceparent?: string | null;
+  tags?: string[];
   callbackBaseUrl: string;
   taskToken: string;
   tokenExpiresAt: string;

@@ -1,6 +1,7 @@
 import type { Server } from "./http.js";
 import type { LeaseKey, LeaseKeeper } from "./lease-keeper.js";
-import type { AttemptLink, Settlement, StepReport, StepStatus } from "./link.js";
+import type { Artifact } from "./job.js";
+import { type AttemptLink, type Settlement, type StepReport, type StepStatus, UPLOAD_MS } from "./link.js";
 import type { Ack, Outbox } from "./outbox.js";
 import { Backoff, pause } from "./pause.js";
 import { ServerUnavailableError } from "./errors.js";
@@ -73,13 +74,30 @@ export class LeaseLink implements AttemptLink {
     return acks.includes("LEASE_LOST") ? "LEASE_LOST" : "ACCEPTED";
   }
 
+  async publish(name: string, content: Uint8Array): Promise<Artifact | undefined> {
+    const path = `/v1/leases/artifacts/${encodeURIComponent(name)}?${this.query()}`;
+    const { ack, ...artifact } = await this.insist(() =>
+      this.shared.server.call<Artifact & { ack: Ack }>("PUT", path, { bytes: content, timeoutMs: UPLOAD_MS }),
+    );
+    return ack === "ACCEPTED" ? artifact : undefined;
+  }
+
   async steps(): Promise<StepStatus[]> {
+    const path = `/v1/leases/steps?${this.query()}`;
+    return (await this.insist(() => this.shared.server.get<{ steps: StepStatus[] }>(path))).steps;
+  }
+
+  private query(): string {
     const [task, attempt] = this.lease;
-    const path = `/v1/leases/steps?taskId=${task}&attempt=${attempt}&workerId=${encodeURIComponent(this.shared.workerId)}`;
+    return `taskId=${task}&attempt=${attempt}&workerId=${encodeURIComponent(this.shared.workerId)}`;
+  }
+
+  /** Calls it again while the server is away. */
+  private async insist<T>(call: () => Promise<T>): Promise<T> {
     const backoff = new Backoff();
     for (;;) {
       try {
-        return (await this.shared.server.get<{ steps: StepStatus[] }>(path)).steps;
+        return await call();
       } catch (trouble) {
         if (!(trouble instanceof ServerUnavailableError)) {
           throw trouble;

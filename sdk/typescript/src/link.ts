@@ -1,6 +1,9 @@
 import type { Failure } from "./errors.js";
-import type { Recovery } from "./job.js";
+import type { Artifact, Recovery } from "./job.js";
 import type { Ack } from "./outbox.js";
+
+/** How long the upload of a file may take. */
+export const UPLOAD_MS = 120_000;
 
 /** How an attempt ends. */
 export type Settlement =
@@ -29,7 +32,7 @@ export interface StepReport {
   honoured?: Recovery;
   failureClass?: "transient_runtime" | "deterministic_contract";
   failureSignature?: string;
-  strategy?: "queue_retry" | "fail";
+  strategy?: "soft_reset" | "queue_retry" | "fail";
   summary?: string;
 }
 
@@ -40,6 +43,8 @@ export interface AttemptLink {
   event(type: string, data: string): Promise<Ack>;
   /** @param firstLine the number of the first of them in this attempt, from 1 */
   log(lines: string[], firstLine: number): Promise<Ack>;
+  /** Undefined when the attempt does not hold its job any more. */
+  publish(name: string, content: Uint8Array): Promise<Artifact | undefined>;
   steps(): Promise<StepStatus[]>;
   step(report: StepReport): Promise<Ack>;
   /** Nothing more is said of the attempt; its heartbeats end. */

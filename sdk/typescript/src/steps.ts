@@ -1,9 +1,12 @@
-import { CancelledError, FailedError, LeaseLostError, storable } from "./errors.js";
+import type { StepBody, StepOptions } from "./context.js";
+import { CancelledError, FailedError, LeaseLostError, SnoozeError, storable } from "./errors.js";
 import type { LiveControl, Recovery } from "./job.js";
 import { encoded } from "./json.js";
 import type { AttemptLink, StepReport, StepStatus } from "./link.js";
+import { pause } from "./pause.js";
 
 const MOST_STEPS = 1_000;
+const LONGEST_DELAY_MS = 300_000;
 
 /** Leaves the handler, to begin it anew from its first line, past the checkpoints. */
 class AgainError extends Error {
@@ -25,7 +28,7 @@ export class Steps {
   private again = false;
 
   constructor(
-    private readonly link: AttemptLink,
+    private readonly link: Pick<AttemptLink, "steps" | "step">,
     private readonly jobSignal: () => AbortSignal,
   ) {}
 
@@ -45,7 +48,8 @@ export class Steps {
     return wanted;
   }
 
-  async run<T>(id: string, body: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
+  async run<T>(id: string, body: StepBody<T>, options: StepOptions = {}): Promise<T> {
+    const budget = budgetOf(id, options);
     if (this.begun.has(id)) {
       throw new Error(`step '${id}' has been run in this attempt: each step needs an id of its own`);
     }
@@ -54,13 +58,16 @@ export class Steps {
     const known = await this.known;
     const before = known.get(id) ?? first(id, known);
     known.set(id, before);
-    for (;;) {
+    for (let call = 1; ;) {
       const recovery = await this.released(before, known);
       if (before.state === "DONE" && recovery === undefined) {
         return before.checkpoint as T;
       }
-      const done = await this.attempt(before, known, recovery, body);
-      if (done) {
+      const done = await this.attempt(before, known, recovery, body, { ...budget, isLast: call >= budget.attempts });
+      if (done === "failed") {
+        await pause(Math.min(LONGEST_DELAY_MS, budget.delayMs * 2 ** (call++ - 1)), this.jobSignal());
+        this.jobSignal().throwIfAborted();
+      } else if (done !== "stopped") {
         return done.result;
       }
     }
@@ -98,13 +105,14 @@ export class Steps {
     signal.throwIfAborted();
   }
 
-  /** Undefined when an operator stopped it: then it begins again. */
+  /** Unless it is done, it begins again: an operator stopped it, or it failed and has budget left. */
   private async attempt<T>(
     step: StepStatus,
     known: Map<string, StepStatus>,
     recovery: Recovery | undefined,
-    body: (signal: AbortSignal) => T | Promise<T>,
-  ): Promise<{ result: T } | undefined> {
+    body: StepBody<T>,
+    budget: { timeoutMs: number | undefined; isLast: boolean },
+  ): Promise<{ result: T } | "stopped" | "failed"> {
     step.attempt++;
     step.state = "RUNNING";
     const about = { stepId: step.stepId, stepIndex: step.stepIndex, stepAttempt: step.attempt };
@@ -122,7 +130,7 @@ export class Steps {
     const stop = new AbortController();
     const release = this.abortWhenAsked(step, known, stop);
     try {
-      const result = await body(stop.signal);
+      const result = await within(budget.timeoutMs, step.stepId, stop, body);
       await this.done(step, about, encoded(result, "CHECKPOINT") ?? "null");
       step.checkpoint = result;
       return { result };
@@ -130,9 +138,13 @@ export class Steps {
       step.state = "FAILED";
       if (stop.signal.reason instanceof OperatorStop && !this.jobSignal().aborted) {
         await this.tell({ ...about, state: "FAILED", summary: "stopped for an operator" });
-        return undefined;
+        return "stopped";
       }
-      await this.failed(about, thrown);
+      const again = !budget.isLast && isRetried(thrown) && !this.jobSignal().aborted;
+      await this.failed(about, thrown, again);
+      if (again) {
+        return "failed";
+      }
       throw thrown;
     } finally {
       release();
@@ -147,6 +159,7 @@ export class Steps {
   private async failed(
     about: Pick<StepReport, "stepId" | "stepIndex" | "stepAttempt">,
     thrown: unknown,
+    again: boolean,
   ): Promise<void> {
     if (thrown instanceof LeaseLostError) {
       return;
@@ -162,7 +175,7 @@ export class Steps {
       state: "FAILED",
       failureClass: permanent ? "deterministic_contract" : "transient_runtime",
       failureSignature: text.slice(0, 1_000),
-      strategy: permanent ? "fail" : "queue_retry",
+      strategy: again ? "soft_reset" : permanent ? "fail" : "queue_retry",
       summary: text.slice(0, 4_000),
     });
   }
@@ -199,6 +212,45 @@ export class Steps {
     if ((await this.link.step(report)) === "LEASE_LOST") {
       throw new LeaseLostError();
     }
+  }
+}
+
+interface Budget {
+  attempts: number;
+  delayMs: number;
+  timeoutMs: number | undefined;
+}
+
+function budgetOf(id: string, { attempts = 1, delayMs = 1_000, timeoutMs }: StepOptions): Budget {
+  if (!Number.isInteger(attempts) || attempts < 1 || !(delayMs >= 0) || (timeoutMs !== undefined && !(timeoutMs > 0))) {
+    throw new RangeError(`step '${id}': attempts must be 1 or more, delayMs 0 or more, and timeoutMs more than 0`);
+  }
+  return { attempts, delayMs, timeoutMs };
+}
+
+function isRetried(thrown: unknown): boolean {
+  return thrown instanceof FailedError
+    ? thrown.retryable
+    : !(thrown instanceof CancelledError || thrown instanceof SnoozeError);
+}
+
+/** What the body returns; after the timeout its signal aborts, and it is not waited for. */
+async function within<T>(ms: number | undefined, id: string, stop: AbortController, body: StepBody<T>): Promise<T> {
+  if (ms === undefined) {
+    return body(stop.signal);
+  }
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const why = new FailedError("TIMEOUT", "STEP_TIMEOUT", `step '${id}' took longer than ${ms} ms`);
+      stop.abort(why);
+      reject(why);
+    }, ms);
+  });
+  try {
+    return await Promise.race([body(stop.signal), timeout]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -1,15 +1,8 @@
-import {
-  failure,
-  HoldfastError,
-  LeaseLostError,
-  NotFoundError,
-  RefusedError,
-  ServerUnavailableError,
-} from "./errors.js";
-import { Server } from "./http.js";
-import type { Envelope } from "./job.js";
+import { HoldfastError, LeaseLostError, NotFoundError, RefusedError, ServerUnavailableError } from "./errors.js";
+import { type CallOptions, Server } from "./http.js";
+import type { Artifact, Envelope } from "./job.js";
 import type { LeaseKeeper } from "./lease-keeper.js";
-import type { AttemptLink, Settlement, StepReport, StepStatus } from "./link.js";
+import { type AttemptLink, type Settlement, type StepReport, type StepStatus, UPLOAD_MS } from "./link.js";
 import type { Ack } from "./outbox.js";
 import { Backoff, pause } from "./pause.js";
 
@@ -39,10 +32,10 @@ export class TaskLink implements AttemptLink {
 
   /** Throws what the server answered unless it is 200: then the work must not begin. */
   async started(): Promise<void> {
-    await this.insist("POST", "/started", JSON.stringify({ workerId: this.workerId, attempt: this.task.attempt }));
+    const json = JSON.stringify({ workerId: this.workerId, attempt: this.task.attempt });
+    await this.insist("POST", "/started", { json });
   }
 
-  /** This protocol knows neither snooze nor release: both are failures that are tried again, and use budget. */
   settle(settlement: Settlement): Promise<Ack> {
     switch (settlement.outcome) {
       case "SUCCEEDED":
@@ -53,12 +46,10 @@ export class TaskLink implements AttemptLink {
         return this.failed(settlement.error, settlement.delayMs);
       case "CANCELLED":
         return this.completed('"outcome":"CANCELLED"');
-      case "SNOOZED": {
-        const message = `the handler asked to come back in ${settlement.delayMs} ms`;
-        return this.failed(failure("INFRASTRUCTURE", "SNOOZED", message), settlement.delayMs);
-      }
+      case "SNOOZED":
+        return this.completed(`"outcome":"SNOOZED","delayMs":${settlement.delayMs}`);
       case "RELEASED":
-        return this.failed(failure("INFRASTRUCTURE", "WORKER_SHUTDOWN", "the worker has shut down"), 0);
+        return this.completed('"outcome":"RELEASED"');
     }
   }
 
@@ -79,13 +70,24 @@ export class TaskLink implements AttemptLink {
     return this.tell("POST", "/heartbeat", this.body({ workerId: this.workerId, progressPct, message }));
   }
 
-  event(): Promise<Ack> {
-    return Promise.reject(
-      new HoldfastError(
-        "not_supported",
-        "tasks that are pushed have no events of their own: use ctx.log or ctx.progress, or pull the queue",
-      ),
-    );
+  event(type: string, data: string): Promise<Ack> {
+    return this.tell("POST", "/event", `${this.body({ type }).slice(0, -1)},"data":${data}}`);
+  }
+
+  async publish(name: string, content: Uint8Array): Promise<Artifact | undefined> {
+    const path = `/artifacts/${encodeURIComponent(name)}?attempt=${this.task.attempt}`;
+    try {
+      const { ack, ...artifact } = await this.insist<Artifact & { ack: Ack }>("PUT", path, {
+        bytes: content,
+        timeoutMs: UPLOAD_MS,
+      });
+      return ack === "ACCEPTED" ? artifact : undefined;
+    } catch (trouble) {
+      if (trouble instanceof LeaseLostError) {
+        return undefined;
+      }
+      throw trouble;
+    }
   }
 
   log(lines: string[], firstLine: number): Promise<Ack> {
@@ -113,7 +115,7 @@ export class TaskLink implements AttemptLink {
 
   private async tell(method: string, path: string, json: string): Promise<Ack> {
     try {
-      await this.insist(method, path, json);
+      await this.insist(method, path, { json });
       return "ACCEPTED";
     } catch (trouble) {
       if (trouble instanceof LeaseLostError) {
@@ -124,12 +126,12 @@ export class TaskLink implements AttemptLink {
   }
 
   /** Sends it again until it is answered, or the task is given up. */
-  private async insist<T>(method: string, path: string, json?: string): Promise<T> {
+  private async insist<T>(method: string, path: string, content: CallOptions = {}): Promise<T> {
     const backoff = new Backoff(200, 10_000);
     for (let faults = 0; ;) {
       try {
         return await this.server.call<T>(method, this.path + path, {
-          ...(json === undefined ? {} : { json }),
+          ...content,
           headers: { authorization: `Bearer ${this.token}` },
         });
       } catch (trouble) {

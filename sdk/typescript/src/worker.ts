@@ -12,6 +12,7 @@ import { Outage } from "./outage.js";
 import { Outbox } from "./outbox.js";
 import { pause } from "./pause.js";
 import { type PushOptions, PushReceiver } from "./push.js";
+import { HandlerThreads } from "./threads.js";
 import { type Settings, settingsOf, type WorkerOptions } from "./worker-options.js";
 
 export type { WorkerOptions } from "./worker-options.js";
@@ -45,6 +46,7 @@ export class Worker {
   private receiver: PushReceiver | undefined;
   private changed: (() => void)[] = [];
   private stopped: Promise<void> | undefined;
+  private readonly threads = new HandlerThreads();
 
   constructor(options: WorkerOptions = {}) {
     this.server = new Server(options);
@@ -73,7 +75,11 @@ export class Worker {
   }
 
   /** The handler for jobs of that kind; the payload is what the sender enqueued, unchecked. */
-  handler<P, R>(kind: string, handler: Handler<P, R>, options: HandlerOptions = {}): this {
+  handler<P, R>(kind: string, handler: Handler<P, R>, options?: HandlerOptions): this;
+  /** The same in a thread of its own, for handlers that compute: the handler is the module's default export. */
+  handler(kind: string, module: URL, options?: HandlerOptions): this;
+  handler(kind: string, given: Handler | URL, options: HandlerOptions = {}): this {
+    const handler = given instanceof URL ? this.threads.handler(given) : given;
     if (this.handlers.has(kind)) {
       throw new HoldfastError("handler_taken", `there is a handler for '${kind}' already; a kind has one`);
     }
@@ -257,6 +263,7 @@ export class Worker {
     this.links?.reports.close();
     this.links?.settlements.close();
     await this.links?.keeper.close();
+    this.threads.close();
     this.logger.info(`${this.name} has stopped`);
   }
 

@@ -25,9 +25,15 @@ test("the worker and the program that enqueues", async (t) => {
 });
 
 test("the worker with steps", async (t) => {
-  await start(t, "steps").line(/serves books/);
-  const { id } = await holdfast.enqueue({ kind: "ingest", queue: "books", payload: { url: "data:,one%20two" } });
+  await start(t, "steps").line(/serves texts/);
+  const { id } = await holdfast.enqueue({ kind: "ingest", queue: "texts", payload: { url: "data:,one%20two" } });
   assert.deepEqual((await ends(id, "SUCCEEDED")).result, { words: 2 });
+});
+
+test("the worker that computes in a thread", async (t) => {
+  await start(t, "compute").line(/serves hashes/);
+  const { id } = await holdfast.enqueue({ kind: "stretch", queue: "hashes", payload: { text: "a" } });
+  assert.match((await ends<string>(id, "SUCCEEDED")).result ?? "", /^[0-9a-f]{64}$/);
 });
 
 test("the worker that fails", async (t) => {

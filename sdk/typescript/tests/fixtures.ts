@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import { type AddressInfo, createServer as createSocketServer } from "node:net";
-import type { TestContext } from "node:test";
+import { test, type TestContext } from "node:test";
 import { Holdfast, type Job, type Logger, type Worker, type WorkerOptions } from "holdfast";
 
 export const url = needed("TEST_URL");
@@ -18,6 +18,11 @@ function needed(name: string): string {
   const value = process.env[name];
   assert.ok(value, `${name} is not set: run the tests with ./test`);
   return value;
+}
+
+/** A test that waits for long, and is left out of a short run. */
+export function slow(name: string, run: (t: TestContext) => Promise<void>): void {
+  void test(name, { skip: process.env["TEST_QUICK"] !== undefined && "left out of a short run" }, run);
 }
 
 export const holdfast = new Holdfast({ url, apiKey: adminKey });
@@ -104,6 +109,8 @@ export class FaultyProxy {
   /** Whether this request is cut off before the server sees it. */
   cuts: (path: string) => boolean = () => false;
   readonly seen: string[] = [];
+  /** From which event each stream wanted to go on. */
+  readonly resumed: (string | undefined)[] = [];
 
   private constructor(
     private readonly server: Server,
@@ -130,6 +137,9 @@ export class FaultyProxy {
   private pass(request: IncomingMessage, response: ServerResponse): void {
     const path = request.url ?? "/";
     this.seen.push(path);
+    if (path.startsWith("/v1/events")) {
+      this.resumed.push(request.headers["last-event-id"] as string | undefined);
+    }
     if (this.cuts(path)) {
       request.socket.destroy();
       return;

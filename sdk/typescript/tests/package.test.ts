@@ -13,6 +13,7 @@ test("the package has no dependencies, its types, and nothing that is not for us
   assert.deepEqual(readdirSync(root).sort(), ["README.md", "dist", "package.json"]);
   const files = readdirSync(join(root, "dist"));
   assert.ok(files.includes("index.js") && files.includes("index.d.ts") && files.includes("heartbeat-thread.js"));
+  assert.ok(files.includes("handler-thread.js"));
 });
 
 test("an example has ten lines at most", () => {

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import {
   adminKey,
   ends,
+  FaultyProxy,
   freePort,
   holdfast,
   Messages,
@@ -16,7 +15,7 @@ import {
   url,
   workerKey,
 } from "./fixtures.js";
-import { type Program, startProcess, startProgram, stopProgram } from "./program.js";
+import { type Program, startProcess } from "./program.js";
 
 /** A worker in a process of its own. */
 function startWorker(t: TestContext, queue: string, environment: Record<string, string> = {}): Program {
@@ -43,7 +42,7 @@ test("on SIGTERM a worker finishes what it runs, claims nothing more, and exits 
   assert.equal((await holdfast.get(left.id)).state, "PENDING");
 });
 
-test("what does not end in time is given back at once, without using budget", async (t) => {
+test("jobs that do not end in time are released at once, without using budget", async (t) => {
   const queue = newQueue();
   const worker = startWorker(t, queue, { SHUTDOWN_TIMEOUT_MS: "200", LEASE_MS: "600000" });
   await worker.line(/serves/);
@@ -70,28 +69,13 @@ test("a worker that is blocked for too long loses its jobs to others", async (t)
   assert.equal((await ends(id, "SUCCEEDED", 120_000)).result, "elsewhere");
 });
 
-test("a worker lives through a server that is killed and started again", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-server-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const port = await freePort();
-  const start = async (): Promise<Program> => {
-    const args = ["server", "--folder", process.env["TEST_FOLDER"] as string, "--port", String(port)];
-    const program = startProgram(args, folder, { HOLDFAST_SERVER_REQUESTS_PER_SECOND: "0" });
-    t.after(() => program.process.kill("SIGKILL"));
-    await program.line(/^ready/m);
-    return program;
-  };
-  const server = await start();
+test("a worker lives through an outage, and says so once", async (t) => {
+  const proxy = await FaultyProxy.start(t);
   const queue = newQueue();
   const logger = new Messages();
   let runs = 0;
-  const worker = newWorker(t, {
-    url: `http://127.0.0.1:${port}`,
-    queues: [queue],
-    concurrency: 20,
-    leaseMs: 120_000,
-    logger,
-  });
+  const options = { url: proxy.url, queues: [queue], concurrency: 20, leaseMs: 120_000, logger };
+  const worker = newWorker(t, options);
   await worker
     .handler("work", async (payload: { ms: number }, ctx) => {
       runs++;
@@ -103,17 +87,16 @@ test("a worker lives through a server that is killed and started again", async (
     Array.from({ length: 300 }, (_, n) => ({ kind: "work", queue, payload: { ms: n % 400 } })),
   );
   await until("some have run", () => runs > 60);
-  server.process.kill("SIGKILL");
-  await server.exited;
-  await sleep(3_000);
-  const again = await start();
+  proxy.cuts = () => true;
+  proxy.cutAll();
+  await until("it says so", () => logger.all.some((line) => line.includes("does not answer")));
+  await sleep(1_000);
+  proxy.cuts = () => false;
   for (const { id } of jobs) {
     const job = await ends(id, "SUCCEEDED", 120_000);
     assert.equal(job.crashes, 0);
   }
   assert.match(logger.all.join("\n"), /does not answer.*\n[^]*answers again after/);
-  await worker.stop();
-  await stopProgram(again);
 });
 
 test("a client waits for a server that is away for a moment", async () => {

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 import { type CancelledError, FailedError } from "holdfast";
 import { listen } from "./fetch-server.js";
-import { aborted, call, ends, holdfast, newQueue, newWorker, sleep, until } from "./fixtures.js";
+import { aborted, call, ends, holdfast, newQueue, newWorker, sleep, slow, until } from "./fixtures.js";
 
 const SECRET = "a-secret-of-enough-characters";
 
@@ -63,10 +63,10 @@ test("a pushed task that is cancelled hears it with a heartbeat", async (t) => {
   assert.equal(reason, "withdrawn");
 });
 
-test("a pushed task lives longer than its heartbeat timeout", async (t) => {
+slow("a pushed task lives longer than its heartbeat timeout", async (t) => {
   const queue = newQueue();
   const worker = newWorker(t, {}).handler("long", async () => {
-    await sleep(6_000);
+    await sleep(10_000); // the server's is 8 seconds
     return "done";
   });
   await pushTo(t, queue, await serve(t, worker.push({ secret: SECRET })));
@@ -118,4 +118,38 @@ test("a task whose dispatch is repeated is begun once", async (t) => {
   assert.equal((await fetch(url, init)).status, 202);
   await ends(id, "SUCCEEDED");
   assert.equal(runs, 1);
+});
+
+test("a pushed task has events, artifacts, and a snooze that uses no budget", async (t) => {
+  const queue = newQueue();
+  const worker = newWorker(t, {}).handler("pushed", async (_, ctx) => {
+    if (ctx.attempt < 3) {
+      await ctx.event("mine", { attempt: ctx.attempt });
+      throw ctx.snooze(1);
+    }
+    return (await ctx.publish("out.txt", new TextEncoder().encode("pushed"))).size;
+  });
+  await pushTo(t, queue, await serve(t, worker.push({ secret: SECRET })));
+  const { id } = await holdfast.enqueue({ kind: "pushed", queue, maxAttempts: 1 });
+  const job = await ends(id, "SUCCEEDED");
+  assert.deepEqual([job.result, job.attempt, job.failures], [6, 3, 0]);
+  assert.equal((await holdfast.timeline(id)).filter((event) => event.type === "mine").length, 2);
+  assert.equal(new TextDecoder().decode(await holdfast.artifact(id, "out.txt")), "pushed");
+});
+
+test("a pushed task whose worker stops goes back without using budget", async (t) => {
+  const queue = newQueue();
+  let began = false;
+  const worker = newWorker(t, {}).handler("long", async (_, ctx) => {
+    began = true;
+    await aborted(ctx.signal);
+    ctx.checkCancelled();
+  });
+  await pushTo(t, queue, await serve(t, worker.push({ secret: SECRET })));
+  const { id } = await holdfast.enqueue({ kind: "long", queue, maxAttempts: 1 });
+  await until("it runs", () => began);
+  await call("DELETE", `/v1/queues/${queue}/dispatch`);
+  await worker.stop(0);
+  const job = await holdfast.get(id);
+  assert.deepEqual([job.state, job.failures, job.crashes], ["PENDING", 0, 0]);
 });

@@ -6,27 +6,29 @@ import { join } from "node:path";
 import { startProgram, stopProgram } from "./program.js";
 
 const here = import.meta.dirname;
-/** Those that start servers of their own, or take long. */
+/** Those that start many processes or run many jobs. */
 const SLOW = ["load", "processes"];
+/** Files at once: most of the time they wait. */
+const AT_ONCE = 4;
 const named = process.argv.slice(2).filter((argument) => argument !== "--quick");
 const quick = process.argv.includes("--quick");
 const given = process.env["CONFORMANCE_SERVER"];
-process.exit(await (quick && given ? testOn(given, {}, process.env["CONFORMANCE_ADMIN_KEY"]) : testOnOwnServer()));
+process.exit(await (given ? testOn(given, process.env["CONFORMANCE_ADMIN_KEY"]) : testOnOwnServer()));
 
 async function testOnOwnServer(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-typescript-"));
   chmodSync(folder, 0o755); // PostgreSQL does not run as root
   const dev = startProgram(["dev", "--http-port", "0", "-q", "nobody", "-c", "1"], folder, {
     HEARTBEAT_INTERVAL_MS: "1000",
-    HEARTBEAT_TIMEOUT_MS: "4000",
-    CANCEL_GRACE_PERIOD_MS: "2000",
+    HEARTBEAT_TIMEOUT_MS: "8000",
+    CANCEL_GRACE_PERIOD_MS: "6000",
     HOLDFAST_DISPATCH_ALLOW: "127.0.0.1",
     HOLDFAST_SERVER_REQUESTS_PER_SECOND: "0",
   });
   try {
     const url = (await dev.line(/^ {2}api +(http\S+)\/v1$/m))[1] as string;
     await dev.line(/^ready/m);
-    return await testOn(url, { TEST_FOLDER: join(folder, ".holdfast") });
+    return await testOn(url);
   } catch (trouble) {
     console.error(trouble, dev.output());
     return 1;
@@ -38,7 +40,7 @@ async function testOnOwnServer(): Promise<number> {
   }
 }
 
-async function testOn(url: string, environment: Record<string, string>, adminKey?: string): Promise<number> {
+async function testOn(url: string, adminKey?: string): Promise<number> {
   const tests = readdirSync(here)
     .filter((file) => file.endsWith(".test.js"))
     .filter((file) => named.length === 0 || named.includes(file.replace(".test.js", "")))
@@ -46,7 +48,8 @@ async function testOn(url: string, environment: Record<string, string>, adminKey
     .map((file) => join(here, file));
   const admin = adminKey ?? (await key(url, "admin"));
   const worker = await key(url, "worker", admin);
-  return run(tests, { TEST_URL: url, TEST_ADMIN: admin, TEST_WORKER: worker, ...environment });
+  const environment = { TEST_URL: url, TEST_ADMIN: admin, TEST_WORKER: worker };
+  return run(tests, quick ? { ...environment, TEST_QUICK: "true" } : environment);
 }
 
 async function key(url: string, role: string, admin?: string): Promise<string> {
@@ -64,7 +67,7 @@ async function key(url: string, role: string, admin?: string): Promise<string> {
 
 function run(tests: string[], environment: Record<string, string>): Promise<number> {
   return new Promise((resolve) => {
-    const options = ["--expose-gc", "--test", "--test-concurrency=1", "--test-reporter=spec"];
+    const options = ["--expose-gc", "--test", `--test-concurrency=${AT_ONCE}`, "--test-reporter=spec"];
     spawn(process.execPath, [...options, ...tests], {
       stdio: "inherit",
       env: { ...process.env, ...environment },

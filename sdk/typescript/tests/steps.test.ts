@@ -119,3 +119,51 @@ test("an operator's request for an earlier step begins the handler anew, past th
   const acks = (await holdfast.timeline(id)).filter((event) => event.type === "task.control.recovery.ack");
   assert.equal(acks.length, 1);
 });
+
+test("a step is tried again within its budget, and not when that cannot help", async (t) => {
+  const queue = newQueue();
+  const calls: string[] = [];
+  await newWorker(t, { queues: [queue] })
+    .handler("tries", (_, ctx) =>
+      ctx.step(
+        "flaky",
+        () => {
+          calls.push("flaky");
+          if (calls.filter((call) => call === "flaky").length < 3) {
+            throw new Error("not yet");
+          }
+          return 3;
+        },
+        { attempts: 3, delayMs: 1 },
+      ),
+    )
+    .handler("permanent", (_, ctx) =>
+      ctx.step(
+        "bad",
+        () => {
+          calls.push("bad");
+          throw new FailedError("DATA_QUALITY", "BAD_ROW", "row 7");
+        },
+        { attempts: 3, delayMs: 1 },
+      ),
+    )
+    .handler("hangs", (_, ctx) =>
+      ctx.step("hangs", (signal) => aborted(signal).then(() => new Promise(() => undefined)), {
+        attempts: 2,
+        delayMs: 1,
+        timeoutMs: 50,
+      }),
+    )
+    .start();
+  const [tries, permanent, hangs] = await holdfast.enqueue(
+    ["tries", "permanent", "hangs"].map((kind) => ({ kind, queue, maxAttempts: 1 })),
+  );
+  const job = await ends(tries?.id ?? "", "SUCCEEDED");
+  assert.deepEqual([job.result, job.attempt], [3, 1]);
+  assert.deepEqual(await steps(job.id), ["flaky DONE 3"]);
+  assert.equal((await ends(permanent?.id ?? "", "FAILED")).failure?.code, "BAD_ROW");
+  assert.equal(calls.filter((call) => call === "bad").length, 1);
+  const failed = await ends(hangs?.id ?? "", "FAILED");
+  assert.match(failed.failure?.message ?? "", /took longer than 50 ms/);
+  assert.deepEqual(await steps(failed.id), ["hangs FAILED 2"]);
+});

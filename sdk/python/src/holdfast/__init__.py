@@ -15,11 +15,13 @@ from .errors import (
     ServerUnavailableException,
     SnoozeException,
 )
-from .model import Enqueued, Event, Failure, Job, JobState, JobStatus
+from .model import Artifact, Enqueued, Event, Failure, Job, JobState, JobStatus
 from .push import PushReceiver
+from .steps import Step
 from .worker import Worker
 
 __all__ = [
+    "Artifact",
     "CancelledException",
     "Enqueued",
     "Event",
@@ -40,5 +42,6 @@ __all__ = [
     "RefusedException",
     "ServerUnavailableException",
     "SnoozeException",
+    "Step",
     "Worker",
 ]

@@ -57,6 +57,10 @@ class LeasedJob:
     def traceparent(self) -> str | None:
         return self.envelope.get("traceparent")
 
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return tuple(self.envelope.get("tags") or ())
+
     def __repr__(self) -> str:
         return f"{self.kind} {self.id} attempt {self.attempt}"
 

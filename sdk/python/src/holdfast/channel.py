@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 from .attempt import Attempt
 from .errors import LeaseLostException, ServerUnavailableException
 from .http import Backoff
+from .model import Artifact
 from .source import StepReport
 from .stop import StopKind
 
@@ -20,6 +21,8 @@ class Channel(Protocol):
     def log(self, text: str) -> None: ...
 
     def event(self, kind: str, data: Any) -> None: ...
+
+    def publish(self, name: str, content: bytes) -> Artifact: ...
 
     def steps(self) -> list[dict[str, Any]]: ...
 
@@ -56,6 +59,12 @@ class DirectChannel:
 
     def event(self, kind: str, data: Any) -> None:
         self._held(self._insist(lambda: self._attempt.source.event(self._attempt, kind, data)))
+
+    def publish(self, name: str, content: bytes) -> Artifact:
+        artifact = self._insist(lambda: self._attempt.source.publish(self._attempt, name, content))
+        self._held(artifact is not None)
+        assert artifact is not None
+        return artifact
 
     def steps(self) -> list[dict[str, Any]]:
         return self._insist(lambda: self._attempt.source.steps(self._attempt))

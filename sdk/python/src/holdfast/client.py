@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import ssl
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, overload
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar, overload
 from urllib.parse import quote, urlencode
 
 from .errors import JobFailedException, RefusedException, ServerUnavailableException
 from .http import Backoff, Http, server_key, server_url
-from .model import Enqueued, Event, Job, JobState, JobStatus
+from .model import Artifact, Enqueued, Event, Job, JobState, JobStatus
 from .sse import stream
 
 MOST_AT_ONCE = 10_000
+DOWNLOAD_TIMEOUT = 120.0
+
+T = TypeVar("T")
 
 
 class Holdfast:
@@ -110,6 +113,16 @@ class Holdfast:
         answer = self._call("GET", f"/v1/jobs/{quote(job_id, safe='')}/timeline")
         return list(answer["events"])
 
+    def artifacts(self, job_id: str) -> list[Artifact]:
+        """The files that the job has published."""
+        answer = self._call("GET", f"/v1/jobs/{quote(job_id, safe='')}/artifacts")
+        return [Artifact(one["name"], one["size"], one["sha256"]) for one in answer["artifacts"]]
+
+    def artifact(self, job_id: str, name: str) -> bytes:
+        """The content of one of them."""
+        path = f"/v1/jobs/{quote(job_id, safe='')}/artifacts/{quote(name, safe='')}"
+        return self._insist(lambda: self._http.content("GET", path, None, DOWNLOAD_TIMEOUT))
+
     def jobs(self, **filters: str | int) -> Iterator[JobStatus]:
         """All jobs that the filters of ``GET /v1/jobs`` choose, newest first, page by page."""
         query = dict(filters)
@@ -125,13 +138,16 @@ class Holdfast:
         return stream(self._http, tuple(topics))
 
     def _call(self, method: str, path: str, body: object = None) -> Any:
+        if method == "GET":
+            return self._insist(lambda: self._http.get(path))
+        return self._insist(lambda: self._http.post(path, {} if body is None else body))
+
+    def _insist(self, call: Callable[[], T]) -> T:
         until = time.monotonic() + self._patience
         backoff = Backoff()
         while True:
             try:
-                if method == "GET":
-                    return self._http.get(path)
-                return self._http.post(path, {} if body is None else body)
+                return call()
             except ServerUnavailableException as away:
                 pause = backoff.pause(away)
                 if away.status == 500 or time.monotonic() + pause > until:

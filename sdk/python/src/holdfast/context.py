@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import itertools
+import os
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from .attempt import LeasedJob, sendable
 from .channel import Channel
 from .errors import SnoozeException
-from .steps import Done, Steps
+from .model import Artifact
+from .steps import Done, Step, Steps
 from .stop import StopSignal
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+ARTIFACT_BYTES = 64 * 1024 * 1024
 
 
 class JobContext:
@@ -74,58 +80,89 @@ class JobContext:
         """Adds an entry to the job's timeline and returns once it is durable."""
         self._channel.event(kind, {} if data is None else data)
 
+    def publish(self, name: str, file: str | os.PathLike[str] | bytes) -> Artifact:
+        """Sends a file of at most 64 MiB to the server and returns once it is the job's artifact.
+
+        ``file`` is its path or its content. A later file of the same name takes its place.
+        """
+        content = file if isinstance(file, bytes) else Path(file).read_bytes()
+        if len(content) > ARTIFACT_BYTES:
+            raise ValueError(
+                f"artifact {name!r} has {len(content):,} bytes, over 64 MiB: "
+                "store it elsewhere and return a reference"
+            )
+        return self._channel.publish(name, content)
+
     def snooze(self, seconds: float) -> SnoozeException:
         """``raise ctx.snooze(60)``: come back later, without using budget."""
         return SnoozeException(seconds)
 
     @overload
     def step(
-        self, name: str, body: Callable[P, Awaitable[T]], *args: P.args, **kw: P.kwargs
+        self, name: str | Step, body: Callable[P, Awaitable[T]], *args: P.args, **kw: P.kwargs
     ) -> Awaitable[T]: ...
 
     @overload
-    def step(self, name: str, body: Callable[P, T], *args: P.args, **kw: P.kwargs) -> T: ...
+    def step(self, name: str | Step, body: Callable[P, T], *args: P.args, **kw: P.kwargs) -> T: ...
 
-    def step(self, name: str, body: Callable[..., Any], *args: Any, **kw: Any) -> Any:
+    def step(self, name: str | Step, body: Callable[..., Any], *args: Any, **kw: Any) -> Any:
         """Calls ``body`` unless an earlier attempt has done so, and keeps what it returns.
 
         The result is JSON of at most 1 MiB. In an async handler, give an async function and
-        await the call.
+        await the call. A ``Step`` in place of the name has a budget of attempts.
         """
+        step = name if isinstance(name, Step) else Step(name)
         if self._steps is None:
             self._steps = Steps(self._channel, self._signal)
         if inspect.iscoroutinefunction(body):
-            return self._step_async(self._steps, name, body, args, kw)
+            return self._step_async(self._steps, step, body, args, kw)
+        if step.timeout is not None:
+            raise TypeError(
+                f"step {step.name!r}: a plain function cannot be stopped after a timeout; "
+                "give an async function, or a timeout of the job"
+            )
         if _on_event_loop():
             raise TypeError(
-                f"step {name!r}: in an async handler give an async function and await the step; "
+                f"step {step.name!r}: in an async handler give an async function and await it; "
                 "wrap blocking work as 'async def body(): return await asyncio.to_thread(work)'"
             )
-        return self._step(self._steps, name, body, args, kw)
+        return self._step(self._steps, step, body, args, kw)
 
-    def _step(self, steps: Steps, name: str, body: Callable[..., T], args: Any, kw: Any) -> T:
-        begun = steps.enter(name)
+    def _step(self, steps: Steps, step: Step, body: Callable[..., T], args: Any, kw: Any) -> T:
+        begun = steps.enter(step.name)
         if isinstance(begun, Done):
             return cast(T, begun.value)
-        try:
-            result = body(*args, **kw)
-        except Exception as error:
-            steps.failed(begun, error)
-            raise
+        for call in itertools.count(1):
+            try:
+                result = body(*args, **kw)
+                break
+            except Exception as error:
+                again = step.is_retried(call, error)
+                steps.failed(begun, error, again)
+                if not again:
+                    raise
+            self.sleep(step.pause(call))
+            begun = steps.again(begun)
         steps.done(begun, result)
         return result
 
     async def _step_async(
-        self, steps: Steps, name: str, body: Callable[..., Awaitable[T]], args: Any, kw: Any
+        self, steps: Steps, step: Step, body: Callable[..., Awaitable[T]], args: Any, kw: Any
     ) -> T:
-        begun = await asyncio.to_thread(steps.enter, name)
+        begun = await asyncio.to_thread(steps.enter, step.name)
         if isinstance(begun, Done):
             return cast(T, begun.value)
-        try:
-            result = await body(*args, **kw)
-        except Exception as error:
-            await asyncio.to_thread(steps.failed, begun, error)
-            raise
+        for call in itertools.count(1):
+            try:
+                result = await asyncio.wait_for(body(*args, **kw), step.timeout)
+                break
+            except Exception as error:
+                again = step.is_retried(call, error)
+                await asyncio.to_thread(steps.failed, begun, error, again)
+                if not again:
+                    raise
+            await asyncio.sleep(step.pause(call))
+            begun = await asyncio.to_thread(steps.again, begun)
         await asyncio.to_thread(steps.done, begun, result)
         return result
 

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from .errors import KeyRefusedException, RefusedException, ServerUnavailableException
 
 JSON = "application/json"
+BYTES = "application/octet-stream"
 MAX_IDLE = 8
 
 
@@ -86,19 +87,32 @@ class Http:
         body: bytes | None,
         timeout: float,
         token: str | None = None,
+        content_type: str = JSON,
     ) -> Any:
         """The decoded JSON of a 2xx answer; an exception for anything else."""
+        return _decoded(self.content(method, path, body, timeout, token, content_type))
+
+    def content(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        timeout: float,
+        token: str | None = None,
+        content_type: str = JSON,
+    ) -> bytes:
+        """The same, and not decoded."""
         with self.connection(timeout) as connection:
             headers = self.headers(token)
             if body is not None:
-                headers["Content-Type"] = JSON
+                headers["Content-Type"] = content_type
             connection.request(method, self.base + path, body, headers)
             response = connection.getresponse()
             content = response.read()
             if response.will_close:
                 connection.close()
         if response.status // 100 == 2:
-            return _decoded(content)
+            return content
         raise problem(response.status, response.headers.get("Retry-After"), content)
 
     def headers(self, token: str | None = None) -> dict[str, str]:

@@ -10,7 +10,8 @@ from urllib.parse import quote, urlencode
 
 from .attempt import Attempt
 from .errors import FailureCategory, RefusedException
-from .http import Http, dump
+from .http import BYTES, Http, dump
+from .model import Artifact
 from .outcome import Cancelled, Failed, Outcome, Released, Snoozed, Succeeded, failed
 from .source import HeartbeatResult, StepReport
 
@@ -22,6 +23,7 @@ MOST_REPORTS = 500
 MOST_SETTLED = 500
 BATCH_BYTES = 16 * 1024 * 1024
 PIECE_CHARS = 4_096
+UPLOAD_TIMEOUT = 120.0
 
 STEP_EVENTS = {
     "RUNNING": "task.step.attempt.started",
@@ -177,6 +179,14 @@ class LeaseSource:
         acks = self._http.post("/v1/leases/report", {"reports": reports})["acks"]
         return [ack == "ACCEPTED" for ack in acks]
 
+    def publish(self, attempt: Attempt, name: str, content: bytes) -> Artifact | None:
+        query = urlencode(_key(attempt))
+        path = f"/v1/leases/artifacts/{quote(name, safe='')}?{query}"
+        answer = self._http.call("PUT", path, content, UPLOAD_TIMEOUT, content_type=BYTES)
+        if answer["ack"] != "ACCEPTED":
+            return None
+        return Artifact(answer["name"], answer["size"], answer["sha256"])
+
     def steps(self, attempt: Attempt) -> list[dict[str, Any]]:
         query = {"taskId": attempt.id, "attempt": attempt.number, "workerId": self._worker}
         return list(self._http.get(f"/v1/leases/steps?{urlencode(query)}")["steps"])
@@ -228,7 +238,7 @@ def _step(report: StepReport) -> dict[str, Any]:
         data |= {
             "failureClass": "transient_runtime",
             "failureSignature": report.signature,
-            "strategy": "queue_retry",
+            "strategy": "soft_reset" if report.again else "queue_retry",
         }
     events = [{"type": STEP_EVENTS[report.state], "data": data}]
     step: dict[str, Any] = {

@@ -46,7 +46,7 @@ def parse_time(text: str) -> datetime:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A job to hand in. Spans are seconds; a value of None is left to the server."""
+    """A job to enqueue. Spans are seconds; a value of None is left to the server."""
 
     kind: str
     payload: Any = field(default_factory=dict)
@@ -75,6 +75,7 @@ class Job:
     partition_key: str | None = None
     resources: dict[str, Any] | None = None
     traceparent: str | None = None
+    tags: tuple[str, ...] | None = None
 
     def to_json(self) -> dict[str, Any]:
         sent: dict[str, Any] = {}
@@ -171,6 +172,15 @@ class JobStatus:
             failure=Failure.of(failure) if failure else None,
             raw=data,
         )
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A file that a job has published."""
+
+    name: str
+    size: int
+    sha256: str
 
 
 @dataclass(frozen=True)

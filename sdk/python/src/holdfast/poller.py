@@ -43,9 +43,9 @@ class Poller:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the long poll, and gives back what the server leased to it meanwhile."""
+        """Ends the long poll, and releases the tasks that the server leased to it meanwhile."""
         self._stopping.set()
-        # A lease that is under way ends by itself: what it brings could not be given back.
+        # A lease that is under way ends by itself: its tasks could not be released.
         hung = time.monotonic() + LEASE_PATIENCE
         while self._thread.is_alive():
             if self._waiting or time.monotonic() > hung:

@@ -17,6 +17,7 @@ from .channel import DirectChannel
 from .context import JobContext
 from .errors import FailedException, FailureCategory, HoldfastException, LeaseLostException
 from .kind import Kind
+from .model import Artifact
 from .outcome import Outcome, of_exception
 from .source import StepReport
 from .stop import StopKind, StopSignal
@@ -71,7 +72,7 @@ class HandlerProcess:
                 failure = None
             except HoldfastException as why:
                 answer, failure = None, why
-            if name in ("event", "steps", "step"):
+            if name in ("event", "publish", "steps", "step"):
                 lost = isinstance(failure, LeaseLostException)
                 self._send(("answer", answer, str(failure) if failure else None, lost))
 
@@ -163,6 +164,10 @@ class PipeChannel:
 
     def event(self, kind: str, data: Any) -> None:
         self._ask("event", kind, data)
+
+    def publish(self, name: str, content: bytes) -> Artifact:
+        artifact: Artifact = self._ask("publish", name, content)
+        return artifact
 
     def steps(self) -> list[dict[str, Any]]:
         return list(self._ask("steps"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .attempt import Attempt
+from .model import Artifact
 from .outcome import Outcome
 
 
@@ -29,6 +30,8 @@ class StepReport:
     attempt: int
     result: Any = None
     signature: str | None = None
+    again: bool = False
+    """Of a step that failed: whether this attempt of the job tries it again."""
     recovery: dict[str, Any] | None = None
     """The operator's request that this attempt of the step carries out."""
 
@@ -49,6 +52,8 @@ class JobSource(Protocol):
     def log(self, attempt: Attempt, first: int, lines: Sequence[str]) -> None: ...
 
     def event(self, attempt: Attempt, kind: str, data: Any) -> bool: ...
+
+    def publish(self, attempt: Attempt, name: str, content: bytes) -> Artifact | None: ...
 
     def steps(self, attempt: Attempt) -> list[dict[str, Any]]: ...
 

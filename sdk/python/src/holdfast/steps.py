@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import threading
+from dataclasses import dataclass
 from typing import Any
 
 from .attempt import sendable
 from .channel import Channel
+from .errors import CancelledException, FailedException, SnoozeException
 from .http import dump
 from .source import StepReport
 from .stop import StopSignal
@@ -15,10 +17,41 @@ from .stop import StopSignal
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/-]{0,99}")
 SIGNATURE_CHARS = 1_000
 CHECKPOINT_BYTES = 1024 * 1024
+LONGEST_DELAY = 300.0
 
 
 class RestartHandler(BaseException):
     """An operator asked for a step that this run has passed: the handler begins again."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """The name of a step with a budget: ``ctx.step(Step("embed", attempts=3), embed, text)``.
+
+    A body that raises is called again, ``attempts`` times in one attempt of the job, with a pause
+    of ``delay`` seconds that doubles. ``timeout`` is for each call, and for async bodies only.
+    """
+
+    name: str
+    attempts: int = 1
+    delay: float = 1.0
+    timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.attempts < 1 or self.delay < 0 or (self.timeout is not None and self.timeout <= 0):
+            raise ValueError(
+                f"step {self.name!r}: attempts must be 1 or more, delay 0 or more seconds, and "
+                "timeout more than 0 seconds"
+            )
+
+    def pause(self, call: int) -> float:
+        """After this call of the body, counted from 1."""
+        return min(LONGEST_DELAY, self.delay * 2.0 ** (call - 1))
+
+    def is_retried(self, call: int, error: BaseException) -> bool:
+        if call >= self.attempts or isinstance(error, CancelledException | SnoozeException):
+            return False
+        return not isinstance(error, FailedException) or error.retryable
 
 
 class Done:
@@ -97,16 +130,30 @@ class Steps:
         if self._known is not None:
             self._known[running.step_id] |= {"state": "DONE", "checkpoint": result}
 
-    def failed(self, running: StepReport, error: BaseException) -> None:
+    def failed(self, running: StepReport, error: BaseException, again: bool = False) -> None:
         """Not told once the handler should stop: the server then shows it as INTERRUPTED."""
         if self._signal.kind is not None:
             return
         signature = sendable(f"{type(error).__name__}: {error}"[:SIGNATURE_CHARS])
         self._channel.step(
             StepReport(
-                running.step_id, running.index, "FAILED", running.attempt, signature=signature
+                running.step_id,
+                running.index,
+                "FAILED",
+                running.attempt,
+                signature=signature,
+                again=again,
             )
         )
+
+    def again(self, failed: StepReport) -> StepReport:
+        """Begins the next try of a step whose body has failed, unless the handler should stop."""
+        self._signal.check()
+        running = StepReport(failed.step_id, failed.index, "RUNNING", failed.attempt + 1)
+        self._channel.step(running)
+        if self._known is not None:
+            self._known[failed.step_id]["attempt"] = running.attempt
+        return running
 
     def _all_known(self) -> dict[str, dict[str, Any]]:
         if self._known is None:

@@ -12,13 +12,9 @@ from typing import Any
 from urllib.parse import quote
 
 from .attempt import Attempt
-from .errors import (
-    FailureCategory,
-    HoldfastException,
-    RefusedException,
-    ServerUnavailableException,
-)
-from .http import Http, dump
+from .errors import FailureCategory, RefusedException, ServerUnavailableException
+from .http import BYTES, JSON, Http, dump
+from .model import Artifact
 from .outcome import Cancelled, Failed, Outcome, Released, Snoozed, Succeeded, failed
 from .source import HeartbeatResult, StepReport
 
@@ -27,6 +23,7 @@ log = logging.getLogger("holdfast")
 MOST_LINES = 1_000
 LOG_BYTES = 200_000
 PARALLEL = 8
+UPLOAD_TIMEOUT = 120.0
 
 
 class TaskSource:
@@ -114,10 +111,14 @@ class TaskSource:
             start = stop
 
     def event(self, attempt: Attempt, kind: str, data: Any) -> bool:
-        raise HoldfastException(
-            "a pushed job cannot add events, since the server has no call for it: "
-            "use ctx.log, or let a worker pull the queue"
-        )
+        return self._held(attempt, "POST", "event", {"type": kind, "data": data}) is not None
+
+    def publish(self, attempt: Attempt, name: str, content: bytes) -> Artifact | None:
+        path = f"artifacts/{quote(name, safe='')}?attempt={attempt.number}"
+        answer = self._send(attempt, "PUT", path, content, UPLOAD_TIMEOUT, BYTES)
+        if answer is None:
+            return None
+        return Artifact(answer["name"], answer["size"], answer["sha256"])
 
     def steps(self, attempt: Attempt) -> list[dict[str, Any]]:
         answer = self._send(attempt, "GET", "steps", None, 40.0)
@@ -135,7 +136,7 @@ class TaskSource:
             body |= {
                 "failureClass": "transient_runtime",
                 "failureSignature": report.signature,
-                "strategy": "queue_retry",
+                "strategy": "soft_reset" if report.again else "queue_retry",
             }
         if report.recovery is not None:
             body["honoured"] = report.recovery["updatedAt"]
@@ -154,12 +155,18 @@ class TaskSource:
         return self._send(attempt, method, what, sent, timeout)
 
     def _send(
-        self, attempt: Attempt, method: str, what: str, body: bytes | None, timeout: float
+        self,
+        attempt: Attempt,
+        method: str,
+        what: str,
+        body: bytes | None,
+        timeout: float,
+        content_type: str = JSON,
     ) -> Any:
         """The answer, or None when the attempt does not hold its task any more."""
         try:
             return self._http.call(
-                method, f"/v1/tasks/{attempt.id}/{what}", body, timeout, attempt.token
+                method, f"/v1/tasks/{attempt.id}/{what}", body, timeout, attempt.token, content_type
             )
         except RefusedException as refused:
             if refused.status in (401, 403, 404, 409, 410):
@@ -185,18 +192,11 @@ def _completion(outcome: Outcome) -> str:
             "retryable": failure.retryable,
             "stackTrace": failure.stack_trace,
         }
-    elif isinstance(outcome, Snoozed | Released):
-        # This protocol has neither; the next attempt uses budget.
-        code = "SNOOZED" if isinstance(outcome, Snoozed) else "WORKER_SHUTDOWN"
-        delay = outcome.delay if isinstance(outcome, Snoozed) else 0.0
-        error = {
-            "category": FailureCategory.INFRASTRUCTURE.value,
-            "code": code,
-            "message": f"{code.lower()}: comes back after {delay} s",
-            "retryable": True,
-        }
-    else:
-        raise TypeError(f"{outcome} is not reported")
-    if delay is not None:
-        error["retryAfterMs"] = round(delay * 1000)
-    return dump({"outcome": "FAILED", "error": error})
+        if delay is not None:
+            error["retryAfterMs"] = round(delay * 1000)
+        return dump({"outcome": "FAILED", "error": error})
+    if isinstance(outcome, Snoozed):
+        return dump({"outcome": "SNOOZED", "delayMs": round(outcome.delay * 1000)})
+    if isinstance(outcome, Released):
+        return dump({"outcome": "RELEASED"})
+    raise TypeError(f"{outcome} is not reported")

@@ -1,18 +1,19 @@
 package dev.holdfast.sdk;
 
 import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.Extent;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * The conformance kit of {@code sdk/conformance}: workers of the Java, Python and TypeScript
- * libraries pass its scenarios, and a worker with a fault fails each of them.
+ * libraries pass its scenarios, and a worker with a fault fails each of them. {@code ./test} runs
+ * the quick ones, and {@code ./test --all} every one, a mix of jobs under kills, and the benchmark.
  */
 @ExtendWith(DatabaseExtension.class)
-@EnabledIfSystemProperty(named = FullForm.PROPERTY, matches = FullForm.ANY)
 class ConformanceTest {
   private final TestDatabase database;
 
@@ -22,27 +23,24 @@ class ConformanceTest {
 
   @Test
   void every_library_passes_and_every_fault_is_found() {
-    if (FullForm.isWanted()) {
-      kit("run", "--libraries", "--faulty", "--parallel", "6");
+    if (Extent.isAll()) {
+      kit("run", "--libraries", "--faulty", "--parallel", "16");
     } else {
-      new SdkScript(
-              SdkServer.shared(),
-              "sdk/conformance/run",
-              List.of("--libraries", "--faulty", "--quick", "--parallel", "4"))
-          .run();
+      List<String> quick = List.of("--libraries", "--faulty", "--quick", "--parallel", "8");
+      new SdkScript(SdkServer.shared(), "sdk/conformance/run", quick).run();
     }
   }
 
   /** The full size is described in the kit's README. */
   @Test
-  @EnabledIfSystemProperty(named = FullForm.PROPERTY, matches = FullForm.FULL)
+  @OnlyWithAll
   void jobs_survive_kills_of_workers_and_server() {
     kit("mix", "--libraries", "--jobs", "2000", "--kills", "8", "--restarts", "2");
   }
 
   /** Whether memory grows; how fast it is depends on what else the machine does. */
   @Test
-  @EnabledIfSystemProperty(named = FullForm.PROPERTY, matches = FullForm.FULL)
+  @OnlyWithAll
   void memory_does_not_grow_with_the_number_of_jobs() {
     kit("bench", "--libraries", "--jobs", "10000");
   }

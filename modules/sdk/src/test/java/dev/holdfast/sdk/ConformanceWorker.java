@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -110,9 +111,15 @@ public final class ConformanceWorker {
 
   private static Object block(Span span, JobContext context) throws IOException {
     note("begin", context);
+    // As deaf as a computation, and leaves the processor to others.
+    boolean interrupted = false;
     long end = System.nanoTime() + Duration.ofMillis(span.millis(context)).toNanos();
-    while (System.nanoTime() < end) {
-      Thread.onSpinWait();
+    for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
+      LockSupport.parkNanos(left);
+      interrupted |= Thread.interrupted();
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
     note("end", context);
     return Map.of("attempt", attempt(context));

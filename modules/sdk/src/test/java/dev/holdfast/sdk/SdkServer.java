@@ -5,7 +5,6 @@ import static dev.holdfast.testkit.Soon.SOON;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.TestDatabase;
-import dev.holdfast.testkit.TestServer;
 import dev.holdfast.testkit.program.AssembledProgram;
 import dev.holdfast.testkit.program.Processes;
 import java.io.IOException;
@@ -13,7 +12,6 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -23,8 +21,8 @@ final class SdkServer {
   private static final Map<String, String> SETTINGS =
       Map.of(
           "HEARTBEAT_INTERVAL_MS", "1000",
-          "HEARTBEAT_TIMEOUT_MS", "10000",
-          "CANCEL_GRACE_PERIOD_MS", "10000",
+          "HEARTBEAT_TIMEOUT_MS", "8000",
+          "CANCEL_GRACE_PERIOD_MS", "6000",
           "TOKEN_TTL_SECONDS", "5",
           "HOLDFAST_RETRIES_DELAY", "1s",
           "HOLDFAST_RETRIES_FACTOR", "1",
@@ -53,13 +51,6 @@ final class SdkServer {
     variables.put("HOLDFAST_DATABASE_ALLOW_UNSAFE", "true");
     variables.put("HOLDFAST_JAVA_OPTS", AssembledProgram.serverOptions());
     return variables;
-  }
-
-  /** Environment variables for a script that starts 'holdfast dev', with PostgreSQL unpacked. */
-  static Map<String, String> embedded() {
-    Path cache = TestServer.options(Path.of("")).cache();
-    return Map.of(
-        "HOLDFAST_JAVA_OPTS", AssembledProgram.serverOptions() + " -Dholdfast.cache=" + cache);
   }
 
   private static Map<String, String> start() {

@@ -1,18 +1,14 @@
 package dev.holdfast.sdk;
 
+import dev.holdfast.testkit.Extent;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/** The TypeScript library: format, lint, types, and its tests against the package as installed. */
-@EnabledIfSystemProperty(named = FullForm.PROPERTY, matches = FullForm.ANY)
+/** The TypeScript library: its tests against the package as installed, and format and lint. */
 class TypeScriptTest {
   @Test
   void the_typescript_library_passes_its_tests() {
-    if (FullForm.isWanted()) {
-      new SdkScript(SdkServer.embedded(), "sdk/typescript/test", List.of()).run();
-    } else {
-      new SdkScript(SdkServer.shared(), "sdk/typescript/test", List.of("--quick")).run();
-    }
+    List<String> arguments = Extent.isAll() ? List.of() : List.of("--quick");
+    new SdkScript(SdkServer.shared(), "sdk/typescript/test", arguments).run();
   }
 }
