@@ -117,7 +117,7 @@ public final class Shop {
           JobStatus end = holdfast.await(job.id(), Duration.ofMinutes(1)).orElseThrow();
           System.out.println(end.kind() + " " + end.state() + " " + end.result());
         }
-      } // closing: claims nothing more, lets running jobs finish, gives back what takes too long
+      } // closing: claims nothing more, lets running jobs finish, releases those that take too long
     }
   }
 }

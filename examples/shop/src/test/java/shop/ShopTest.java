@@ -38,7 +38,7 @@ class ShopTest {
   // endregion
 
   @Test
-  void jobs_wait_for_other_jobs_and_come_by_the_clock() {
+  void jobs_wait_for_other_jobs_and_are_scheduled() {
     PGSimpleDataSource dataSource = new PGSimpleDataSource();
     dataSource.setUrl(System.getenv("DATABASE_URL"));
     LocalDate day = LocalDate.of(2030, 1, 31);

@@ -48,7 +48,7 @@ class ShopApplicationTest {
   }
 
   @Test
-  void an_order_that_is_refused_leaves_no_jobs() {
+  void a_rejected_order_leaves_no_jobs() {
     Order order = new Order(UUID.randomUUID(), "ada@example.org", 4_200);
     orders.place(order);
     long before = jobs();

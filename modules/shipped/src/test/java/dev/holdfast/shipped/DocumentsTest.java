@@ -31,7 +31,8 @@ class DocumentsTest {
   private static final List<Path> TESTS =
       List.of(
           CHECKOUT.resolve("modules/scenarios/src/test/java/dev/holdfast/scenarios"),
-          CHECKOUT.resolve("modules/sdk/src/test/java/dev/holdfast/sdk"));
+          CHECKOUT.resolve("modules/sdk/src/test/java/dev/holdfast/sdk"),
+          CHECKOUT.resolve("modules/shipped/src/test/java/dev/holdfast/shipped"));
 
   @BeforeAll
   static void build() {
@@ -76,7 +77,7 @@ class DocumentsTest {
 
   @ParameterizedTest
   @MethodSource("withCommands")
-  void a_document_is_true(String name) throws IOException {
+  void the_commands_of_a_document_print_what_it_shows(String name) throws IOException {
     Path place = Path.of("target", "sessions", name.replace('/', '-')).toAbsolutePath();
     try (Session session = new Session(name, FreshClone.built(), place)) {
       for (Document.Step step : Document.read(CHECKOUT, name).steps()) {
@@ -115,7 +116,7 @@ class DocumentsTest {
   }
 
   @Test
-  void hardly_a_block_is_not_run_and_each_says_why() throws IOException {
+  void few_blocks_are_not_run_and_each_states_the_reason() throws IOException {
     List<String> all = new ArrayList<>();
     for (String name : documents()) {
       for (Document.Step step : Document.read(CHECKOUT, name).steps()) {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What passes for the same, and what does not: a comparison that takes anything finds nothing. */
+/** Which outputs match an expectation, and which do not. */
 class ExpectationTest {
   private static final String A = "01a1dd4a-b938-7556-b3c6-ab0755016a84";
   private static final String B = "01a1dd4b-52c1-7c0f-9d1e-3f5a1b7c9e20";
@@ -35,7 +35,7 @@ class ExpectationTest {
         "holdfast 0.1.0-SNAPSHOT on PostgreSQL 18.6, schema 5 ~ holdfast 1.2.3 on PostgreSQL 17, schema 12",
         "nothing runs in …/.holdfast) ~ nothing runs in /home/ada/.holdfast)",
       })
-  void what_differs_from_run_to_run_may_differ(String expected, String actual) {
+  void values_that_vary_between_runs_may_differ(String expected, String actual) {
     assertThat(same(expected, actual)).isTrue();
   }
 
@@ -53,12 +53,12 @@ class ExpectationTest {
         "[███···] 34 %  asleep ~ [███···] 34 %  awake",
         "{\"n\": 5} ~ {\"n\": 6}",
       })
-  void anything_else_may_not(String expected, String actual) {
+  void other_values_may_not_differ(String expected, String actual) {
     assertThat(same(expected, actual)).isFalse();
   }
 
   @Test
-  void a_line_more_or_less_is_not_the_same_unless_the_document_says_so() {
+  void an_extra_or_missing_line_is_a_mismatch_unless_marked() {
     assertThat(same("a\nb", "a\nb\n")).isTrue();
     assertThat(same("a\nb", "a")).isFalse();
     assertThat(same("a\nb", "a\nb\nc")).isFalse();
@@ -70,14 +70,14 @@ class ExpectationTest {
   }
 
   @Test
-  void of_a_command_that_goes_on_other_lines_may_come_between_and_after() {
+  void a_command_that_keeps_running_may_print_other_lines_between_and_after() {
     Expectation banner = Expectation.among(List.of("a", "b"));
     assertThat(banner.match(List.of("x", "a", "y", "b", "z"), Map.of())).isPresent();
     assertThat(banner.match(List.of("b", "a"), Map.of())).isEmpty();
   }
 
   @Test
-  void an_id_stands_for_one_job() {
+  void an_id_denotes_the_same_job_everywhere() {
     Map<String, String> ids =
         Expectation.exactly(List.of(A)).match(List.of(B), Map.of()).orElseThrow();
     assertThat(ids).containsExactly(Map.entry(A, B));
@@ -88,7 +88,7 @@ class ExpectationTest {
   }
 
   @Test
-  void a_bar_that_is_drawn_over_itself_is_there_once_or_not_at_all() {
+  void a_redrawn_progress_bar_counts_once_or_not_at_all() {
     String drawn = "a\n[█··] 34 %  asleep\r                  \r[██·] 67 %  asleep\r        \rb";
     assertThat(same("a\n[█···] 12 %  asleep\nb", drawn)).isTrue();
     assertThat(same("a\nb", drawn)).isTrue();
@@ -96,7 +96,7 @@ class ExpectationTest {
   }
 
   @Test
-  void a_document_is_read_as_commands_and_what_they_print() {
+  void a_document_is_parsed_into_commands_and_their_output() {
     Document document =
         Document.parse(
             "a.md",

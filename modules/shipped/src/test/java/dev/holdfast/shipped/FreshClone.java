@@ -137,6 +137,7 @@ final class FreshClone {
   private static boolean isNoProgram(String name) {
     return name.endsWith(".md")
         || name.startsWith("modules/shipped/")
+        || name.startsWith("deploy/")
         || name.startsWith("modules/sdk/src/")
         || name.startsWith("sdk/");
   }

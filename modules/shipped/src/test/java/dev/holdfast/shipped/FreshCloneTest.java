@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
 
-/** What somebody does who has just cloned the repository; one after the other, in its root. */
+/** The first steps after cloning the repository, in order, in its root. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class FreshCloneTest {
@@ -36,7 +36,7 @@ class FreshCloneTest {
   private ChildProcess dev;
   private URI page;
 
-  /** The job that is handed in first, and is still there at the end. */
+  /** The job that is enqueued first and still exists at the end. */
   private String first;
 
   // Not in the constructor: if that fails, nothing that it has started is ended.
@@ -51,7 +51,7 @@ class FreshCloneTest {
   }
 
   private ChildProcess begin(String... command) {
-    // Whoever runs the tests in the background has Ctrl-C ignored, and so would all they start.
+    // Tests that run in the background ignore Ctrl-C, and so do their child processes.
     List<String> heeding = new ArrayList<>(List.of("env", "--default-signal=INT"));
     heeding.addAll(List.of(command));
     ProcessBuilder builder = new ProcessBuilder(heeding).directory(clone.toFile());
@@ -81,7 +81,7 @@ class FreshCloneTest {
 
   @Test
   @Order(1)
-  void everything_that_the_page_refers_to_is_there() throws Exception {
+  void everything_that_the_page_refers_to_is_served() throws Exception {
     Assets.Fetched fetched = Assets.of(page.resolve("/"));
     assertThat(fetched.wrong()).isEmpty();
     assertThat(fetched.all())
@@ -104,7 +104,7 @@ class FreshCloneTest {
     }
   }
 
-  /** Opens it as a link would that somebody has sent, and waits until it shows these. */
+  /** Opens the page by its URL and waits until it shows these texts. */
   private void see(Browser browser, String view, String... texts) {
     browser.open(page, view);
     browser.awaitLive();
@@ -132,7 +132,7 @@ class FreshCloneTest {
 
   @Test
   @Order(4)
-  void jobs_handed_in_by_hand_and_over_http_succeed() {
+  void jobs_enqueued_by_hand_and_over_http_succeed() {
     List<String> watched = run("./holdfast", "enqueue", "sleep", "{\"seconds\": 1}", "--watch");
     assertThat(watched.getLast()).isEqualTo(id(watched) + " SUCCEEDED  {\"slept\": 1.0}");
     List<String> answer =
@@ -155,7 +155,7 @@ class FreshCloneTest {
 
   @Test
   @Order(5)
-  void after_ctrl_c_nothing_is_left_and_it_starts_again_with_all_it_had() {
+  void after_ctrl_c_no_process_is_left_and_a_restart_keeps_all_jobs() {
     dev.signal("INT");
     assertThat(dev.awaitExit(SOON)).as("%s", dev.lines()).isZero();
     assertThat(dev.lines()).endsWith("stopped");

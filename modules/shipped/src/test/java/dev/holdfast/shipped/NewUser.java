@@ -15,7 +15,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 
-/** What somebody has who has just logged in, and what is found of them when they have left. */
+/** The environment of a new login, and the processes left after it. */
 final class NewUser {
   private static final String MARK = "SHIPPED_MARK";
   private static final Set<String> KEPT =
@@ -37,8 +37,8 @@ final class NewUser {
   }
 
   /**
-   * A port that nobody listens at. Below those that the system gives to whoever asks for any, so
-   * that it is not given away before it is used.
+   * A port without a listener. Below the ephemeral ports of the system, so that it is not given
+   * away before it is used.
    */
   static int freePort() {
     for (int tries = 0; tries < 100; tries++) {
@@ -66,7 +66,7 @@ final class NewUser {
         .toList();
   }
 
-  /** The same, of those that do not go by themselves once nobody is there for whom they run. */
+  /** The same, of those that have not exited after a while. */
   static List<String> left(String mark) {
     long end = System.nanoTime() + AMPLE.toNanos();
     List<String> running = running(mark);

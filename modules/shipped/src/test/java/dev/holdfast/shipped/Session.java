@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
 
-/** Somebody who reads a document in the root of a checkout, and types what it says. */
+/** Runs the commands of a document in the root of a checkout. */
 final class Session implements AutoCloseable {
   /** Those that a reader leaves running, and opens another terminal. */
   private static final Pattern STAYS =
@@ -107,7 +107,7 @@ final class Session implements AutoCloseable {
 
   private void stays(Document.Command command, String text) throws IOException {
     if (DEV.matcher(text).find()) {
-      // There is one in a folder: who starts another has pressed Ctrl-C in the first terminal.
+      // Only one runs per folder: before another starts, the first gets a Ctrl-C.
       for (Shell.Background each : background) {
         if (isDev(each)) {
           stop(each);
@@ -194,7 +194,7 @@ final class Session implements AutoCloseable {
     }
     each.terminate();
     int code = each.awaitExit();
-    // A program that does not care for the signal ends by it.
+    // A program without a handler for the signal ends by it.
     if (code != 0 && !(code == 143 && !each.command().contains("holdfast "))) {
       throw new AssertionError(
           "%s: '%s' ended with exit code %d:%n%s"
@@ -202,7 +202,7 @@ final class Session implements AutoCloseable {
     }
   }
 
-  /** However it went, nothing of it stays. */
+  /** Whatever the outcome, no process is left. */
   @Override
   public void close() {
     shell.close();

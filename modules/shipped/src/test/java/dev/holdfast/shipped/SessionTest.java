@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A document that is not true is found out, and it is said where and why. */
+/** A document that differs from the actual output is reported with the place and the difference. */
 class SessionTest {
   private final Path place;
   private final Session session;
@@ -54,40 +54,40 @@ class SessionTest {
   }
 
   @Test
-  void what_is_printed_and_not_said_is_shown_beside_what_is_said() {
+  void a_mismatch_shows_expected_and_actual_output() {
     assertThatThrownBy(() -> run("```console\n$ echo b\na\n```"))
         .hasMessageContainingAll("a.md:2", "$ echo b", "expected\na\n", "actual\nb\n");
   }
 
   @Test
-  void a_command_that_fails_is_not_true_unless_it_is_meant_to_fail() {
+  void a_failing_command_is_an_error_unless_a_failure_is_expected() {
     assertThatThrownBy(() -> run("```console\n$ echo a && false\na\n```"))
         .hasMessageContaining("exit code 1");
     assertThatThrownBy(() -> run("<!-- setup\nfalse\n-->")).hasMessageContaining("exit code 1");
   }
 
   @Test
-  void an_error_that_is_shown_is_one_by_its_exit_code_too() {
+  void a_command_with_an_expected_error_must_exit_with_an_error_code() {
     assertThatThrownBy(() -> run("```console\n$ echo 'holdfast: no'\nholdfast: no\n```"))
         .hasMessageContaining("exit code 0");
   }
 
   @Test
-  void nothing_may_be_left_running() throws IOException {
+  void a_command_left_running_is_an_error() throws IOException {
     run("```console\n$ sleep 1000 &\n```");
     assertThatThrownBy(session::end)
         .hasMessageContainingAll("still running at the end", "sleep 1000");
   }
 
   @Test
-  void one_that_ends_before_its_time_is_told_of() throws IOException {
+  void a_background_command_that_ends_early_is_reported() throws IOException {
     workerThatEnds();
     assertThatThrownBy(() -> run("```console\n$ worker.sh now\nup\ndown\n```"))
         .hasMessageContaining("it has ended early");
   }
 
   @Test
-  void one_that_has_ended_by_itself_is_told_of_at_the_end() throws IOException {
+  void a_background_command_that_ended_by_itself_is_reported_at_the_end() throws IOException {
     workerThatEnds();
     run("```console\n$ worker.sh now\nup\n$ sleep 1000 & kill $!\n```");
     Awaitility.await()

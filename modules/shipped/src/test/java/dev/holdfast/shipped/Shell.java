@@ -117,7 +117,7 @@ final class Shell implements AutoCloseable {
       return command;
     }
 
-    /** Whether it was told to end. */
+    /** Whether it was sent a signal to end. */
     boolean isStopped() {
       return stopped;
     }

@@ -29,7 +29,7 @@ public final class Eventually {
   }
 
   /**
-   * @param what for the message of a test that has waited in vain
+   * @param what for the message of a test that times out
    */
   public static void until(Duration limit, String what, Callable<Boolean> condition) {
     await().alias(what).atMost(limit).until(condition);

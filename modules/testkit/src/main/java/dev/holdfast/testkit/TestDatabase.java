@@ -108,7 +108,7 @@ public final class TestDatabase implements AutoCloseable {
     return made;
   }
 
-  /** A connection outside of any pool; whoever asks closes it. */
+  /** A connection outside of any pool; the caller closes it. */
   public Connection connection() {
     return server.connect(name);
   }

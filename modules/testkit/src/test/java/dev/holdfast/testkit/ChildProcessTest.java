@@ -31,7 +31,7 @@ class ChildProcessTest {
   }
 
   @Test
-  void a_line_that_never_comes_fails_as_soon_as_the_process_ends() {
+  void waiting_for_a_line_fails_as_soon_as_the_process_ends() {
     try (ChildProcess child = ChildProcess.command("sh", "-c", "echo last words; exit 3")) {
       assertThatThrownBy(() -> child.awaitLine("ready", SOON))
           .isInstanceOf(AssertionError.class)
@@ -41,7 +41,7 @@ class ChildProcessTest {
   }
 
   @Test
-  void signals_reach_it() {
+  void signals_are_delivered() {
     try (ChildProcess child =
         ChildProcess.command(
             "sh", "-c", "trap 'echo told; exit 0' TERM; echo up; while :; do sleep 0.05; done")) {
@@ -60,7 +60,7 @@ class ChildProcessTest {
   }
 
   @Test
-  void closing_ends_what_a_killed_process_left_behind() {
+  void closing_ends_processes_that_a_killed_process_left_behind() {
     long grandchild;
     try (ChildProcess child = ChildProcess.command("sh", "-c", "sleep 60 & echo $!; wait")) {
       grandchild = Long.parseLong(child.awaitLine("\\d+", SOON).group());

@@ -39,7 +39,7 @@ class DatabaseExtensionTest {
   }
 
   @Test
-  void a_database_goes_away_even_with_a_connection_open() throws SQLException {
+  void a_database_is_dropped_even_with_an_open_connection() throws SQLException {
     TestDatabase other = db.empty();
     try (Connection open = other.connection()) {
       other.close();

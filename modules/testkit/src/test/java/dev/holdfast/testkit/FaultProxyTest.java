@@ -42,7 +42,7 @@ class FaultProxyTest {
   }
 
   @Test
-  void connections_are_cut_and_refused_until_it_is_mended() throws SQLException {
+  void connections_are_cut_and_refused_until_mend_is_called() throws SQLException {
     try (Connection connection = connect()) {
       run(connection, "SELECT 1");
       proxy.cut();
@@ -57,7 +57,7 @@ class FaultProxyTest {
   }
 
   @Test
-  void a_frozen_connection_answers_after_the_thaw() throws Exception {
+  void a_frozen_connection_responds_after_thaw() throws Exception {
     try (Connection connection = connect()) {
       connection.setNetworkTimeout(Runnable::run, 10_000);
       proxy.freeze();
@@ -81,7 +81,7 @@ class FaultProxyTest {
   }
 
   @Test
-  void the_answer_to_a_commit_is_lost_but_not_the_commit() throws Exception {
+  void the_response_to_a_commit_is_lost_but_not_the_commit() throws Exception {
     try (Connection connection = connect()) {
       connection.setAutoCommit(false);
       // From the second time on the driver sends the name it gave to COMMIT, not the word.
@@ -102,7 +102,7 @@ class FaultProxyTest {
   }
 
   @Test
-  void only_the_statement_that_was_named_loses_its_answer() throws Exception {
+  void only_the_named_statement_loses_its_response() throws Exception {
     proxy.loseNextReplyTo("VALUES (2)");
     try (Connection connection = connect()) {
       run(connection, "INSERT INTO holdfast.x VALUES (1)");
@@ -113,7 +113,7 @@ class FaultProxyTest {
   }
 
   @Test
-  void a_large_statement_passes_unharmed() throws SQLException {
+  void a_large_statement_passes_unchanged() throws SQLException {
     try (Connection connection = connect()) {
       run(connection, "DO $$BEGIN PERFORM length('" + "x".repeat(1_000_000) + "'); END$$");
     }

@@ -49,7 +49,7 @@ class PreparedServersTest {
   }
 
   @Test
-  void makes_one_for_all_and_another_for_other_ingredients() throws IOException {
+  void makes_one_server_per_set_of_inputs() throws IOException {
     assertThat(numberIn("a", "old")).isEqualTo("1");
     assertThat(numberIn("b", "old")).isEqualTo("1");
     assertThat(numberIn("c", "new")).isEqualTo("2");
@@ -57,7 +57,7 @@ class PreparedServersTest {
   }
 
   @Test
-  void one_that_could_not_be_made_leaves_nothing() throws IOException {
+  void a_failed_creation_leaves_no_files() throws IOException {
     PreparedServers failing =
         new PreparedServers(
             cache,
@@ -71,7 +71,7 @@ class PreparedServersTest {
   }
 
   @Test
-  void those_that_nobody_has_used_for_a_day_go_when_another_is_made() throws IOException {
+  void servers_unused_for_a_day_are_deleted_when_another_is_made() throws IOException {
     assertThat(numberIn("a", "forgotten")).isEqualTo("1");
     assertThat(numberIn("b", "used")).isEqualTo("2");
     for (String key : new String[] {"forgotten", "used"}) {

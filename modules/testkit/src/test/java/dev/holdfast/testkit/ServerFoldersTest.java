@@ -16,7 +16,7 @@ class ServerFoldersTest {
   private static final int PROCESSES = 8;
 
   @Test
-  void what_several_processes_delete_at_once_is_gone_for_all_of_them(@TempDir Path place)
+  void a_folder_deleted_concurrently_is_gone_for_every_caller(@TempDir Path place)
       throws Exception {
     try (var threads = Executors.newFixedThreadPool(PROCESSES)) {
       for (int round = 0; round < 10; round++) {

@@ -160,6 +160,14 @@ public final class Browser implements AutoCloseable {
             });
   }
 
+  /**
+   * Checks a box wherever it is drawn: a click by position hits its neighbour if the page moves it
+   * just then.
+   */
+  public void check(String css) {
+    driver.executeScript("arguments[0].checked || arguments[0].click()", awaitElement(css));
+  }
+
   /** Answers the question that is open. */
   public void answer(String reason, String button) {
     awaitElement("dialog[open]");

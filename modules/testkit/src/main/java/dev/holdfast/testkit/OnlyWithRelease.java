@@ -1,0 +1,16 @@
+package dev.holdfast.testkit;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/**
+ * For tests of what only a release makes, which takes many minutes and downloads packages: run by
+ * {@code ./test --all -Dtest.release=true}.
+ */
+@Target({ElementType.TYPE, ElementType.METHOD})
+@Retention(RetentionPolicy.RUNTIME)
+@EnabledIfSystemProperty(named = "holdfast.test.release", matches = "true")
+public @interface OnlyWithRelease {}
